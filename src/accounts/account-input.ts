@@ -1,0 +1,49 @@
+import { type FieldError, GatehouseError } from '../errors.ts'
+
+/** What an account is made from. */
+export interface AccountInput {
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly role: string
+  readonly isVerified: boolean
+}
+
+export const defaultRole = 'User'
+
+const emailLengthMax = 254
+const nameLengthMax = 100
+const emailPattern = /^[^\s@"(),:;<>[\]\\]+@[^\s@"(),:;<>[\]\\]+$/
+const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** What is wrong with the fields that are given, each named as in the admin API. */
+export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
+  const errors: FieldError[] = []
+  const { email, firstName, lastName, role } = input
+  if (email !== undefined && (email.length > emailLengthMax || !emailPattern.test(email))) {
+    errors.push({
+      field: 'email',
+      message: `must be an e-mail address of at most ${emailLengthMax} characters`,
+    })
+  }
+  for (const [field, name] of Object.entries({ firstName, lastName })) {
+    if (name !== undefined && (name.length > nameLengthMax || controlCharacter.test(name))) {
+      errors.push({
+        field,
+        message: `must be at most ${nameLengthMax} characters without control characters`,
+      })
+    }
+  }
+  if (role !== undefined && !rolePattern.test(role)) {
+    const message = 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter'
+    errors.push({ field: 'role', message })
+  }
+  return errors
+}
+
+/** @throws GatehouseError `request-invalid` with every field that is wrong */
+export function assertValid(input: Partial<AccountInput>): void {
+  const errors = findFieldErrors(input)
+  if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+}

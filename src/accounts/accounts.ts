@@ -1,0 +1,136 @@
+import { GatehouseError } from '../errors.ts'
+import type { Account, AccountChanges, Store, StoredKey } from '../store/store.ts'
+import { type AccountInput, assertValid } from './account-input.ts'
+import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
+import type { Sealer } from './sealing.ts'
+
+export interface CreatedAccount {
+  readonly account: Account
+  /** Shown now; later only where a sealed copy is kept. */
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+/** The life of an account. IDs and e-mails find it; every function that names one throws `account-not-found`. */
+export interface Accounts {
+  /** @throws GatehouseError `request-invalid`, `account-exists` */
+  create(input: AccountInput): Promise<CreatedAccount>
+  /** All or none. @throws the same, with the e-mails that are taken */
+  createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
+  find(idOrEmail: string): Promise<Account>
+  list(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Account[]>
+  /** @throws GatehouseError `request-invalid`, `account-exists` */
+  update(idOrEmail: string, changes: AccountChanges): Promise<Account>
+  remove(idOrEmail: string): Promise<Account>
+  /** @param graceMs how long the old key works on; 0 = it and all sessions end now */
+  resetSecretKey(idOrEmail: string, graceMs: number): Promise<string>
+  resetApiKey(idOrEmail: string): Promise<string>
+  /** A key from its sealed copy; undefined where none is kept. */
+  reveal(account: Account, kind: KeyKind): string | undefined
+}
+
+export interface AccountsOptions {
+  readonly store: Store
+  readonly sealer: Sealer
+  /** Whether sealed copies of keys are kept. */
+  readonly reveal: boolean
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions): Accounts {
+  function newKey(kind: KeyKind, accountId: string): { readonly key: string; readonly stored: StoredKey } {
+    const key = createKey(kind, accountId)
+    const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
+    return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
+  }
+
+  function prepare({ email, firstName, lastName, role, isVerified }: AccountInput): CreatedAccount {
+    const id = createAccountId()
+    const secretKey = newKey('secretKey', id)
+    const apiKey = newKey('apiKey', id)
+    const account: Account = {
+      ...{ id, email: email.trim(), firstName, lastName, role, isVerified },
+      isDisabled: false,
+      createdAt: clock(),
+      revision: 1,
+      sessionEpoch: 1,
+      secretKey: secretKey.stored,
+      previousSecretKey: undefined,
+      apiKey: apiKey.stored,
+    }
+    return { account, secretKey: secretKey.key, apiKey: apiKey.key }
+  }
+
+  async function createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
+    for (const input of inputs) assertValid(input)
+    const created = inputs.map(prepare)
+    const creation = await store.createAccounts(created.map(({ account }) => account))
+    if (creation.kind === 'created') return created
+    const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
+    throw new GatehouseError('account-exists', { errors })
+  }
+
+  async function create(input: AccountInput): Promise<CreatedAccount> {
+    const [created] = await createAll([input])
+    if (!created) throw new GatehouseError('internal')
+    return created
+  }
+
+  async function find(idOrEmail: string): Promise<Account> {
+    const account = idOrEmail.includes('@')
+      ? await store.findAccountByEmail(idOrEmail)
+      : await store.findAccount(idOrEmail)
+    return account ?? notFound()
+  }
+
+  async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
+    assertValid(changes)
+    const { id } = await find(idOrEmail)
+    const updated = await store.updateAccount(id, changes)
+    if (updated.kind === 'exists') throw new GatehouseError('account-exists')
+    return updated.kind === 'updated' ? updated.account : notFound()
+  }
+
+  async function remove(idOrEmail: string): Promise<Account> {
+    const account = await find(idOrEmail)
+    return (await store.deleteAccount(account.id)) ? account : notFound()
+  }
+
+  async function resetSecretKey(idOrEmail: string, graceMs: number): Promise<string> {
+    const { id } = await find(idOrEmail)
+    const { key, stored } = newKey('secretKey', id)
+    const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
+    const account = await store.resetSecretKey(id, { secretKey: stored, graceUntil })
+    return account ? key : notFound()
+  }
+
+  async function resetApiKey(idOrEmail: string): Promise<string> {
+    const { id } = await find(idOrEmail)
+    const { key, stored } = newKey('apiKey', id)
+    return (await store.resetApiKey(id, stored)) ? key : notFound()
+  }
+
+  return {
+    create,
+    createAll,
+    find,
+    list: (page) => store.listAccounts(page),
+    update,
+    remove,
+    resetSecretKey,
+    resetApiKey,
+    reveal: (account, kind) => {
+      const { sealed } = account[kind]
+      return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
+    },
+  }
+}
+
+function purposeOf(kind: KeyKind, accountId: string): string {
+  return `${kind}:${accountId}`
+}
+
+function notFound(): never {
+  throw new GatehouseError('account-not-found')
+}

@@ -1,0 +1,126 @@
+import { parse } from 'csv-parse/sync'
+import { emailKey } from '../store/email-key.ts'
+import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
+
+/** A line of an import file that cannot be taken; lines count from 1. */
+export interface BadLine {
+  readonly line: number
+  readonly message: string
+}
+
+export interface ImportFile {
+  readonly accounts: readonly { readonly line: number; readonly input: AccountInput }[]
+  readonly badLines: readonly BadLine[]
+}
+
+const fields = ['email', 'firstName', 'lastName', 'role', 'isVerified'] as const
+
+interface Row {
+  readonly line: number
+  /** The fields as written, or why they could not be read. */
+  readonly values: Readonly<Record<string, unknown>> | string
+}
+
+/**
+ * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does.
+ * Every line that is bad is told, not only the first.
+ */
+export function parseImportFile(text: string): ImportFile {
+  const rows = /^\s*\{/.test(text) ? readJsonLines(text) : readCsv(text)
+  const seen = new Map<string, number>()
+  const accounts: { line: number; input: AccountInput }[] = []
+  const badLines: BadLine[] = []
+  for (const { line, values } of rows) {
+    const input = typeof values === 'string' ? values : toInput(values)
+    const twin = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
+    if (typeof input === 'string') badLines.push({ line, message: input })
+    else if (twin !== undefined)
+      badLines.push({ line, message: `email: ${input.email} is in line ${twin} already` })
+    else {
+      seen.set(emailKey(input.email), line)
+      accounts.push({ line, input })
+    }
+  }
+  return { accounts, badLines }
+}
+
+function readJsonLines(text: string): Row[] {
+  return text.split(/\r?\n/).flatMap((content, index) => {
+    if (content.trim() === '') return []
+    return [{ line: index + 1, values: readJson(content) }]
+  })
+}
+
+function readJson(content: string): Row['values'] {
+  try {
+    const value: unknown = JSON.parse(content)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    // The cast is sound: it is an object, and its members are looked at one by one.
+    return isObject ? (value as Record<string, unknown>) : 'is no JSON object'
+  } catch {
+    return 'is not valid JSON'
+  }
+}
+
+function readCsv(text: string): Row[] {
+  let heading: readonly string[] | undefined
+  const rows: Row[] = []
+  const options = {
+    bom: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    trim: true,
+    relax_quotes: true,
+  }
+  // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
+  const records = parse(text, { ...options, info: true }) as unknown as CsvRecord[]
+  for (const { record, info } of records) {
+    if (!heading) {
+      heading = record
+      if (!heading.includes('email'))
+        return [{ line: 1, values: `the heading must name ${fields.join(', ')}` }]
+    } else if (record.length !== heading.length) {
+      rows.push({ line: info.lines, values: `has ${record.length} columns, the heading ${heading.length}` })
+    } else {
+      const names = heading
+      rows.push({
+        line: info.lines,
+        values: Object.fromEntries(record.map((cell, column) => [names[column], cell])),
+      })
+    }
+  }
+  return rows
+}
+
+interface CsvRecord {
+  readonly record: readonly string[]
+  readonly info: { readonly lines: number }
+}
+
+/** The account a row describes, or all that is wrong with it. */
+function toInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
+  const unknown = Object.keys(values).filter((name) => !fields.some((field) => field === name))
+  const texts = fields.slice(0, 4).map((field) => values[field] ?? '')
+  const [email, firstName, lastName, role] = texts.map((value) => (typeof value === 'string' ? value : ''))
+  const isVerified = readBoolean(values.isVerified)
+  const input = {
+    email: email ?? '',
+    firstName: firstName ?? '',
+    lastName: lastName ?? '',
+    role: role || defaultRole,
+  }
+  const complaints = [
+    ...unknown.map((name) => `${name}: unknown field`),
+    ...fields
+      .slice(0, 4)
+      .flatMap((field, index) => (typeof texts[index] === 'string' ? [] : [`${field}: must be a text`])),
+    ...(isVerified === undefined ? ['isVerified: must be true or false'] : []),
+    ...findFieldErrors(input).map(({ field, message }) => `${field}: ${message}`),
+  ]
+  return complaints.length > 0 || isVerified === undefined ? complaints.join('; ') : { ...input, isVerified }
+}
+
+function readBoolean(value: unknown): boolean | undefined {
+  if (value === undefined || value === '' || value === false || value === 'false') return false
+  return value === true || value === 'true' ? true : undefined
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { OperatorError, reasonOf } from '../errors.ts'
+
+/** Bytes of a sealing key: AES-256. */
+const sealingKeyBytes = 32
+
+export type SealingKeySource =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'file'; readonly file: string }
+
+/** A sealing key from its text, base64, base64url or hexadecimal; undefined where it is not 32 bytes. */
+export function parseSealingKey(text: string): Buffer | undefined {
+  const trimmed = text.trim()
+  const isHex = /^[0-9A-Fa-f]{64}$/.test(trimmed)
+  if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return undefined
+  const key = Buffer.from(trimmed, isHex ? 'hex' : 'base64')
+  return key.length === sealingKeyBytes ? key : undefined
+}
+
+/**
+ * Reads the sealing key, and makes its file where there is none and that is allowed.
+ * @throws OperatorError where it cannot be had or is none
+ */
+export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly mayMake: boolean }): Buffer {
+  const text = source.kind === 'value' ? source.value : readOrMake(source.file, mayMake)
+  const key = parseSealingKey(text)
+  if (key) return key
+  const place = source.kind === 'file' ? ` in ${source.file}` : ''
+  throw new OperatorError(`the sealing key${place} is not 32 bytes in base64 or hexadecimal`, {
+    hint: 'Bring back the one that was used before: what it sealed cannot be read with another.',
+  })
+}
+
+function readOrMake(file: string, mayMake: boolean): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    if (isAbsent && mayMake) return make(file)
+    throw new OperatorError(`cannot read the sealing key ${file}: ${reasonOf(cause)}`, {
+      hint: 'All instances share one; make it with: openssl rand -base64 32',
+      cause,
+    })
+  }
+}
+
+/** Writes a whole file beside it and links it into place: two that start at once agree on one key. */
+function make(file: string): string {
+  const draft = `${file}.${process.pid}`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(draft, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, { mode: 0o600, flush: true })
+    linkIfAbsent(draft, file)
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new OperatorError(`cannot make the sealing key ${file}: ${reasonOf(cause)}`, {
+      hint: 'Its folder must be writable; see keys.sealingKey in the config.',
+      cause,
+    })
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function linkIfAbsent(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+  }
+}

@@ -1,0 +1,43 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Seals small secrets (AES-256-GCM); what was sealed for one purpose does not open for another. */
+export interface Sealer {
+  /** @param purpose what it is and whose, such as `secretKey:<account ID>` */
+  seal(secret: string, purpose: string): Uint8Array
+  /** undefined where it was sealed with another key or for another purpose, or has been changed. */
+  unseal(sealed: Uint8Array, purpose: string): string | undefined
+}
+
+export function createSealer(sealingKey: Uint8Array): Sealer {
+  const key = deriveKey(sealingKey, 'seal')
+
+  function seal(secret: string, purpose: string): Uint8Array {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
+    return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  }
+
+  function unseal(sealed: Uint8Array, purpose: string): string | undefined {
+    if (sealed.length < nonceBytes + tagBytes) return undefined
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
+    decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-tagBytes))
+    try {
+      const secret = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
+      return Buffer.concat([secret, decipher.final()]).toString('utf8')
+    } catch {
+      return undefined
+    }
+  }
+
+  return { seal, unseal }
+}
+
+/** A key of its own for each use of the sealing key (RFC 5869). */
+export function deriveKey(sealingKey: Uint8Array, use: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', sealingKey, '', `gatehouse ${use}`, 32))
+}

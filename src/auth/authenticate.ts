@@ -1,0 +1,74 @@
+import type { Code } from '../errors.ts'
+import type { Access, SchemeName } from '../routes/route.ts'
+import type { Principal } from './principal.ts'
+import type { Authentication, Scheme } from './scheme.ts'
+
+/** The credentials of a request, as far as they could be read. */
+export interface Credentials {
+  /** Value of SecretKey; undefined where there is none. */
+  readonly secretKey: string | undefined
+  /** Value of Authorization; undefined where there is none. */
+  readonly authorization: string | undefined
+  /** Whether one of the two came more than once. */
+  readonly isRepeated: boolean
+}
+
+/** Who may pass: somebody, nobody in particular, or no one for a reason. */
+export type Decision =
+  | {
+      readonly kind: 'allowed'
+      readonly principal: Principal | undefined
+      readonly scheme: SchemeName | undefined
+    }
+  | { readonly kind: 'refused'; readonly code: Code; readonly scheme: SchemeName | undefined }
+
+type Schemes = Readonly<Record<SchemeName, Scheme>>
+
+const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined }
+
+const bearerToken = /^Bearer +([^ ]+) *$/i
+const bearerPrefix = /^Bearer(?: |$)/i
+
+/**
+ * Finds out who is calling. A route lists the schemes it takes; on an optional one only the absence of a
+ * credential is anonymous, never a wrong one.
+ */
+export function authenticate(
+  access: Access,
+  credentials: Credentials,
+  schemes: Schemes,
+): Decision | Promise<Decision> {
+  if (access.kind === 'public') return anonymous
+  const { secretKey, authorization, isRepeated } = credentials
+  if (isRepeated || (secretKey !== undefined && authorization !== undefined)) {
+    return { kind: 'refused', code: 'credentials-ambiguous', scheme: undefined }
+  }
+  if (secretKey !== undefined) return attempt(access.schemes, schemes.secretKey, secretKey)
+  if (authorization !== undefined && bearerPrefix.test(authorization)) {
+    return attempt(access.schemes, schemes.bearer, bearerToken.exec(authorization)?.[1] ?? '')
+  }
+  // Another scheme, such as Basic, is no credential of ours: an optional route leaves it to the upstream.
+  if (access.isOptional) return anonymous
+  const code = authorization === undefined ? 'credentials-missing' : 'scheme-not-accepted'
+  return { kind: 'refused', code, scheme: undefined }
+}
+
+function attempt(
+  accepted: readonly SchemeName[],
+  scheme: Scheme,
+  credential: string,
+): Decision | Promise<Decision> {
+  if (!accepted.includes(scheme.name)) {
+    return { kind: 'refused', code: 'scheme-not-accepted', scheme: scheme.name }
+  }
+  const authentication = scheme.authenticate(credential)
+  return authentication instanceof Promise
+    ? authentication.then((settled) => decide(scheme.name, settled))
+    : decide(scheme.name, authentication)
+}
+
+function decide(scheme: SchemeName, authentication: Authentication): Decision {
+  return authentication.kind === 'authenticated'
+    ? { kind: 'allowed', principal: authentication.principal, scheme }
+    : { kind: 'refused', code: authentication.code, scheme }
+}

@@ -1,0 +1,40 @@
+import type { SchemeName } from '../routes/route.ts'
+
+/** Who is calling, once that is certain. */
+export interface Principal {
+  readonly accountId: string
+  readonly role: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly isVerified: boolean
+  readonly scheme: SchemeName
+  /** Of a bearer token only. */
+  readonly sessionId: string | undefined
+}
+
+/** What is known of an account, as far as it takes part in deciding; kept in the process. */
+export interface KnownAccount {
+  readonly isDisabled: boolean
+  readonly sessionEpoch: number
+  readonly secretKey: { readonly digest: Uint8Array }
+  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
+  /** Who calls with its secret key. */
+  readonly principal: Principal
+}
+
+/** What is known of a session; kept in the process. */
+export interface KnownSession {
+  readonly accountId: string
+  readonly sessionEpoch: number
+  readonly isEnded: boolean
+}
+
+/**
+ * Accounts and sessions by ID. What is known is answered at once, what must be looked up as a promise.
+ * A rejection (GatehouseError `store-unavailable`) means it cannot be decided now.
+ */
+export interface Directory {
+  account(id: string): KnownAccount | undefined | Promise<KnownAccount | undefined>
+  session(id: string): KnownSession | undefined | Promise<KnownSession | undefined>
+}

@@ -1,0 +1,18 @@
+import type { Code } from '../errors.ts'
+import type { SchemeName } from '../routes/route.ts'
+import type { Principal } from './principal.ts'
+
+/** What a scheme makes of a credential. That there is none is for whoever calls it to see. */
+export type Authentication =
+  | { readonly kind: 'authenticated'; readonly principal: Principal }
+  | { readonly kind: 'rejected'; readonly code: Code }
+
+/** A kind of credential. Answers at once what it can; throws or rejects only when it cannot be decided. */
+export interface Scheme {
+  readonly name: SchemeName
+  authenticate(credential: string): Authentication | Promise<Authentication>
+}
+
+export function rejected(code: Code): Authentication {
+  return { kind: 'rejected', code }
+}

@@ -1,0 +1,143 @@
+import { defaultRole } from '../accounts/account-input.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Account, AccountChanges } from '../store/store.ts'
+import { accountCard, accountData, createdData } from './account-view.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { withOperator } from './operator.ts'
+import { card, printData, table } from './print.ts'
+
+const pageSize = 500
+
+const profileOptions = {
+  email: { type: 'string', value: 'E', help: 'E-mail; no two accounts share one.' },
+  'first-name': { type: 'string', value: 'F', help: 'First name.' },
+  'last-name': { type: 'string', value: 'L', help: 'Last name.' },
+  role: { type: 'string', value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
+} as const
+
+const create: Command = {
+  name: 'accounts create',
+  operands: [],
+  summary: 'Makes an account with its keys, which are printed.',
+  options: { ...profileOptions, verified: { type: 'boolean', help: 'The e-mail is verified.' } },
+  printsData: true,
+  run: async (invocation) => {
+    const email = invocation.text('email')
+    if (email === undefined) throw new UsageError('--email is missing')
+    const created = await withOperator(invocation.config, ({ accounts }) =>
+      accounts.create({
+        email,
+        firstName: invocation.text('first-name') ?? '',
+        lastName: invocation.text('last-name') ?? '',
+        role: invocation.text('role') ?? defaultRole,
+        isVerified: invocation.flag('verified'),
+      }),
+    )
+    printData(invocation, createdData(created), [
+      'The account has been made. Keep its keys:',
+      ...accountCard(created.account),
+      ...card({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
+    ])
+    return 0
+  },
+}
+
+const list: Command = {
+  name: 'accounts list',
+  operands: [],
+  summary: 'Lists all accounts.',
+  printsData: true,
+  run: async (invocation) => {
+    const all = await withOperator(invocation.config, ({ accounts }) => listAll(accounts))
+    const rows = all.map(({ id, email, role, isVerified, isDisabled }) => [
+      ...[id, email, role, isVerified ? 'yes' : 'no', isDisabled ? 'yes' : 'no'],
+    ])
+    const whenEmpty = 'There are no accounts yet. Make one with: gatehouse accounts create --email E'
+    printData(
+      invocation,
+      all.map(accountData),
+      table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty),
+    )
+    return 0
+  },
+}
+
+const show: Command = {
+  name: 'accounts show',
+  operands: ['ID|EMAIL'],
+  summary: 'Shows an account.',
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const account = await withOperator(invocation.config, ({ accounts }) => accounts.find(who))
+    printData(invocation, accountData(account), accountCard(account))
+    return 0
+  },
+}
+
+const update: Command = {
+  name: 'accounts update',
+  operands: ['ID|EMAIL'],
+  summary: 'Changes an account. A new role ends its access tokens, disabling ends its sessions.',
+  options: {
+    ...profileOptions,
+    role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
+    verified: { type: 'string', value: 'true|false', help: 'Whether the e-mail is verified.' },
+    disabled: { type: 'string', value: 'true|false', help: 'Whether the account is disabled.' },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const changes = readChanges(invocation)
+    const account = await withOperator(invocation.config, ({ accounts }) => accounts.update(who, changes))
+    printData(invocation, accountData(account), ['The account has been changed:', ...accountCard(account)])
+    return 0
+  },
+}
+
+const remove: Command = {
+  name: 'accounts delete',
+  operands: ['ID|EMAIL'],
+  summary: 'Removes an account; its keys, tokens and sessions end.',
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const account = await withOperator(invocation.config, ({ accounts }) => accounts.remove(who))
+    printData(invocation, { id: account.id }, [
+      `The account ${account.id} (${account.email}) has been removed.`,
+    ])
+    return 0
+  },
+}
+
+async function listAll(accounts: Accounts): Promise<Account[]> {
+  const all: Account[] = []
+  for (;;) {
+    const page = await accounts.list({ after: all.at(-1)?.id, limit: pageSize })
+    all.push(...page)
+    if (page.length < pageSize) return all
+  }
+}
+
+function readChanges(invocation: Invocation): AccountChanges {
+  const given = {
+    email: invocation.text('email'),
+    firstName: invocation.text('first-name'),
+    lastName: invocation.text('last-name'),
+    role: invocation.text('role'),
+    isVerified: readBoolean(invocation, 'verified'),
+    isDisabled: readBoolean(invocation, 'disabled'),
+  }
+  const changes = Object.entries(given).filter(([, value]) => value !== undefined)
+  if (changes.length === 0) throw new UsageError('nothing to change: name at least one option')
+  return Object.fromEntries(changes)
+}
+
+function readBoolean(invocation: Invocation, option: string): boolean | undefined {
+  const text = invocation.text(option)
+  if (text === undefined) return undefined
+  if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} takes true or false`)
+  return text === 'true'
+}
+
+export const accountCommands: readonly Command[] = [create, list, show, update, remove]

@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util'
+import type { ConfigInput } from '../config/load.ts'
+
+/** One option of a command. */
+interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly multiple?: boolean
+  /** What stands for the value in the help: `FILE`. */
+  readonly value?: string
+  readonly help: string
+}
+
+/** A command, as main.ts finds it and as its help shows it. */
+export interface Command {
+  /** Such as `accounts create`. */
+  readonly name: string
+  /** What follows the name: `ID|EMAIL`. */
+  readonly operands: readonly string[]
+  readonly summary: string
+  readonly options?: Readonly<Record<string, Option>>
+  /** Whether it prints data, and so takes --json. */
+  readonly printsData?: boolean
+  /** @returns the exit status */
+  run(invocation: Invocation): Promise<number>
+}
+
+/** A command with what it was called with. */
+export interface Invocation {
+  readonly operands: readonly string[]
+  readonly config: ConfigInput
+  readonly asJson: boolean
+  text(option: string): string | undefined
+  flag(option: string): boolean
+}
+
+/** A call that does not make sense: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+const commonOptions: Readonly<Record<string, Option>> = {
+  config: {
+    type: 'string',
+    value: 'FILE',
+    help: 'The config; default $GATEHOUSE_CONFIG, else config/gateway.yaml.',
+  },
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'OPTION=VALUE',
+    help: 'Overrides an option of the config; may come often.',
+  },
+  help: { type: 'boolean', help: 'Shows this.' },
+}
+const jsonOption: Readonly<Record<string, Option>> = { json: { type: 'boolean', help: 'Prints JSON.' } }
+
+export function optionsOf({ options, printsData }: Command): Readonly<Record<string, Option>> {
+  return { ...options, ...(printsData && jsonOption), ...commonOptions }
+}
+
+/** @throws UsageError for unknown options, and operands that are missing or too many */
+export function parseInvocation(
+  command: Command,
+  args: readonly string[],
+): Invocation & { readonly wantsHelp: boolean } {
+  const { values, positionals } = parse(command, args)
+  const wantsHelp = values.help === true
+  if (!wantsHelp) checkOperands(command, positionals)
+  const text = (option: string) => {
+    const value = values[option]
+    return typeof value === 'string' ? value : undefined
+  }
+  const settings = values.set
+  return {
+    wantsHelp,
+    operands: positionals,
+    config: { file: text('config'), settings: Array.isArray(settings) ? settings.map(String) : [] },
+    asJson: values.json === true,
+    text,
+    flag: (option) => values[option] === true,
+  }
+}
+
+function parse(command: Command, args: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries(optionsOf(command)).map(([name, { type, multiple = false }]) => [
+      name,
+      { type, multiple },
+    ]),
+  )
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error))
+  }
+}
+
+function checkOperands({ operands }: Command, given: readonly string[]): void {
+  if (given.length < operands.length) throw new UsageError(`${operands[given.length]} is missing`)
+  if (given.length > operands.length) throw new UsageError(`unexpected argument "${given[operands.length]}"`)
+}

@@ -1,0 +1,47 @@
+import { readConfig } from '../config/load.ts'
+import { formatProblem } from '../config/problem.ts'
+import { publishedSchema } from '../config/schema/published.ts'
+import { showConfig } from '../config/show.ts'
+import { OperatorError } from '../errors.ts'
+import type { Command } from './command.ts'
+import { columns } from './help.ts'
+import { print, printData } from './print.ts'
+
+const schema: Command = {
+  name: 'config schema',
+  operands: [],
+  summary: 'Prints the JSON Schema of the config file, for editors.',
+  printsData: true,
+  run: async () => {
+    print([JSON.stringify(publishedSchema(), undefined, 2)])
+    return 0
+  },
+}
+
+const show: Command = {
+  name: 'config show',
+  operands: [],
+  summary: 'Prints every option in effect and where its value comes from.',
+  printsData: true,
+  run: async (invocation) => {
+    const reading = readConfig(invocation.config)
+    if (!reading.config) {
+      throw new OperatorError(
+        ['the config has problems:', ...reading.problems.map(formatProblem)].join('\n  '),
+      )
+    }
+    const options = showConfig(reading)
+    const rows = options.map(
+      ({ path, value, source }) =>
+        [`${path}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, source] as const,
+    )
+    printData(
+      invocation,
+      options,
+      columns(rows).map((line) => line.slice(2)),
+    )
+    return 0
+  },
+}
+
+export const configCommands: readonly Command[] = [schema, show]

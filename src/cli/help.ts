@@ -1,0 +1,36 @@
+import { type Command, optionsOf } from './command.ts'
+
+/** The page of one command. */
+export function commandHelp(command: Command): string {
+  const options = Object.entries(optionsOf(command)).map(
+    ([name, { value, help }]) => [value ? `--${name} ${value}` : `--${name}`, help] as const,
+  )
+  return [`Usage: ${usageOf(command)}`, '', command.summary, '', 'Options:', ...columns(options)].join('\n')
+}
+
+/** The page of all commands. */
+export function generalHelp(commands: readonly Command[]): string {
+  const rows = commands.map(
+    (command) => [[command.name, ...command.operands].join(' '), command.summary] as const,
+  )
+  return [
+    'Usage: gatehouse COMMAND [OPTIONS]',
+    '',
+    'An authenticating reverse proxy: it finds out who is calling, and forwards what may pass.',
+    '',
+    'Commands:',
+    ...columns(rows),
+    '',
+    'gatehouse COMMAND --help tells more. Exit status: 0 done, 1 refused, 2 bad usage or a forced stop.',
+  ].join('\n')
+}
+
+export function usageOf({ name, operands }: Command): string {
+  return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
+}
+
+/** Two columns, the second aligned. */
+export function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...rows.map(([left]) => left.length)) + 2
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`.trimEnd())
+}

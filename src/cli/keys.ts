@@ -1,0 +1,74 @@
+import { parseDurationMs } from '../config/units.ts'
+import { OperatorError } from '../errors.ts'
+import { type Command, UsageError } from './command.ts'
+import { withOperator } from './operator.ts'
+import { card, printData } from './print.ts'
+
+const graceMsMax = 30 * 24 * 3_600_000
+
+const resetSecret: Command = {
+  name: 'keys reset-secret',
+  operands: ['ID|EMAIL'],
+  summary: 'Replaces the secret key and prints the new one.',
+  options: {
+    grace: {
+      type: 'string',
+      value: '0s',
+      help: 'How long the old key works on, up to 30d; 0s ends it, and all sessions, now.',
+    },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const grace = invocation.text('grace') ?? '0s'
+    const graceMs = parseDurationMs(grace)
+    if (graceMs === undefined || graceMs > graceMsMax)
+      throw new UsageError('--grace takes 0s to 30d, such as 24h')
+    const secretKey = await withOperator(invocation.config, ({ accounts }) =>
+      accounts.resetSecretKey(who, graceMs),
+    )
+    const fate = graceMs === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
+    printData(invocation, { secretKey }, ['The secret key has been replaced:', `  ${secretKey}`, fate])
+    return 0
+  },
+}
+
+const resetApi: Command = {
+  name: 'keys reset-api',
+  operands: ['ID|EMAIL'],
+  summary: 'Replaces the API key and prints the new one.',
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const apiKey = await withOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who))
+    printData(invocation, { apiKey }, [
+      'The API key has been replaced:',
+      `  ${apiKey}`,
+      'The old one no longer works.',
+    ])
+    return 0
+  },
+}
+
+const show: Command = {
+  name: 'keys show',
+  operands: ['ID|EMAIL'],
+  summary: 'Shows both keys again, where sealed copies are kept (keys.reveal).',
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { secretKey, apiKey } = await withOperator(invocation.config, async ({ accounts }) => {
+      const account = await accounts.find(who)
+      return { secretKey: accounts.reveal(account, 'secretKey'), apiKey: accounts.reveal(account, 'apiKey') }
+    })
+    if (secretKey === undefined || apiKey === undefined) {
+      throw new OperatorError('no readable copy of these keys is kept', {
+        hint: 'They were made with keys.reveal: false or with another sealing key. Replace them: gatehouse keys reset-secret',
+      })
+    }
+    printData(invocation, { secretKey, apiKey }, card({ 'Secret key': secretKey, 'API key': apiKey }))
+    return 0
+  },
+}
+
+export const keyCommands: readonly Command[] = [resetSecret, resetApi, show]

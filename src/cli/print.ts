@@ -1,0 +1,38 @@
+import type { Invocation } from './command.ts'
+import { columns } from './help.ts'
+
+/** Prints data: as JSON where that is asked for, else as lines for people. */
+export function printData({ asJson }: Invocation, data: unknown, lines: readonly string[]): void {
+  print(asJson ? [JSON.stringify(data, undefined, 2)] : lines)
+}
+
+export function print(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Something by the way, which is not data. */
+export function printAside(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Rows under headings, in columns; a sentence where there are none. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  whenEmpty: string,
+): string[] {
+  if (rows.length === 0) return [whenEmpty]
+  const all = [headings, ...rows]
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** Names and values, aligned. */
+export function card(entries: Readonly<Record<string, string>>): string[] {
+  return columns(Object.entries(entries))
+}

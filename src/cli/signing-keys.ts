@@ -1,0 +1,90 @@
+import type { Config } from '../config/config.ts'
+import { OperatorError } from '../errors.ts'
+import type { StoredSigningKey } from '../store/store.ts'
+import { announcedMs, currentSigner } from '../tokens/signing-keys.ts'
+import type { Command } from './command.ts'
+import { withOperator } from './operator.ts'
+import { printData, table } from './print.ts'
+
+const list: Command = {
+  name: 'signing-keys list',
+  operands: [],
+  summary: 'Lists the keys that access tokens are signed with.',
+  printsData: true,
+  run: async (invocation) => {
+    const data = await withOperator(invocation.config, async ({ config, signingKeys }) => {
+      assertKeptInStore(config)
+      return describe(await signingKeys.list(), config)
+    })
+    const rows = data.map(({ kid, algorithm, state, createdAt, signsFrom }) => [
+      ...[kid, algorithm, state, createdAt, signsFrom],
+    ])
+    const whenEmpty = 'There are no keys yet: the gateway makes the first when it starts.'
+    printData(
+      invocation,
+      data,
+      table(['KID', 'ALGORITHM', 'STATE', 'CREATED', 'SIGNS FROM'], rows, whenEmpty),
+    )
+    return 0
+  },
+}
+
+const rotate: Command = {
+  name: 'signing-keys rotate',
+  operands: [],
+  summary: 'Adds a key. It is announced in the JWKS first and signs ten minutes later.',
+  options: { now: { type: 'boolean', help: 'It signs at once: for when the current key has leaked.' } },
+  printsData: true,
+  run: async (invocation) => {
+    const isNow = invocation.flag('now')
+    const { kid, signsFrom } = await withOperator(invocation.config, async ({ config, signingKeys }) => {
+      assertKeptInStore(config)
+      // The one that signs until then must be there first.
+      await signingKeys.load()
+      return signingKeys.rotate(isNow ? 'now' : 'announced')
+    })
+    const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
+    printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
+      `The key ${kid} ${when}.`,
+      'The one before goes on verifying. Once its last tokens have expired: gatehouse signing-keys retire KID',
+    ])
+    return 0
+  },
+}
+
+const retire: Command = {
+  name: 'signing-keys retire',
+  operands: ['KID'],
+  summary: 'Removes a key: access tokens signed with it end.',
+  printsData: true,
+  run: async (invocation) => {
+    const [kid = ''] = invocation.operands
+    await withOperator(invocation.config, async ({ config, signingKeys }) => {
+      assertKeptInStore(config)
+      await signingKeys.retire(kid)
+    })
+    printData(invocation, { kid }, [`The key ${kid} has been removed.`])
+    return 0
+  },
+}
+
+function assertKeptInStore({ tokens }: Config): void {
+  if (tokens.keys.length === 0) return
+  throw new OperatorError('the signing keys come from the config (tokens.keys), not from the store', {
+    hint: 'Rotate them there: add the new one with use: verify, and let it sign once every verifier knows it.',
+  })
+}
+
+function describe(keys: readonly StoredSigningKey[], { tokens }: Config) {
+  const now = Date.now()
+  const signer = currentSigner(keys, tokens.algorithm, now)
+  return keys.map(({ kid, algorithm, createdAt, signsFrom }) => ({
+    kid,
+    algorithm,
+    state: kid === signer?.kid ? 'signing' : signsFrom > now ? 'announced' : 'verifying',
+    createdAt: new Date(createdAt).toISOString(),
+    signsFrom: new Date(signsFrom).toISOString(),
+  }))
+}
+
+export const signingKeyCommands: readonly Command[] = [list, rotate, retire]

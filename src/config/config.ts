@@ -1,0 +1,158 @@
+import type { Algorithm, KeyMaterial } from '../tokens/key-material.ts'
+
+/**
+ * The config as the program uses it: every option resolved, times in milliseconds, sizes in bytes, paths
+ * absolute, secrets read. Frozen: a reload makes another one.
+ */
+export interface Config {
+  /** Origin that clients see, such as `https://api.example.com`. */
+  readonly publicOrigin: string
+  readonly listen: {
+    readonly host: string
+    readonly port: number
+    readonly requestTimeoutMs: number
+    readonly keepAliveTimeoutMs: number
+    readonly headersBytesMax: number
+  }
+  readonly ops: { readonly host: string; readonly port: number }
+  readonly trustedProxies: readonly AddressRange[]
+  readonly upstreams: readonly UpstreamConfig[]
+  readonly routes: readonly RouteConfig[]
+  readonly identityHeaders: IdentityHeaders
+  readonly tokens: TokensConfig
+  readonly cookie: CookieConfig
+  readonly keys: {
+    readonly sealingKey: SecretSource
+    /** Whether a sealed copy of each key is kept, to be shown again. */
+    readonly reveal: boolean
+  }
+  readonly store: SqliteConfig | RedisConfig
+  readonly cache: CacheConfig
+  readonly log: { readonly level: LogLevel; readonly access: boolean }
+  readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
+}
+
+/** The addresses whose first `bits` are those of `address`. */
+export interface AddressRange {
+  readonly address: string
+  readonly bits: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
+
+/** A secret that was read, or the file it is in: a sealing key may have to be made there first. */
+export type SecretSource =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'file'; readonly file: string }
+
+export interface UpstreamConfig {
+  readonly name: string
+  readonly targets: readonly { readonly url: URL; readonly weight: number }[]
+  readonly connectTimeoutMs: number
+  readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
+  readonly retryAttempts: number
+  readonly connectionsMax: number
+  readonly host: 'client' | 'target'
+  readonly tls: TlsConfig
+}
+
+export interface TlsConfig {
+  readonly verify: boolean
+  /** PEM; undefined = the certificates of the system. */
+  readonly ca: string | undefined
+}
+
+export interface RouteConfig {
+  readonly name: string
+  readonly host: string | undefined
+  readonly path: string
+  readonly methods: readonly string[] | undefined
+  readonly upstream: string
+  readonly auth: AuthOption
+  readonly roles: readonly string[] | undefined
+  readonly verifiedOnly: boolean
+  readonly stripPrefix: boolean
+  readonly websocket: boolean
+  readonly encodedSlash: 'reject' | 'pass'
+  readonly forwardCredentials: boolean
+  /** Infinity = unlimited. */
+  readonly bodyBytesMax: number
+  /** undefined = that of the upstream. */
+  readonly responseTimeoutMs: number | undefined
+}
+
+export interface IdentityHeaders {
+  readonly id: string
+  readonly role: string
+  readonly email?: string | undefined
+  readonly verified?: string | undefined
+  readonly name?: string | undefined
+  readonly session?: string | undefined
+  readonly scheme?: string | undefined
+}
+
+export interface TokensConfig {
+  readonly issuer: string
+  readonly audience: string
+  readonly algorithm: Algorithm
+  readonly accessLifetimeMs: number
+  readonly refreshLifetimeMs: number
+  readonly refreshIdleMs: number
+  readonly reuseGraceMs: number
+  readonly clockToleranceMs: number
+  /** Empty = the keys are made and kept in the store. */
+  readonly keys: readonly SigningKeyConfig[]
+}
+
+export interface SigningKeyConfig {
+  readonly kid: string
+  readonly use: 'sign' | 'verify'
+  readonly material: KeyMaterial
+}
+
+export interface CookieConfig {
+  readonly name: string
+  readonly path: string
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
+  readonly isSecure: boolean
+}
+
+export interface SqliteConfig {
+  readonly driver: 'sqlite'
+  readonly path: string
+}
+
+export interface RedisConfig {
+  readonly driver: 'redis'
+  readonly place: RedisPlace
+  readonly username: string | undefined
+  readonly password: string | undefined
+  /** undefined = no TLS, unless the URL says rediss. */
+  readonly tls: TlsConfig | undefined
+  readonly keyPrefix: string
+}
+
+export type RedisPlace =
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'sentinel'
+      readonly name: string
+      readonly nodes: readonly NodeAddress[]
+      readonly password: string | undefined
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly NodeAddress[] }
+
+export interface NodeAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface CacheConfig {
+  readonly entriesMax: number
+  readonly ttlMs: number
+  readonly negativeTtlMs: number
+}

@@ -1,0 +1,45 @@
+/** Where an option stands: `['routes', 0, 'path']`. */
+export type Path = readonly (string | number)[]
+
+/** Where the value of an option comes from. Lines and columns count from 1. */
+export type Source =
+  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
+  | { readonly kind: 'env'; readonly name: string }
+  | { readonly kind: 'flag'; readonly text: string }
+  | { readonly kind: 'default' }
+
+/** One thing that is wrong with the config, and where. */
+export interface Problem {
+  readonly source: Source
+  readonly path: Path
+  readonly message: string
+}
+
+/** `routes[0].path`; the whole config is `(config)`. */
+export function formatPath(path: Path): string {
+  if (path.length === 0) return '(config)'
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('')
+}
+
+/** `config/gateway.yaml:12:5`, `$GATEHOUSE__LISTEN__PORT`, `--set listen.port`, `default`. */
+export function formatSource(source: Source): string {
+  switch (source.kind) {
+    case 'file':
+      return `${source.file}:${source.line}:${source.column}`
+    case 'env':
+      return `$${source.name}`
+    case 'flag':
+      return `--set ${source.text}`
+    case 'default':
+      return 'default'
+    default:
+      return source satisfies never
+  }
+}
+
+/** `file:line:col  path: what is wrong`, one line. */
+export function formatProblem({ source, path, message }: Problem): string {
+  return `${formatSource(source)}  ${formatPath(path)}: ${message}`
+}

@@ -1,0 +1,9 @@
+import type { NodeAddress } from './config.ts'
+
+/** `host:port` or `[address]:port`; undefined where the text is neither. */
+export function parseNode(text: string): NodeAddress | undefined {
+  const [, address, name, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = address ?? name
+  const port = Number(digits)
+  return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined
+}

@@ -1,0 +1,181 @@
+import { parseKeyMaterial } from '../tokens/key-material.ts'
+import { parseRange } from './address-range.ts'
+import type {
+  Config,
+  RedisConfig,
+  RedisPlace,
+  RouteConfig,
+  SigningKeyConfig,
+  TlsConfig,
+  UpstreamConfig,
+} from './config.ts'
+import { parseNode } from './redis-node.ts'
+import type { SecretReference } from './schema/fields.ts'
+import type { ConfigTree } from './schema/schema.ts'
+import { parseDurationMs, parseSizeBytes } from './units.ts'
+
+/** How a secret and a relative path are looked up. */
+export interface Surroundings {
+  secret(reference: SecretReference): string
+  resolvePath(path: string): string
+}
+
+/** The config as the program uses it, from a tree in which no problem was found. */
+export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
+  const { listen, cache, shutdown, cookie, keys } = tree
+  const publicOrigin = new URL(tree.publicUrl).origin
+  return deepFreeze({
+    publicOrigin,
+    listen: {
+      host: listen.host,
+      port: listen.port,
+      requestTimeoutMs: ms(listen.requestTimeout),
+      keepAliveTimeoutMs: ms(listen.keepAliveTimeout),
+      headersBytesMax: bytes(tree.limits.headers),
+    },
+    ops: tree.ops,
+    trustedProxies: tree.trustedProxies.flatMap((range) => parseRange(range) ?? []),
+    upstreams: Object.entries(tree.upstreams).map(([name, upstream]) =>
+      resolveUpstream(name, upstream, around),
+    ),
+    routes: tree.routes.map(resolveRoute),
+    identityHeaders: tree.identity.headers,
+    tokens: resolveTokens(tree, publicOrigin, around),
+    cookie: {
+      name: cookie.name,
+      path: cookie.path,
+      sameSite: cookie.sameSite,
+      isSecure: cookie.secure === 'auto' ? publicOrigin.startsWith('https:') : cookie.secure,
+    },
+    keys: {
+      sealingKey:
+        keys.sealingKey.file === undefined
+          ? { kind: 'value', value: around.secret(keys.sealingKey) }
+          : { kind: 'file', file: around.resolvePath(keys.sealingKey.file) },
+      reveal: keys.reveal,
+    },
+    store: resolveStore(tree.store, around),
+    cache: { entriesMax: cache.entries, ttlMs: ms(cache.ttl), negativeTtlMs: ms(cache.negativeTtl) },
+    log: tree.log,
+    shutdown: { delayMs: ms(shutdown.delay), drainMs: ms(shutdown.drain) },
+  })
+}
+
+function resolveUpstream(
+  name: string,
+  upstream: ConfigTree['upstreams'][string],
+  around: Surroundings,
+): UpstreamConfig {
+  return {
+    name,
+    targets: upstream.targets.map(({ url, weight }) => ({ url: new URL(url), weight })),
+    connectTimeoutMs: ms(upstream.timeouts.connect),
+    responseTimeoutMs: ms(upstream.timeouts.response),
+    idleTimeoutMs: ms(upstream.timeouts.idle),
+    retryAttempts: upstream.retries.attempts,
+    connectionsMax: upstream.connections,
+    host: upstream.host,
+    tls: resolveTls(upstream.tls, around),
+  }
+}
+
+function resolveRoute(route: ConfigTree['routes'][number]): RouteConfig {
+  const response = route.timeouts?.response
+  return {
+    name: route.name,
+    host: route.host,
+    path: route.path,
+    methods: route.methods,
+    upstream: route.upstream,
+    auth: route.auth,
+    roles: route.roles,
+    verifiedOnly: route.verifiedOnly,
+    stripPrefix: route.stripPrefix,
+    websocket: route.websocket,
+    encodedSlash: route.encodedSlash,
+    forwardCredentials: route.forwardCredentials,
+    bodyBytesMax: route.maxBody === 'unlimited' ? Number.POSITIVE_INFINITY : bytes(route.maxBody),
+    responseTimeoutMs: response === undefined ? undefined : ms(response),
+  }
+}
+
+function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, around: Surroundings): Config['tokens'] {
+  return {
+    issuer: tokens.issuer ?? publicOrigin,
+    audience: tokens.audience,
+    algorithm: tokens.algorithm,
+    accessLifetimeMs: ms(tokens.accessLifetime),
+    refreshLifetimeMs: ms(tokens.refreshLifetime),
+    refreshIdleMs: ms(tokens.refreshIdle),
+    reuseGraceMs: ms(tokens.reuseGrace),
+    clockToleranceMs: ms(tokens.clockTolerance),
+    keys: tokens.keys.map((key) => resolveSigningKey(key, tokens.algorithm, around)),
+  }
+}
+
+function resolveSigningKey(
+  { kid, use, private: privateKey, public: publicKey }: ConfigTree['tokens']['keys'][number],
+  algorithm: Config['tokens']['algorithm'],
+  around: Surroundings,
+): SigningKeyConfig {
+  const reference = privateKey ?? publicKey
+  if (!reference) throw new Error('a key without halves passed the review')
+  const material = parseKeyMaterial(around.secret(reference), privateKey ? 'private' : 'public', algorithm)
+  if ('unfit' in material) throw new Error('an unfit key passed the review')
+  return { kid, use, material }
+}
+
+function resolveStore({ driver, sqlite, redis }: ConfigTree['store'], around: Surroundings): Config['store'] {
+  if (driver === 'sqlite' || !redis) return { driver: 'sqlite', path: around.resolvePath(sqlite.path) }
+  return {
+    driver,
+    place: resolvePlace(redis, around),
+    username: redis.username,
+    password: redis.password && around.secret(redis.password),
+    tls: redis.tls && resolveTls(redis.tls, around),
+    keyPrefix: redis.keyPrefix,
+  } satisfies RedisConfig
+}
+
+function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: Surroundings): RedisPlace {
+  if (redis.sentinel) {
+    const { name, nodes, password } = redis.sentinel
+    return {
+      kind: 'sentinel',
+      name,
+      nodes: nodes.flatMap(node),
+      password: password && around.secret(password),
+    }
+  }
+  if (redis.cluster) return { kind: 'cluster', nodes: redis.cluster.nodes.flatMap(node) }
+  const url = redis.url ?? ''
+  return { kind: 'single', url: typeof url === 'string' ? url : around.secret(url) }
+}
+
+function resolveTls(
+  { verify, ca }: { readonly verify: boolean; readonly ca?: SecretReference },
+  around: Surroundings,
+): TlsConfig {
+  return { verify, ca: ca && around.secret(ca) }
+}
+
+function node(text: string) {
+  return parseNode(text) ?? []
+}
+
+function ms(duration: string): number {
+  return parseDurationMs(duration) ?? 0
+}
+
+function bytes(size: string): number {
+  return parseSizeBytes(size) ?? 0
+}
+
+/** Freezes the plain maps and lists; URLs and keys are left as they are. */
+function deepFreeze<Value>(value: Value): Value {
+  if (Array.isArray(value)) value.forEach(deepFreeze)
+  else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+    Object.values(value).forEach(deepFreeze)
+  } else return value
+  return Object.freeze(value)
+}

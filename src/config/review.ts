@@ -1,0 +1,54 @@
+import type { Path } from './problem.ts'
+import type { SecretReference } from './schema/fields.ts'
+import type { ConfigTree } from './schema/schema.ts'
+import { type Environment, readSecret } from './secrets.ts'
+import type { Finding, Validation } from './validate.ts'
+
+/** What the rules that span several options work with: they see the tree, and report what is wrong. */
+export interface Review {
+  readonly tree: ConfigTree
+  /** Whether the schema found nothing wrong at, above or below a path: only then may it be looked at. */
+  isSound(path: Path): boolean
+  /** Whether a map or list is one, whatever may be wrong below: then its members may be gone through. */
+  isShaped(path: Path): boolean
+  report(path: Path, message: string, at?: Finding['at']): void
+  /** The text of a secret; reported, and undefined, where it cannot be had. */
+  secret(path: Path, reference: SecretReference): string | undefined
+  /** The same, but a file or variable that is not there is no fault. */
+  secretIfPresent(path: Path, reference: SecretReference): string | undefined
+}
+
+/** A review of a validated tree; what its rules report is added to `findings`. */
+export function createReview(
+  { tree, findings: fromSchema }: Validation,
+  { env, resolvePath }: { readonly env: Environment; resolvePath(path: string): string },
+): Review & { readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [...fromSchema]
+
+  function report(path: Path, message: string, at: Finding['at'] = 'value'): void {
+    findings.push({ path, message, at })
+  }
+
+  function read(path: Path, reference: SecretReference, mayBeAbsent: boolean): string | undefined {
+    const secret = readSecret(reference, env, resolvePath)
+    if ('value' in secret) return secret.value
+    if (!(mayBeAbsent && secret.isAbsent)) report(path, secret.problem)
+    return undefined
+  }
+
+  return {
+    tree,
+    findings,
+    isSound: (path) =>
+      !fromSchema.some((finding) => isSameOrAbove(finding.path, path) || isSameOrAbove(path, finding.path)),
+    isShaped: (path) => !fromSchema.some((finding) => isSameOrAbove(finding.path, path)),
+    report,
+    secret: (path, reference) => read(path, reference, false),
+    secretIfPresent: (path, reference) => read(path, reference, true),
+  }
+}
+
+/** Whether one path is the other, or lies above it. */
+export function isSameOrAbove(above: Path, path: Path): boolean {
+  return above.length <= path.length && above.every((part, index) => part === path[index])
+}

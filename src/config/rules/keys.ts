@@ -1,0 +1,16 @@
+import { parseSealingKey } from '../../accounts/sealing-key.ts'
+import type { Review } from '../review.ts'
+
+const howToMake = 'make one with: openssl rand -base64 32'
+
+/** The sealing key is one, where it is there; only SQLite, which has one user, may make it. */
+export function reviewKeys(review: Review): void {
+  if (!review.isSound(['keys']) || !review.isSound(['store', 'driver'])) return
+  const path = ['keys', 'sealingKey']
+  const { sealingKey } = review.tree.keys
+  const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
+  const text = isMadeAtStart ? review.secretIfPresent(path, sealingKey) : review.secret(path, sealingKey)
+  if (text !== undefined && !parseSealingKey(text)) {
+    review.report(path, `is no sealing key: it must be 32 bytes in base64 or hexadecimal; ${howToMake}`)
+  }
+}

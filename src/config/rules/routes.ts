@@ -1,0 +1,104 @@
+import { METHODS } from 'node:http'
+import { parseTarget } from '../../routes/target.ts'
+import type { Review } from '../review.ts'
+import { didYouMean } from '../suggest.ts'
+
+type RouteTree = Review['tree']['routes'][number]
+
+const neverProxied = new Set(['CONNECT', 'TRACE'])
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/
+
+/** Each route stands on its own feet, and no two of them want the same request. */
+export function reviewRoutes(review: Review): void {
+  if (!review.isShaped(['routes'])) return
+  const routes = [...review.tree.routes.entries()].filter(([index]) => review.isShaped(['routes', index]))
+  for (const [index, route] of routes) {
+    reviewUpstream(review, index, route)
+    reviewMatch(review, index, route)
+    reviewAccess(review, index, route)
+  }
+  reviewNames(review, routes)
+  reviewOverlaps(review, routes)
+}
+
+function reviewUpstream(review: Review, index: number, route: RouteTree): void {
+  const path = ['routes', index, 'upstream']
+  if (!review.isSound(path) || !review.isShaped(['upstreams'])) return
+  const upstreams = Object.keys(review.tree.upstreams)
+  if (upstreams.includes(route.upstream)) return
+  review.report(path, `there is no upstream "${route.upstream}"${didYouMean(route.upstream, upstreams)}`)
+}
+
+function reviewMatch(review: Review, index: number, route: RouteTree): void {
+  const at = (field: string) => ['routes', index, field]
+  if (review.isSound(at('path')) && !isPlainPath(route.path)) {
+    const message = 'must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
+    review.report(at('path'), message)
+  }
+  if (review.isSound(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
+    review.report(at('host'), 'must be a host name without scheme, port and path')
+  }
+  for (const [position, method] of (review.isSound(at('methods')) ? (route.methods ?? []) : []).entries()) {
+    const complaint = methodComplaint(method)
+    if (complaint) review.report([...at('methods'), position], complaint)
+  }
+}
+
+function isPlainPath(path: string): boolean {
+  const target = parseTarget(path)
+  return target !== undefined && target.query === '' && !target.hasEncodedSlash
+}
+
+function methodComplaint(method: string): string | undefined {
+  if (neverProxied.has(method)) return `${method} is never proxied`
+  if (METHODS.includes(method)) return undefined
+  return `"${method}" is no HTTP method that can be proxied${didYouMean(method, METHODS)}`
+}
+
+function reviewAccess(review: Review, index: number, route: RouteTree): void {
+  const at = (field: string) => ['routes', index, field]
+  if (!review.isSound(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
+  const message = `cannot go with auth: ${route.auth}, which lets anonymous requests pass`
+  if (route.roles !== undefined) review.report(at('roles'), message, 'key')
+  if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
+}
+
+function reviewNames(review: Review, routes: readonly [number, RouteTree][]): void {
+  const seen = new Set<string>()
+  for (const [index, { name }] of routes) {
+    const path = ['routes', index, 'name']
+    if (!review.isSound(path)) continue
+    if (seen.has(name)) review.report(path, `there is another route named "${name}"`)
+    seen.add(name)
+  }
+}
+
+function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]): void {
+  const sound = routes.filter(
+    ([index, route]) =>
+      review.isSound(['routes', index, 'path']) &&
+      review.isSound(['routes', index, 'host']) &&
+      review.isSound(['routes', index, 'methods']) &&
+      isPlainPath(route.path),
+  )
+  for (const [position, [index, route]] of sound.entries()) {
+    const rival = sound
+      .slice(0, position)
+      .find(([, other]) => isSamePlace(route, other) && shareMethod(route, other))
+    if (rival) {
+      const message = `route "${rival[1].name}" has the same host, path and method: one of them would never be used`
+      review.report(['routes', index, 'path'], message)
+    }
+  }
+}
+
+function isSamePlace(a: RouteTree, b: RouteTree): boolean {
+  const place = ({ host, path }: RouteTree) =>
+    `${host?.toLowerCase() ?? '*'} ${parseTarget(path)?.path.replace(/\/$/, '')}`
+  return place(a) === place(b)
+}
+
+function shareMethod(a: RouteTree, b: RouteTree): boolean {
+  const methodsOfB = b.methods
+  return !a.methods || !methodsOfB || a.methods.some((method) => methodsOfB.includes(method))
+}

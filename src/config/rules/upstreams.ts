@@ -1,0 +1,49 @@
+import { X509Certificate } from 'node:crypto'
+import type { Path } from '../problem.ts'
+import type { Review } from '../review.ts'
+
+/** Target URLs are plain origins; certificates are certificates. */
+export function reviewUpstreams(review: Review): void {
+  const upstreams = review.isShaped(['upstreams']) ? review.tree.upstreams : {}
+  for (const [name, { targets, tls }] of Object.entries(upstreams).filter(([name]) =>
+    isShapedUpstream(review, name),
+  )) {
+    for (const [index, target] of targets.entries()) {
+      const path = ['upstreams', name, 'targets', index, 'url']
+      const complaint = review.isSound(path) ? originComplaint(target.url) : undefined
+      if (complaint) review.report(path, complaint)
+    }
+    const caPath = ['upstreams', name, 'tls', 'ca']
+    if (review.isSound(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
+  }
+}
+
+function isShapedUpstream(review: Review, name: string): boolean {
+  return review.isShaped(['upstreams', name, 'targets']) && review.isShaped(['upstreams', name, 'tls'])
+}
+
+/** What keeps a text from being an http(s) origin; undefined where it is one. */
+export function originComplaint(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    return 'must be a URL such as http://10.0.0.11:3000'
+  }
+  if (url.username || url.password) return 'must not hold a user or password'
+  if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
+  return undefined
+}
+
+/** Reports certificates that cannot be read as PEM. */
+export function reviewCertificates(
+  review: Review,
+  path: Path,
+  reference: { file?: string; env?: string },
+): void {
+  const pem = review.secret(path, reference)
+  if (pem === undefined) return
+  try {
+    new X509Certificate(pem)
+  } catch {
+    review.report(path, 'holds no certificate in PEM form')
+  }
+}

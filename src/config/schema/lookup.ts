@@ -1,0 +1,24 @@
+import type { Path } from '../problem.ts'
+import type { SchemaNode } from './fields.ts'
+import { configSchema } from './schema.ts'
+
+/** The schema of the option at a path; undefined where there is none. */
+export function schemaAt(path: Path): SchemaNode | undefined {
+  let node: SchemaNode | undefined = configSchema
+  for (const part of path) {
+    if (node === undefined) return undefined
+    node = childSchema(node, part)
+  }
+  return node
+}
+
+/** The schema of one member of a map or list. */
+export function childSchema(node: SchemaNode, part: string | number): SchemaNode | undefined {
+  if (node.anyOf) {
+    return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
+  }
+  if (node.items) return node.items
+  const property = node.properties?.[part]
+  if (property) return property
+  return node.patternProperties && Object.values(node.patternProperties)[0]
+}

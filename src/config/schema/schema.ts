@@ -1,0 +1,136 @@
+import {
+  choice,
+  duration,
+  flag,
+  headerNamePattern,
+  integer,
+  item,
+  list,
+  named,
+  optional,
+  port,
+  secret,
+  section,
+  size,
+  text,
+  type ValueOf,
+} from './fields.ts'
+import { route } from './route.ts'
+import { store } from './store.ts'
+import { cookie, tokens } from './tokens.ts'
+import { upstream } from './upstream.ts'
+
+const headerName = (doc: { readonly description: string; readonly default?: string }) =>
+  text({ pattern: headerNamePattern, ...doc })
+
+/**
+ * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
+ * of `config schema`, the reference in docs/ and the check of the annotated example are all made from it.
+ */
+export const configSchema = {
+  title: 'Gatehouse config',
+  ...item('The whole config.', {
+    version: choice([1], { default: 1, description: 'Version of this format.' }),
+    publicUrl: text({
+      default: 'http://localhost:8080',
+      description: 'Origin that clients see; decides the issuer and whether the cookie is Secure.',
+    }),
+    listen: section('Where clients come in.', {
+      host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+      port: port({ default: 8080, description: '0 = any free port.' }),
+      requestTimeout: duration({
+        min: '1s',
+        max: '10m',
+        default: '30s',
+        description: 'The head of a request must arrive within this.',
+      }),
+      keepAliveTimeout: duration({
+        min: '1s',
+        max: '1h',
+        default: '72s',
+        description: 'How long an idle connection of a client is kept.',
+      }),
+    }),
+    ops: section('Where operators look: /metrics /livez /readyz.', {
+      host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+      port: port({ default: 9090, description: '0 = any free port.' }),
+    }),
+    trustedProxies: list(text({ description: 'An address or a CIDR range.' }), {
+      default: [],
+      description: 'Proxies before the gateway whose X-Forwarded-* and X-Request-Id are believed.',
+    }),
+    upstreams: named(upstream, {
+      description: 'The backends, by name.',
+    }),
+    routes: list(route, { description: 'The rules; their order never matters.' }),
+    identity: section('What the upstream learns of the caller.', {
+      headers: section('Names of the headers that carry it.', {
+        id: headerName({ default: 'X-User-Id', description: 'Account ID.' }),
+        role: headerName({ default: 'X-User-Role', description: 'Role.' }),
+        email: optional(headerName({ description: 'E-mail.' })),
+        verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
+        name: optional(headerName({ description: 'First and last name.' })),
+        session: optional(headerName({ description: 'Session ID, of a bearer token only.' })),
+        scheme: optional(headerName({ description: 'secretKey or bearer.' })),
+      }),
+    }),
+    tokens,
+    cookie,
+    keys: section('Secret keys and API keys.', {
+      sealingKey: secret({
+        default: { file: '../data/sealing.key' },
+        description:
+          'Seals what may be shown again and signs refresh tokens; made on first start for SQLite only.',
+      }),
+      reveal: flag(true, 'false: a key is shown once, at creation, and no sealed copy is kept.'),
+    }),
+    store,
+    cache: section('Accounts and sessions kept in the process.', {
+      entries: integer({
+        minimum: 1,
+        maximum: 10_000_000,
+        default: 100_000,
+        description: 'Most accounts kept; as many sessions again.',
+      }),
+      ttl: duration({ min: '0s', max: '24h', default: '60s', description: 'How long one is kept.' }),
+      negativeTtl: duration({
+        min: '0s',
+        max: '1h',
+        default: '5s',
+        description: 'How long it is remembered that an account does not exist.',
+      }),
+    }),
+    limits: section('Bounds on what clients send.', {
+      headers: size({
+        min: '1KiB',
+        max: '1MiB',
+        default: '16KiB',
+        description: 'Request line and header fields together.',
+      }),
+    }),
+    log: section('What is written to standard output, one JSON object a line.', {
+      level: choice(['debug', 'info', 'warn', 'error', 'silent'], {
+        default: 'info',
+        description: 'The least level written.',
+      }),
+      access: flag(true, 'Whether every request gets a line.'),
+    }),
+    shutdown: section('What happens at SIGTERM.', {
+      delay: duration({
+        min: '0s',
+        max: '10m',
+        default: '0s',
+        description: 'How long it goes on as before while /readyz already says no.',
+      }),
+      drain: duration({
+        min: '0s',
+        max: '1h',
+        default: '20s',
+        description: 'How long requests under way and idle connections may then take to end.',
+      }),
+    }),
+  }),
+}
+
+/** The config as written, with every default filled in. */
+export type ConfigTree = ValueOf<typeof configSchema>

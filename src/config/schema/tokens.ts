@@ -1,0 +1,88 @@
+import {
+  choice,
+  duration,
+  either,
+  exactly,
+  headerNamePattern,
+  item,
+  list,
+  nothing,
+  optional,
+  secret,
+  section,
+  text,
+  trueOrFalse,
+} from './fields.ts'
+
+const signingKey = item('A signing key from a file.', {
+  kid: text({ pattern: '^[A-Za-z0-9._~-]{1,128}$', description: 'Key ID, unique.' }),
+  private: optional(
+    secret({ description: 'Private key (PEM), or the secret of HS256: needed for use: sign.' }),
+  ),
+  public: optional(secret({ description: 'Public key (PEM): enough for use: verify.' })),
+  use: choice(['sign', 'verify'], { description: 'The one with sign signs; all of them verify.' }),
+})
+
+export const tokens = section('Access and refresh tokens.', {
+  issuer: either(text({ description: 'An issuer.' }), nothing, {
+    default: null,
+    description: 'The iss claim; null = publicUrl.',
+  }),
+  audience: text({ default: 'gatehouse', description: 'The aud claim.' }),
+  algorithm: choice(['ES256', 'RS256', 'EdDSA', 'HS256'], {
+    default: 'ES256',
+    description: 'What signing keys are for.',
+  }),
+  accessLifetime: duration({
+    min: '1s',
+    max: '24h',
+    default: '10m',
+    description: 'Lifetime of an access token.',
+  }),
+  refreshLifetime: duration({
+    min: '1s',
+    max: '3650d',
+    default: '30d',
+    description: 'Lifetime of a session, never extended by rotation.',
+  }),
+  refreshIdle: duration({
+    min: '1s',
+    max: '3650d',
+    default: '7d',
+    description: 'A session that is not refreshed for this long ends.',
+  }),
+  reuseGrace: duration({
+    min: '0s',
+    max: '10m',
+    default: '10s',
+    description: 'The previous refresh token, again, gives the same current one; 0s = strict.',
+  }),
+  clockTolerance: duration({
+    min: '0s',
+    max: '5m',
+    default: '5s',
+    description: 'Allowed difference between clocks.',
+  }),
+  keys: list(signingKey, {
+    default: [],
+    description: 'Signing keys from files; none = made and kept in the store.',
+  }),
+})
+
+export const cookie = section('The cookie that carries the refresh token.', {
+  name: text({
+    pattern: headerNamePattern,
+    default: 'refreshToken',
+    description: 'A __Host- or __Secure- name must meet the rules of that prefix.',
+  }),
+  path: text({
+    pattern: '^/[!-:<-~]*$',
+    default: '/api/v1/accounts',
+    description: 'Path attribute.',
+  }),
+  sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
+  secure: either(exactly('auto'), trueOrFalse, {
+    default: 'auto',
+    description: 'Secure attribute: true, false, or auto = when publicUrl is https.',
+  }),
+})

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { reasonOf } from '../errors.ts'
+import type { SecretReference } from './schema/fields.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a reference points at, without the line break at its end, or why it cannot be had. */
+export function readSecret(
+  { file, env: name }: SecretReference,
+  env: Environment,
+  resolvePath: (path: string) => string,
+): { readonly value: string } | { readonly problem: string; readonly isAbsent: boolean } {
+  if (file !== undefined) return readSecretFile(resolvePath(file))
+  const value = env[name ?? '']
+  if (value === undefined) return { problem: `the environment variable ${name} is not set`, isAbsent: true }
+  if (value === '') return { problem: `the environment variable ${name} is empty`, isAbsent: false }
+  return { value }
+}
+
+function readSecretFile(file: string): ReturnType<typeof readSecret> {
+  try {
+    const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    return value === '' ? { problem: `${file} is empty`, isAbsent: false } : { value }
+  } catch (error) {
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    return { problem: `cannot read ${file}: ${reasonOf(error)}`, isAbsent }
+  }
+}

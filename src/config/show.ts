@@ -1,0 +1,44 @@
+import type { ConfigReading } from './load.ts'
+import { formatPath, formatSource, type Path } from './problem.ts'
+import { isPlainMap } from './read.ts'
+import { schemaAt } from './schema/lookup.ts'
+
+/** One option with its value in effect. */
+export interface ShownOption {
+  readonly path: string
+  readonly value: unknown
+  /** `config/gateway.yaml:12:5`, `$GATEHOUSE__…`, `--set …` or `default`. */
+  readonly source: string
+}
+
+/** Every option in effect and where its value comes from; secrets as `[secret]`. */
+export function showConfig({ tree, sourceOf }: ConfigReading): ShownOption[] {
+  return leaves(tree, []).map(({ path, value }) => ({
+    path: formatPath(path),
+    value,
+    source: formatSource(sourceOf(path)),
+  }))
+}
+
+interface Leaf {
+  readonly path: Path
+  readonly value: unknown
+}
+
+function leaves(value: unknown, path: Path): Leaf[] {
+  if (holdsSecret(value, path)) return [{ path, value: '[secret]' }]
+  if (isPlainMap(value) && Object.keys(value).length > 0) {
+    return Object.entries(value).flatMap(([name, member]) => leaves(member, [...path, name]))
+  }
+  if (Array.isArray(value) && value.some((member) => typeof member === 'object')) {
+    return value.flatMap((member, index) => leaves(member, [...path, index]))
+  }
+  return [{ path, value }]
+}
+
+/** A reference to a secret; an option that may be one or plain text is told by its value. */
+function holdsSecret(value: unknown, path: Path): boolean {
+  const schema = schemaAt(path)
+  const maySecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
+  return maySecret && isPlainMap(value)
+}

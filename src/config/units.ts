@@ -1,0 +1,25 @@
+const durationUnitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const sizeUnitsBytes = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
+
+/** `250ms`, `30s`, `10m`, `24h`, `30d`: a whole number and one unit, nothing between. */
+export const durationPattern = '^(\\d{1,12})(ms|s|m|h|d)$'
+
+/** `512B`, `16KiB`, `10MiB`, `1GiB`: a whole number and one unit, nothing between. */
+export const sizePattern = '^(\\d{1,12})(B|KiB|MiB|GiB)$'
+
+/** Milliseconds of a duration such as `30s`; undefined where the text is none. */
+export function parseDurationMs(text: string): number | undefined {
+  return scale(text, durationPattern, durationUnitsMs)
+}
+
+/** Bytes of a size such as `16KiB`; undefined where the text is none. */
+export function parseSizeBytes(text: string): number | undefined {
+  return scale(text, sizePattern, sizeUnitsBytes)
+}
+
+function scale(text: string, pattern: string, units: Readonly<Record<string, number>>): number | undefined {
+  const [, amount, unit] = new RegExp(pattern).exec(text) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  const factor = units[unit]
+  return factor === undefined ? undefined : Number(amount) * factor
+}

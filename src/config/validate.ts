@@ -1,0 +1,149 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { Path } from './problem.ts'
+import type { SchemaNode } from './schema/fields.ts'
+import { schemaAt } from './schema/lookup.ts'
+import { type ConfigTree, configSchema } from './schema/schema.ts'
+import { didYouMean } from './suggest.ts'
+import { parseDurationMs, parseSizeBytes } from './units.ts'
+
+/** A finding of the schema: `at` says whether the name or the value of the option is to blame. */
+export interface Finding {
+  readonly path: Path
+  readonly at: 'key' | 'value'
+  readonly message: string
+}
+
+export interface Validation {
+  /** The tree with every default filled in; only sound where there are no findings. */
+  readonly tree: ConfigTree
+  readonly findings: readonly Finding[]
+}
+
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  strict: true,
+  allowUnionTypes: true,
+  verbose: true,
+})
+// Told by their presence alone; the first says what to tell whoever writes one inline.
+ajv.addVocabulary(['secret', 'optional'])
+ajv.addKeyword({
+  keyword: 'duration',
+  schemaType: 'object',
+  type: 'string',
+  validate: isWithin(parseDurationMs),
+  errors: false,
+})
+ajv.addKeyword({
+  keyword: 'size',
+  schemaType: 'object',
+  type: 'string',
+  validate: isWithin(parseSizeBytes),
+  errors: false,
+})
+const validateTree = ajv.compile(configSchema)
+
+/** Checks a tree against the schema and fills in the defaults; the given tree is left as it is. */
+export function validate(written: Record<string, unknown>): Validation {
+  const tree = structuredClone(written)
+  validateTree(tree)
+  const findings = (validateTree.errors ?? []).filter(isTelling).map(describe)
+  // The cast is sound where there are no findings: the schema that checked it is the one the type is from.
+  return { tree: tree as ConfigTree, findings }
+}
+
+function isWithin(parse: (text: string) => number | undefined) {
+  return (bounds: { min: string; max: string; alternative?: string }, text: string): boolean => {
+    if (text === bounds.alternative) return true
+    const value = parse(text)
+    return value !== undefined && value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0)
+  }
+}
+
+/** Leaves out what only says why one branch of a choice failed: the choice itself is reported. */
+function isTelling(error: ErrorObject): boolean {
+  return !/\/anyOf\/\d+\//.test(error.schemaPath)
+}
+
+function describe(error: ErrorObject): Finding {
+  const path = pathOf(error.instancePath)
+  if (error.keyword === 'additionalProperties') {
+    const name = String(error.params.additionalProperty)
+    const node = schemaAt(path)
+    return { path: [...path, name], at: 'key', message: unknownOption(name, node) }
+  }
+  if (error.keyword === 'required') {
+    return { path: [...path, String(error.params.missingProperty)], at: 'value', message: 'is missing' }
+  }
+  const node: SchemaNode = schemaAt(path) ?? {}
+  return { path, at: 'value', message: complaint(error, node) }
+}
+
+function unknownOption(name: string, node: SchemaNode | undefined): string {
+  if (node?.patternProperties) {
+    return 'a name has letters, digits, - and _ only, 64 at most, and begins with a letter or digit'
+  }
+  return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`
+}
+
+function complaint(error: ErrorObject, node: SchemaNode): string {
+  const value: unknown = error.data
+  if (value === null) return 'is empty: give it a value or leave it out'
+  if (node.secret && error.keyword === 'type')
+    return 'a secret is never inline: give { file: … } or { env: … }'
+  if (node.secret) return 'give exactly one of { file: … } and { env: … }'
+  if (node.duration) {
+    return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${node.duration.min} to ${node.duration.max}`
+  }
+  if (node.size) {
+    const alternative = node.size.alternative ? `, or "${node.size.alternative}"` : ''
+    return `must be a size such as 16KiB or 10MiB, from ${node.size.min} to ${node.size.max}${alternative}`
+  }
+  if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
+  if (node.const !== undefined) return `must be ${String(node.const)}`
+  if (node.minimum !== undefined) return `must be a whole number from ${node.minimum} to ${node.maximum}`
+  if (node.anyOf) return `must be ${node.anyOf.map(kindOf).join(' or ')}`
+  switch (error.keyword) {
+    case 'type':
+      return `must be ${kindOf(node)}`
+    case 'pattern':
+      return `has the wrong form: it must match ${node.pattern}`
+    case 'minLength':
+    case 'minItems':
+      return 'must not be empty'
+    case 'uniqueItems':
+      return 'has the same value twice'
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
+
+function suggestion(value: unknown, candidates: readonly unknown[]): string {
+  return typeof value === 'string' ? didYouMean(value, candidates.map(String)) : ''
+}
+
+function kindOf(node: SchemaNode): string {
+  if (node.secret) return '{ file: … } or { env: … }'
+  if (node.const !== undefined) return JSON.stringify(node.const)
+  switch (node.type) {
+    case 'object':
+      return 'a map'
+    case 'array':
+      return 'a list'
+    case 'boolean':
+      return 'true or false'
+    case 'string':
+      return 'a text'
+    default:
+      return node.type ?? 'something else'
+  }
+}
+
+function pathOf(pointer: string): Path {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { listen } from '../http/listen.ts'
+
+/** A backend to try the gateway with. */
+export interface Echo {
+  /** Such as `http://127.0.0.1:41234`. */
+  readonly url: string
+  close(): void
+}
+
+const shownBytesMax = 65_536
+
+/** Starts a backend on a free port of this machine that answers with what it got, as JSON. */
+export async function openEcho(): Promise<Echo> {
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    const body = await readText(request)
+    const answer = JSON.stringify(
+      { message: 'This is the demo backend. It got:', method, url, headers, body },
+      undefined,
+      2,
+    )
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(answer),
+    })
+    response.end(answer)
+  })
+  const port = await listen(server, { host: '127.0.0.1', port: 0 }, 'upstreams.demo')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** As much of the body as is shown; the rest is read and forgotten. */
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) {
+    if (text.length < shownBytesMax) text += String(chunk)
+  }
+  return text.slice(0, shownBytesMax)
+}

@@ -1,0 +1,271 @@
+import { getSystemErrorMap } from 'node:util'
+
+/** What an error answer says, and what failure-modes.md adds to it for whoever looks into it. */
+interface Failure {
+  readonly status: number
+  readonly title: string
+  /** Told to the client; never anything about the upstream, the store or the credential. */
+  readonly detail?: string
+  /** What to look at, for docs/failure-modes.md. */
+  readonly check: string
+}
+
+/** The one table of error codes: contract of every problem+json answer (RFC 9457). */
+export const failures = {
+  'request-invalid': {
+    status: 400,
+    title: 'The request is not valid',
+    check: 'The `errors` list names each field; where there is none, `detail` says what is wrong.',
+  },
+  'path-ambiguous': {
+    status: 400,
+    title: 'The path is ambiguous',
+    detail:
+      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape or an encoded slash.',
+    check:
+      'Servers read such paths differently, so none is guessed. Send the plain path. For names with `%2F` in them set `encodedSlash: pass` on the route.',
+  },
+  'credentials-ambiguous': {
+    status: 400,
+    title: 'More than one credential',
+    detail: 'Send either one SecretKey or one Authorization header.',
+    check: 'A proxy or a client library that adds a second header beside the one you set.',
+  },
+  'credentials-missing': {
+    status: 401,
+    title: 'Credentials are missing',
+    detail: 'This path needs a SecretKey header or an access token.',
+    check: 'The header reached the gateway: proxies before it may drop headers they do not know.',
+  },
+  'credentials-invalid': {
+    status: 401,
+    title: 'The keys are not valid',
+    detail: 'SecretKey and APIKey are not a valid pair of one account.',
+    check: 'Both keys belong to one account and neither has been reset: `gatehouse accounts show`.',
+  },
+  'secret-key-invalid': {
+    status: 401,
+    title: 'The secret key is not valid',
+    detail: 'The secret key is malformed, unknown or has been reset.',
+    check: 'The key is whole (its last part is a checksum) and has not been reset.',
+  },
+  'token-invalid': {
+    status: 401,
+    title: 'The access token is not valid',
+    detail: 'The access token is malformed or was not issued by this gateway.',
+    check: '`iss` and `aud` against `tokens.issuer` and `tokens.audience`; `kid` against the JWKS.',
+  },
+  'token-expired': {
+    status: 401,
+    title: 'The access token has expired',
+    detail: 'Refresh the access token.',
+    check: 'The client refreshes in time; clocks differ by less than `tokens.clockTolerance`.',
+  },
+  'token-revoked': {
+    status: 401,
+    title: 'The access token has been revoked',
+    detail: 'The session or account of this access token has ended or changed.',
+    check: 'The session was revoked, the role changed, the key was reset, or the account was disabled.',
+  },
+  'scheme-not-accepted': {
+    status: 401,
+    title: 'This kind of credential is not accepted here',
+    detail: 'This path takes another kind of credential; see WWW-Authenticate.',
+    check: '`auth` of the route.',
+  },
+  'refresh-token-invalid': {
+    status: 401,
+    title: 'The refresh token is not valid',
+    detail: 'The refresh token is malformed or was not issued by this gateway.',
+    check: 'The token is whole; `keys.sealingKey` has not been replaced since it was issued.',
+  },
+  'refresh-token-expired': {
+    status: 401,
+    title: 'The refresh token has expired',
+    detail: 'The session has expired: get a new access token with the keys.',
+    check: '`tokens.refreshLifetime` and `tokens.refreshIdle`.',
+  },
+  'refresh-token-reused': {
+    status: 401,
+    title: 'The refresh token was used before',
+    detail: 'A refresh token that was already replaced came again, so its session has been revoked.',
+    check:
+      'Two clients share one token, or it was stolen. A client must keep the token of the last answer; `tokens.reuseGrace` covers lost answers.',
+  },
+  'session-revoked': {
+    status: 401,
+    title: 'The session has been revoked',
+    detail: 'The session has ended: get a new access token with the keys.',
+    check: '`gatehouse sessions list`: it was revoked, or its account was disabled, deleted or reset.',
+  },
+  'role-forbidden': {
+    status: 403,
+    title: 'The role may not do this',
+    detail: 'The role of this account is not allowed on this path.',
+    check: '`roles` of the route, and the role in `gatehouse accounts show`.',
+  },
+  'account-unverified': {
+    status: 403,
+    title: 'The account is not verified',
+    detail: 'This path is for accounts with a verified e-mail.',
+    check: '`gatehouse accounts update ID --verified true`, or `verifiedOnly` of the route.',
+  },
+  'account-disabled': {
+    status: 403,
+    title: 'The account is disabled',
+    detail: 'The account is disabled.',
+    check: '`gatehouse accounts update ID --disabled false`.',
+  },
+  'cross-site-refresh': {
+    status: 403,
+    title: 'Refused from another site',
+    detail: 'The cookie is not taken from another site; send the token in the body.',
+    check: 'The page is served from the origin in `publicUrl`.',
+  },
+  'route-not-found': {
+    status: 404,
+    title: 'No such path',
+    detail: 'No route matches this path.',
+    check: '`path` and `host` of the routes; prefixes match whole segments.',
+  },
+  'account-not-found': {
+    status: 404,
+    title: 'No such account',
+    detail: 'There is no account with this ID or e-mail.',
+    check: '`gatehouse accounts list`.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'The method is not allowed here',
+    detail: 'This path does not take this method; see Allow.',
+    check: '`methods` of the route. TRACE and CONNECT are never taken.',
+  },
+  'account-exists': {
+    status: 409,
+    title: 'The account exists already',
+    detail: 'There is already an account with this e-mail.',
+    check: 'E-mails are compared without case.',
+  },
+  'body-too-large': {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'The request body is larger than this path takes.',
+    check: '`maxBody` of the route (64 KiB on the endpoints of the gateway).',
+  },
+  'media-type-unsupported': {
+    status: 415,
+    title: 'The media type is not supported',
+    detail: 'Send Content-Type: application/json, not encoded.',
+    check: 'The client sends JSON in UTF-8 with that Content-Type.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The header fields are too large',
+    detail: 'The request line and header fields are larger than the gateway takes.',
+    check: '`limits.headers`; a client that piles up cookies.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    detail: 'The request did not arrive in time.',
+    check: '`listen.requestTimeout`; a slow or broken network.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    check: 'A fault of the gateway: find the `requestId` in its log and report it.',
+  },
+  'upstream-unreachable': {
+    status: 502,
+    title: 'The service cannot be reached',
+    detail: 'The service behind this path cannot be reached.',
+    check: 'The target runs and listens; its address, its certificate and `tls` of the upstream.',
+  },
+  'upstream-invalid-response': {
+    status: 502,
+    title: 'The service answered wrongly',
+    detail: 'The service behind this path gave no valid answer.',
+    check: 'The log line has the reason: closed too early, contradicting lengths, not HTTP/1.1.',
+  },
+  'upstream-unavailable': {
+    status: 503,
+    title: 'The service is not available',
+    detail: 'The service behind this path cannot take the request now.',
+    check: 'All `connections` to the targets are in use: slow targets, or too few of them.',
+  },
+  'store-unavailable': {
+    status: 503,
+    title: 'It cannot be decided now',
+    detail: 'The credential cannot be checked at the moment; it was not refused.',
+    check: '`/readyz` and `gatehouse_store_up`; the store is out of reach.',
+  },
+  'shutting-down': {
+    status: 503,
+    title: 'The gateway is shutting down',
+    detail: 'The gateway is shutting down; try again.',
+    check: 'The request was still under way when `shutdown.drain` ended.',
+  },
+  'upstream-timeout': {
+    status: 504,
+    title: 'The service took too long',
+    detail: 'The service behind this path did not answer in time.',
+    check: '`timeouts` of the upstream and of the route.',
+  },
+} as const satisfies Record<string, Failure>
+
+export type Code = keyof typeof failures
+
+/** One field of a body that is wrong, as in `errors` of a problem+json answer. */
+export interface FieldError {
+  readonly field: string
+  readonly message: string
+}
+
+interface GatehouseErrorOptions {
+  readonly cause?: unknown
+  /** Replaces the text of the table; told to the client. */
+  readonly detail?: string
+  readonly errors?: readonly FieldError[]
+  /** Methods that the path does take, for Allow. */
+  readonly allow?: readonly string[]
+}
+
+/** A request that is refused or cannot be served; the table has its status and text. */
+export class GatehouseError extends Error {
+  override readonly name = 'GatehouseError'
+  readonly code: Code
+  readonly status: number
+  readonly title: string
+  readonly detail: string | undefined
+  readonly errors: readonly FieldError[] | undefined
+  readonly allow: readonly string[] | undefined
+
+  constructor(code: Code, { cause, detail, errors, allow }: GatehouseErrorOptions = {}) {
+    const failure: Failure = failures[code]
+    super(`${code}: ${detail ?? failure.title}`, { cause })
+    this.code = code
+    this.status = failure.status
+    this.title = failure.title
+    this.detail = detail ?? failure.detail
+    this.errors = errors
+    this.allow = allow
+  }
+}
+
+/** Something an operator must mend before a command can go on: what is wrong, and the way out. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError'
+  readonly hint: string | undefined
+
+  constructor(message: string, { hint, cause }: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, { cause })
+    this.hint = hint
+  }
+}
+
+/** A system error in words a person knows: `no such file or directory` rather than ENOENT. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!('errno' in error) || typeof error.errno !== 'number') return error.message
+  return getSystemErrorMap().get(error.errno)?.[1] ?? error.message
+}

@@ -1,0 +1,115 @@
+import type { Server } from 'node:http'
+import type { Config } from './config/config.ts'
+import { buildApi } from './http/api.ts'
+import { createDrain } from './http/drain.ts'
+import { listen } from './http/listen.ts'
+import { createObserver } from './http/observe.ts'
+import { buildOps } from './http/ops.ts'
+import { buildProxy } from './http/proxy.ts'
+import { createGatewayServer } from './http/server.ts'
+import { createUpgradeCheck } from './http/upgrade.ts'
+import { createWebSockets } from './http/web-sockets.ts'
+import { openIdentity } from './identity.ts'
+import type { Log } from './log.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import { createTrustedProxies } from './proxy/client.ts'
+import { createHeaderRules } from './proxy/header-rules.ts'
+import { createIdentityWriter } from './proxy/identity.ts'
+import { createRequestWriter } from './proxy/request-head.ts'
+import { compileRoutes } from './routes/compile.ts'
+import { createRouteTable } from './routes/table.ts'
+import { openUpstream } from './upstream/upstream.ts'
+import { readVersion } from './version.ts'
+
+export interface Gateway {
+  /** Where clients come in, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Where operators look. */
+  readonly opsUrl: string
+  /**
+   * Ends it: first only /readyz says so, then no connection is taken any more, then what is left ends.
+   * @returns false where requests had to be broken off
+   */
+  shutDown(): Promise<boolean>
+}
+
+export interface GatewayOptions {
+  readonly config: Config
+  readonly log: Log
+  /** Milliseconds since 1970; default: the system's. */
+  readonly clock?: () => number
+}
+
+/**
+ * Builds everything from the config and starts to listen.
+ * @throws OperatorError where a key, the database or an address cannot be had
+ */
+export async function openGateway({ config, log, clock = Date.now }: GatewayOptions): Promise<Gateway> {
+  const metrics = createMetrics({ version: readVersion() })
+  const identity = await openIdentity({ config, log, metrics, clock })
+  const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, openUpstream(upstream)]))
+  const table = createRouteTable(compileRoutes(config.routes, upstreams))
+  const webSockets = createWebSockets(metrics)
+  let isShuttingDown = false
+  let isDraining = false
+
+  const gatewayServer = createGatewayServer({
+    ...config.listen,
+    trusted: createTrustedProxies(config.trustedProxies),
+    observer: createObserver({ metrics, log, logsAccess: config.log.access }),
+    api: await buildApi({
+      ...{ sessions: identity.sessions, keyring: identity.keyring, metrics, cookie: config.cookie },
+      publicOrigin: config.publicOrigin,
+      requestTimeoutMs: config.listen.requestTimeoutMs,
+    }),
+    proxy: await buildProxy({
+      ...{ table, schemes: identity.schemes, metrics, onUpgraded: webSockets.accept },
+      writer: createRequestWriter({
+        rules: createHeaderRules(Object.values(config.identityHeaders)),
+        writeIdentity: createIdentityWriter(config.identityHeaders),
+        refreshCookie: config.cookie.name,
+      }),
+    }),
+    takesUpgrade: createUpgradeCheck(table),
+    isDraining: () => isDraining,
+  })
+  const ops = await buildOps(metrics, { isShuttingDown: () => isShuttingDown, canDecide: identity.canDecide })
+  const drain = createDrain(gatewayServer)
+
+  async function close(): Promise<void> {
+    for (const upstream of upstreams.values()) upstream.close()
+    await ops.close()
+    await identity.close()
+  }
+
+  async function shutDown(): Promise<boolean> {
+    isShuttingDown = true
+    await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
+    isDraining = true
+    webSockets.closeAll(1001, 'the gateway is shutting down')
+    const isClean = await drain.drain(config.shutdown.drainMs)
+    await close()
+    return isClean
+  }
+
+  const [url, opsUrl] = await listenBoth(config, gatewayServer.server, ops.server).catch(
+    async (error: unknown) => {
+      gatewayServer.server.close()
+      await close()
+      throw error
+    },
+  )
+  return { url, opsUrl, shutDown }
+}
+
+async function listenBoth({ listen: main, ops }: Config, server: Server, opsServer: Server) {
+  const port = await listen(server, main, 'listen.port')
+  const opsPort = await listen(opsServer, ops, 'ops.port')
+  return [urlOf(main.host, port), urlOf(ops.host, opsPort)] as const
+}
+
+/** Where a client on this machine reaches it. */
+function urlOf(listenHost: string, port: number): string {
+  const host = listenHost === '0.0.0.0' ? '127.0.0.1' : listenHost === '::' ? '::1' : listenHost
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

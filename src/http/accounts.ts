@@ -1,0 +1,118 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Code, GatehouseError } from '../errors.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
+import { readMembers } from './json-body.ts'
+import { ownRoute } from './own-route.ts'
+
+export const accountPaths = {
+  accessToken: '/api/v1/accounts/access-token',
+  refreshToken: '/api/v1/accounts/refresh-token',
+  revokeToken: '/api/v1/accounts/revoke-token',
+} as const
+
+export interface RefreshCookie {
+  readonly name: string
+  readonly path: string
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
+  readonly isSecure: boolean
+}
+
+export interface AccountEndpointsOptions {
+  readonly sessions: Sessions
+  readonly metrics: Metrics
+  readonly cookie: RefreshCookie
+  /** Origin that clients see. */
+  readonly publicOrigin: string
+}
+
+/** After these the session of the token is definitely over, and a cookie that holds it is of no more use. */
+const sessionOver = new Set<Code>(['refresh-token-expired', 'refresh-token-reused', 'session-revoked'])
+
+/** Issuing, refreshing and revoking tokens. */
+export function registerAccountEndpoints(app: FastifyInstance, options: AccountEndpointsOptions): void {
+  const { sessions, metrics, cookie, publicOrigin } = options
+  const attributes = {
+    path: cookie.path,
+    httpOnly: true,
+    secure: cookie.isSecure,
+    sameSite: cookie.sameSite.toLowerCase() as 'strict' | 'lax' | 'none',
+  }
+
+  function setCookie(reply: FastifyReply, { refreshToken, refreshLifetimeMs }: IssuedTokens): void {
+    reply.header('Cache-Control', 'no-store')
+    reply.setCookie(cookie.name, refreshToken, {
+      ...attributes,
+      maxAge: Math.ceil(refreshLifetimeMs / 1_000),
+    })
+  }
+
+  function clearCookie(reply: FastifyReply): void {
+    reply.setCookie(cookie.name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+  }
+
+  async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
+    const issued = await sessions.start(SecretKey, APIKey)
+    metrics.tokensIssued.inc({ grant: 'keys' })
+    setCookie(reply, issued)
+    const { account, accessToken, refreshToken } = issued
+    return {
+      Id: account.id,
+      FirstName: account.firstName,
+      LastName: account.lastName,
+      Email: account.email,
+      Role: account.role,
+      IsVerified: account.isVerified,
+      JwtToken: accessToken,
+      RefreshToken: refreshToken,
+    }
+  }
+
+  async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { token, isFromCookie } = readRefreshToken(request)
+    try {
+      const issued = await sessions.refresh(token)
+      metrics.tokensIssued.inc({ grant: 'refresh' })
+      setCookie(reply, issued)
+      return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
+    } catch (error) {
+      if (isFromCookie && error instanceof GatehouseError && sessionOver.has(error.code)) clearCookie(reply)
+      throw error
+    }
+  }
+
+  async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    await sessions.revoke(readRefreshToken(request).token)
+    clearCookie(reply)
+    reply.header('Cache-Control', 'no-store')
+    return {}
+  }
+
+  /** The token of the body, else of the cookie, which is never taken from another site. */
+  function readRefreshToken(request: FastifyRequest): {
+    readonly token: string
+    readonly isFromCookie: boolean
+  } {
+    const { token } = readMembers(request, { required: [], optional: ['token'] })
+    if (token !== undefined) return { token, isFromCookie: false }
+    const fromCookie = request.cookies[cookie.name]
+    if (!fromCookie) {
+      const errors = [{ field: 'token', message: 'is missing, and so is the cookie' }]
+      throw new GatehouseError('request-invalid', { errors })
+    }
+    if (isCrossSite(request, publicOrigin)) throw new GatehouseError('cross-site-refresh')
+    return { token: fromCookie, isFromCookie: true }
+  }
+
+  ownRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
+  ownRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
+  ownRoute(app, { path: accountPaths.revokeToken, methods: ['POST'], handler: revoke })
+}
+
+/** What the browser says of the page behind the request; one that says nothing is no browser. */
+function isCrossSite({ headers }: FastifyRequest, publicOrigin: string): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
+  return headers.origin !== undefined && headers.origin !== publicOrigin
+}

@@ -1,0 +1,106 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+/** From a cached key on loopback to a slow report, in seconds. */
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or address. */
+export function createMetrics(build: { readonly version: string }) {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+
+  const requests = new Counter({
+    name: 'gatehouse_http_requests_total',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client left.',
+    labelNames: ['route', 'method', 'code'],
+    registers,
+  })
+  const requestDuration = new Histogram({
+    name: 'gatehouse_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: requestBuckets,
+    registers,
+  })
+  const overhead = new Histogram({
+    name: 'gatehouse_overhead_duration_seconds',
+    help: "The gateway's own share of a proxied request: before it left, and after the whole answer had come.",
+    buckets: overheadBuckets,
+    registers,
+  })
+  const upstreamDuration = new Histogram({
+    name: 'gatehouse_upstream_request_duration_seconds',
+    help: 'From the head sent to an upstream to the end of its answer.',
+    labelNames: ['upstream'],
+    buckets: requestBuckets,
+    registers,
+  })
+  const inFlight = new Gauge({
+    name: 'gatehouse_http_requests_in_flight',
+    help: 'Requests under way.',
+    registers,
+  })
+  const decisions = new Counter({
+    name: 'gatehouse_auth_decisions_total',
+    help: 'Who may pass: scheme is secretKey, bearer or none; reason is ok, anonymous or the error code.',
+    labelNames: ['scheme', 'outcome', 'reason'],
+    registers,
+  })
+  const keyCache = new Counter({
+    name: 'gatehouse_key_cache_requests_total',
+    help: 'Look-ups of accounts in the process: hit, negative_hit (known not to exist) or miss.',
+    labelNames: ['result'],
+    registers,
+  })
+  const tokensIssued = new Counter({
+    name: 'gatehouse_tokens_issued_total',
+    help: 'Access tokens issued, by what they were given for: keys or refresh.',
+    labelNames: ['grant'],
+    registers,
+  })
+  const storeUp = new Gauge({
+    name: 'gatehouse_store_up',
+    help: '1 = the store answered when it was last asked, 0 = it did not.',
+    registers,
+  })
+  const webSocketsOpen = new Gauge({
+    name: 'gatehouse_websockets_open',
+    help: 'WebSockets open.',
+    registers,
+  })
+  new Gauge({
+    name: 'gatehouse_build_info',
+    help: 'Always 1; the labels say which build runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: build.version, node: process.version }, 1)
+
+  return {
+    requests,
+    requestDuration,
+    overhead,
+    upstreamDuration,
+    inFlight,
+    decisions,
+    keyCache,
+    tokensIssued,
+    storeUp,
+    webSocketsOpen,
+    /** The whole exposition in Prometheus text format. */
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    /** Name, help and labels of each, for the reference. */
+    describe: () => registry.getMetricsAsJSON(),
+  }
+}

@@ -1,0 +1,73 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+
+/** Where a request comes from, and by which name the client knows the gateway. */
+export interface Client {
+  /** Address of the client itself, as far as trusted proxies say it. */
+  readonly address: string
+  /** Whether the other end of the connection is a trusted proxy. */
+  readonly isTrusted: boolean
+  /** Values of X-Forwarded-For, -Proto and -Host for the upstream. */
+  readonly forwardedFor: string
+  readonly protocol: string
+  readonly host: string
+}
+
+/** What a connection and its request say of the client. */
+export interface ClientClaims {
+  readonly peer: string
+  readonly protocol: 'http' | 'https'
+  readonly host: string
+  /** All X-Forwarded-For, joined; the first of the others. */
+  readonly forwardedFor: string | undefined
+  readonly forwardedProto: string | undefined
+  readonly forwardedHost: string | undefined
+}
+
+export interface TrustedProxies {
+  has(address: string): boolean
+}
+
+interface Range {
+  readonly address: string
+  readonly bits: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+export function createTrustedProxies(ranges: readonly Range[]): TrustedProxies {
+  const list = new BlockList()
+  for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
+  if (ranges.length === 0) return { has: () => false }
+  return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
+}
+
+/** An address without the IPv6 form of an IPv4 one. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+}
+
+/** Believes what stands in X-Forwarded-* from a trusted proxy, and from nobody else. */
+export function readClient(claims: ClientClaims, trusted: TrustedProxies): Client {
+  const { peer, protocol, host, forwardedFor } = claims
+  if (!trusted.has(peer)) return { address: peer, isTrusted: false, forwardedFor: peer, protocol, host }
+  return {
+    address: forwardedFor === undefined ? peer : clientAddress(peer, forwardedFor, trusted),
+    isTrusted: true,
+    forwardedFor: forwardedFor === undefined ? peer : `${forwardedFor}, ${peer}`,
+    protocol: claims.forwardedProto ?? protocol,
+    host: claims.forwardedHost ?? host,
+  }
+}
+
+/**
+ * From the right, the first address that is no trusted proxy. What stands left of it is what that client
+ * claims, and counts for nothing.
+ */
+function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
+  let address = peer
+  for (const claimed of forwardedFor.split(',').toReversed()) {
+    const next = plainAddress(claimed.trim())
+    if (!trusted.has(address) || isIP(next) === 0) return address
+    address = next
+  }
+  return address
+}

@@ -1,0 +1,80 @@
+/** What becomes of a request header, whoever sent it. */
+export type HeaderRule =
+  /** Forwarded as it is. */
+  | 'pass'
+  /** Never forwarded: hop-by-hop, framing, identity, or set anew by the gateway. */
+  | 'drop'
+  /** Forwarded only where the route or its absence of authentication says so. */
+  | 'secret-key'
+  | 'authorization'
+  /** Forwarded without the refresh token. */
+  | 'cookie'
+  /** Forwarded from a trusted proxy only. */
+  | 'proxy-word'
+
+export interface HeaderRules {
+  ruleOf(name: string): HeaderRule
+}
+
+/** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
+const ownedNames = new Set([
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'upgrade',
+  ],
+  ...['content-length', 'transfer-encoding', 'host'],
+])
+
+/** What the gateway sets itself; from a trusted proxy it takes up what came (see client.ts). */
+const setNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
+
+const proxyWords = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
+
+/** Names that may carry an identity anywhere: dropped whether or not they are configured. */
+const identityNames = [
+  ...['X-User-Id', 'X-User-Role', 'X-User-Email', 'X-User-Verified', 'X-User-Name', 'X-User-Session'],
+  ...['X-User-Scheme', 'X-Gatehouse-Assertion'],
+]
+
+const rememberedMax = 2_048
+
+/**
+ * Rules for header names, worked out once a name. Servers that turn names into variables read `X_User_Id`
+ * and `x.user.id` as X-User-Id, so only the letters and digits of a name count where it would lend authority.
+ * @param configured names of the identity headers
+ */
+export function createHeaderRules(configured: readonly string[]): HeaderRules {
+  const identity = new Set([...identityNames, ...configured].map(lettersAndDigits))
+  const remembered = new Map<string, HeaderRule>()
+
+  function workOut(name: string): HeaderRule {
+    const lower = name.toLowerCase()
+    if (lower === 'secretkey') return 'secret-key'
+    if (lower === 'authorization') return 'authorization'
+    if (lower === 'cookie') return 'cookie'
+    const plain = lettersAndDigits(name)
+    if (ownedNames.has(lower) || setNames.has(plain) || identity.has(plain)) return 'drop'
+    return plain.startsWith('xforwarded') || proxyWords.has(plain) ? 'proxy-word' : 'pass'
+  }
+
+  return {
+    ruleOf: (name) => {
+      const known = remembered.get(name)
+      if (known !== undefined) return known
+      // Made-up names must not fill the memory; the usual ones are back after a few requests.
+      if (remembered.size >= rememberedMax) remembered.clear()
+      const rule = workOut(name)
+      remembered.set(name, rule)
+      return rule
+    },
+  }
+}
+
+function lettersAndDigits(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}

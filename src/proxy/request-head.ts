@@ -1,0 +1,117 @@
+import type { Principal } from '../auth/principal.ts'
+import type { Route } from '../routes/route.ts'
+import type { Client } from './client.ts'
+import { withoutCookie } from './cookies.ts'
+import type { HeaderRule, HeaderRules } from './header-rules.ts'
+
+/** How the body of a request ends, as the client announced it. */
+export type RequestBody =
+  | { readonly kind: 'none'; readonly isEmpty: boolean }
+  | { readonly kind: 'counted'; readonly length: number }
+  | { readonly kind: 'chunked' }
+
+export interface RequestHeadInput {
+  /** Name, value, name, value, as they arrived. */
+  readonly rawHeaders: readonly string[]
+  readonly route: Pick<Route<unknown>, 'forwardsCredentials'>
+  readonly principal: Principal | undefined
+  readonly client: Client
+  readonly requestId: string
+  readonly body: RequestBody
+  /** Names in Connection, in lower case; they concern only the connection they came on. */
+  readonly connectionNames: ReadonlySet<string> | undefined
+  readonly isUpgrade: boolean
+}
+
+export interface RequestHeadOptions {
+  readonly rules: HeaderRules
+  writeIdentity(principal: Principal): string
+  /** Name of the cookie that never leaves the gateway. */
+  readonly refreshCookie: string
+}
+
+/** What a name in Connection cannot take away: the framing and the routing of the request. */
+const keptThough = new Set(['host', 'content-length', 'transfer-encoding', 'expect'])
+
+export interface RequestWriter {
+  /**
+   * The header lines for the upstream, all but Host. What the client sent comes first, less what must not
+   * pass; what the gateway says comes after, the identity last.
+   */
+  writeHead(input: RequestHeadInput): string
+  /** The trailer lines, by the same rules: a server may take a trailer field for a header field. */
+  writeTrailers(rawTrailers: readonly string[]): string
+}
+
+/** Makes what writes requests for the upstreams, as lines that are each ended by CR LF. */
+export function createRequestWriter({
+  rules,
+  writeIdentity,
+  refreshCookie,
+}: RequestHeadOptions): RequestWriter {
+  function writeHead(input: RequestHeadInput): string {
+    const { rawHeaders, connectionNames, principal, body, isUpgrade, client, requestId } = input
+    const passes = passesOf(input)
+    let lines = ''
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      const rule = rules.ruleOf(name)
+      if (!passes[rule] || (connectionNames !== undefined && isNominated(connectionNames, name))) continue
+      const value = rawHeaders[index + 1] ?? ''
+      lines +=
+        rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
+    }
+    lines += bodyLine(body)
+    if (isUpgrade) lines += 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+    lines += `X-Forwarded-For: ${client.forwardedFor}\r\nX-Forwarded-Proto: ${client.protocol}\r\n`
+    lines += `X-Forwarded-Host: ${client.host}\r\nX-Request-Id: ${requestId}\r\n`
+    // Last, so that nothing the client sent can stand after it.
+    return principal === undefined ? lines : lines + writeIdentity(principal)
+  }
+
+  function writeTrailers(rawTrailers: readonly string[]): string {
+    let lines = ''
+    for (let index = 0; index + 1 < rawTrailers.length; index += 2) {
+      const name = rawTrailers[index] ?? ''
+      if (rules.ruleOf(name) === 'pass') lines += `${name}: ${rawTrailers[index + 1]}\r\n`
+    }
+    return lines
+  }
+
+  return { writeHead, writeTrailers }
+}
+
+/** Which of the rules let a header of this request pass. */
+function passesOf({ route, client, principal }: RequestHeadInput): Readonly<Record<HeaderRule, boolean>> {
+  return {
+    pass: true,
+    drop: false,
+    'secret-key': route.forwardsCredentials,
+    // Where nobody was authenticated, Authorization is between the client and the upstream.
+    authorization: route.forwardsCredentials || principal === undefined,
+    cookie: true,
+    'proxy-word': client.isTrusted,
+  }
+}
+
+function isNominated(names: ReadonlySet<string>, name: string): boolean {
+  const lower = name.toLowerCase()
+  return names.has(lower) && !keptThough.has(lower)
+}
+
+function cookieLine(name: string, value: string): string {
+  return value === '' ? '' : `${name}: ${value}\r\n`
+}
+
+function bodyLine(body: RequestBody): string {
+  switch (body.kind) {
+    case 'none':
+      return body.isEmpty ? 'Content-Length: 0\r\n' : ''
+    case 'counted':
+      return `Content-Length: ${body.length}\r\n`
+    case 'chunked':
+      return 'Transfer-Encoding: chunked\r\n'
+    default:
+      return body satisfies never
+  }
+}

@@ -1,0 +1,80 @@
+/** Concern only the connection to the upstream (RFC 9110 7.6.1); the gateway has its own to the client. */
+const hopByHop = new Set([
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-connection',
+    'te',
+    'transfer-encoding',
+    'upgrade',
+  ],
+])
+
+export interface ResponseHeadInput {
+  /** Name, value, name, value, as they arrived. */
+  readonly headers: readonly string[]
+  /** Whether trailers can follow: they need chunks on both sides. */
+  readonly mayHaveTrailers: boolean
+  /** As the target would call itself in Location. */
+  readonly targetOrigin: string
+  /** As the client calls the gateway. */
+  readonly clientOrigin: string
+}
+
+/** The headers for the client: as they came, less those of the connection, and without the target's address. */
+export function responseHeaders({
+  headers,
+  mayHaveTrailers,
+  targetOrigin,
+  clientOrigin,
+}: ResponseHeadInput): string[] {
+  const nominated = nominatedNames(headers)
+  const kept: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    const lower = name.toLowerCase()
+    if (hopByHop.has(lower) || nominated?.has(lower)) continue
+    if (lower === 'trailer' && !mayHaveTrailers) continue
+    const isLocation = lower === 'location' || lower === 'content-location'
+    kept.push(name, isLocation ? withoutOrigin(value, targetOrigin, clientOrigin) : value)
+  }
+  return kept
+}
+
+/** Trailer fields that may pass: no framing, routing or credentials (RFC 9110 6.5.1). */
+export function responseTrailers(trailers: readonly string[]): [string, string][] {
+  const kept: [string, string][] = []
+  for (let index = 0; index + 1 < trailers.length; index += 2) {
+    const name = trailers[index] ?? ''
+    if (!notInTrailers.has(name.toLowerCase())) kept.push([name, trailers[index + 1] ?? ''])
+  }
+  return kept
+}
+
+const notInTrailers = new Set([
+  ...hopByHop,
+  ...['content-length', 'content-encoding', 'content-type', 'content-range', 'trailer', 'set-cookie', 'host'],
+])
+
+/** Names that the upstream's Connection says are only for us; undefined where it says nothing of the kind. */
+function nominatedNames(headers: readonly string[]): Set<string> | undefined {
+  let names: Set<string> | undefined
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
+    for (const part of (headers[index + 1] ?? '').toLowerCase().split(',')) {
+      const name = part.trim()
+      // The framing of the response is decided already, and not the upstream's to take away here.
+      if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
+        names = (names ?? new Set()).add(name)
+    }
+  }
+  return names
+}
+
+function withoutOrigin(location: string, targetOrigin: string, clientOrigin: string): string {
+  if (!location.toLowerCase().startsWith(targetOrigin)) return location
+  const rest = location.slice(targetOrigin.length)
+  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? clientOrigin + rest : location
+}

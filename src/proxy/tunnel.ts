@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net'
+import { closeFrame, FrameBoundary } from './frame-boundary.ts'
+
+/** An open WebSocket: two sockets whose bytes pass as they are. */
+export interface Tunnel {
+  /** Closes it towards both sides, between two frames. Does nothing where it is closing already. */
+  close(code: number, reason: string): void
+}
+
+/** How long the other side may take to close after it was asked to. */
+const closingMs = 2_000
+
+/**
+ * Joins the sockets of an upgraded connection. Nothing is parsed but where frames begin, so that pings,
+ * fragments and extensions pass exactly, at constant memory.
+ * @param onClosed called once when both sides are gone
+ */
+export function openTunnel(client: Socket, upstream: Socket, onClosed: () => void): Tunnel {
+  let toClose: { readonly code: number; readonly reason: string } | undefined
+  let isClosing = false
+  let openSides = 2
+  const toClient = createDirection(upstream, client, { isMasked: false })
+  const toUpstream = createDirection(client, upstream, { isMasked: true })
+
+  function createDirection(from: Socket, to: Socket, { isMasked }: { readonly isMasked: boolean }) {
+    const boundary = new FrameBoundary()
+    let isEnded = false
+
+    function relay(chunk: Buffer): void {
+      if (isEnded) return
+      const passed = boundary.pass(chunk, toClose !== undefined)
+      const isFlowing = to.write(passed === chunk.length ? chunk : chunk.subarray(0, passed))
+      if (toClose && boundary.isAtBoundary) end()
+      else if (!isFlowing) from.pause()
+    }
+
+    /** Says goodbye in this direction, if it is not within a frame: then it does at its end. */
+    function end(): void {
+      if (isEnded || !toClose || !boundary.isAtBoundary) return
+      isEnded = true
+      to.end(closeFrame(toClose.code, toClose.reason, isMasked))
+    }
+
+    from.on('data', relay)
+    to.on('drain', () => from.resume())
+    from.on('end', () => to.end())
+    return { end }
+  }
+
+  function destroy(): void {
+    client.destroy()
+    upstream.destroy()
+  }
+
+  for (const socket of [client, upstream]) {
+    socket.setTimeout(0)
+    socket.setNoDelay(true)
+    socket.on('error', destroy)
+    socket.on('close', () => {
+      openSides--
+      if (openSides === 0) onClosed()
+      destroy()
+    })
+  }
+
+  return {
+    close: (code, reason) => {
+      if (isClosing) return
+      isClosing = true
+      toClose = { code, reason }
+      toClient.end()
+      toUpstream.end()
+      setTimeout(destroy, closingMs).unref()
+    },
+  }
+}

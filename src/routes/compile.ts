@@ -1,0 +1,67 @@
+import type { AuthOption, RouteConfig } from '../config/config.ts'
+import type { Access, Route, SchemeName } from './route.ts'
+import { parseTarget } from './target.ts'
+
+interface WithTimeout {
+  readonly responseTimeoutMs: number
+}
+
+/**
+ * Turns the routes of the config into what the hot path uses.
+ * @param upstreams the opened upstreams, by name; the config was checked, so each route finds its own
+ */
+export function compileRoutes<Upstream extends WithTimeout>(
+  configs: readonly RouteConfig[],
+  upstreams: ReadonlyMap<string, Upstream>,
+): readonly Route<Upstream>[] {
+  return configs.map((config) => {
+    const upstream = upstreams.get(config.upstream)
+    const target = parseTarget(config.path)
+    if (!upstream || !target) throw new Error(`route ${config.name} passed the check, but cannot be built`)
+    const prefix = target.path.replace(/\/$/, '')
+    return {
+      name: config.name,
+      host: config.host?.toLowerCase(),
+      prefix,
+      depth: prefix.split('/').length - 1,
+      methods: compileMethods(config.methods),
+      access: compileAccess(config),
+      upstream,
+      stripPrefix: config.stripPrefix,
+      websocket: config.websocket,
+      passesEncodedSlash: config.encodedSlash === 'pass',
+      forwardsCredentials: config.forwardCredentials,
+      bodyBytesMax: config.bodyBytesMax,
+      responseTimeoutMs: config.responseTimeoutMs ?? upstream.responseTimeoutMs,
+    }
+  })
+}
+
+function compileMethods(methods: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
+}
+
+function compileAccess({ auth, roles, verifiedOnly }: RouteConfig): Access {
+  if (auth === 'none') return { kind: 'public' }
+  return {
+    kind: 'protected',
+    schemes: schemesOf(auth),
+    isOptional: auth === 'optional',
+    roles: roles && new Set(roles),
+    verifiedOnly,
+  }
+}
+
+function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...SchemeName[]] {
+  switch (auth) {
+    case 'secretKey':
+      return ['secretKey']
+    case 'bearer':
+      return ['bearer']
+    case 'any':
+    case 'optional':
+      return ['secretKey', 'bearer']
+    default:
+      return auth satisfies never
+  }
+}

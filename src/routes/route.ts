@@ -1,0 +1,53 @@
+import type { Target } from './target.ts'
+
+/** A compiled route: everything a matching request needs is here already. */
+export interface Route<Upstream> {
+  readonly name: string
+  /** In lower case; undefined = any. */
+  readonly host: string | undefined
+  /** Without a slash at its end; empty for the route of everything. */
+  readonly prefix: string
+  /** Number of its segments: how many `stripPrefix` takes off. */
+  readonly depth: number
+  /** undefined = any; HEAD is in it where GET is. */
+  readonly methods: ReadonlySet<string> | undefined
+  readonly access: Access
+  readonly upstream: Upstream
+  readonly stripPrefix: boolean
+  readonly websocket: boolean
+  readonly passesEncodedSlash: boolean
+  readonly forwardsCredentials: boolean
+  readonly bodyBytesMax: number
+  readonly responseTimeoutMs: number
+}
+
+export type SchemeName = 'secretKey' | 'bearer'
+
+/** Who may pass. A protected route has at least one scheme, so an empty list cannot mean "open". */
+export type Access =
+  | { readonly kind: 'public' }
+  | {
+      readonly kind: 'protected'
+      readonly schemes: readonly [SchemeName, ...SchemeName[]]
+      /** Whether a request without credentials passes as nobody. */
+      readonly isOptional: boolean
+      /** undefined = any. */
+      readonly roles: ReadonlySet<string> | undefined
+      readonly verifiedOnly: boolean
+    }
+
+/** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */
+export function forwardedTarget(route: Route<unknown>, target: Target): string {
+  if (!route.stripPrefix) return target.sentPath + target.query
+  return dropSegments(target.sentPath, route.depth) + target.query
+}
+
+function dropSegments(path: string, count: number): string {
+  let start = 0
+  for (let dropped = 0; dropped < count; dropped++) {
+    const next = path.indexOf('/', start + 1)
+    if (next === -1) return '/'
+    start = next
+  }
+  return path.slice(start)
+}

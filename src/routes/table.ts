@@ -1,0 +1,60 @@
+import type { Route } from './route.ts'
+import type { Target } from './target.ts'
+
+export type Match<Upstream> =
+  | { readonly kind: 'route'; readonly route: Route<Upstream> }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous' }
+  | { readonly kind: 'method'; readonly allowed: readonly string[] }
+
+/** Routes that share a host and a prefix: the method tells them apart. */
+type Place<Upstream> = readonly Route<Upstream>[]
+
+export interface RouteTable<Upstream> {
+  readonly routes: readonly Route<Upstream>[]
+  /** The longest prefix on whole segments wins, one of this host before one of any. */
+  match(host: string, target: Target, method: string): Match<Upstream>
+}
+
+/** Builds the table once; a look-up then costs one map probe for each segment of the path. */
+export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
+  const byHost = new Map<string | undefined, Map<string, Place<Upstream>>>()
+  for (const route of routes) {
+    const places = byHost.get(route.host) ?? new Map<string, Place<Upstream>>()
+    byHost.set(route.host, places.set(route.prefix, [...(places.get(route.prefix) ?? []), route]))
+  }
+  const anyHost = byHost.get(undefined) ?? new Map<string, Place<Upstream>>()
+
+  function match(host: string, target: Target, method: string): Match<Upstream> {
+    const place = findPlace(byHost.get(host), anyHost, target.path)
+    if (place === undefined) return none
+    const route = place.find(({ methods }) => methods === undefined || methods.has(method))
+    if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash))
+      return ambiguous
+    if (route === undefined) return { kind: 'method', allowed: allowedMethods(place) }
+    return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
+  }
+
+  return { routes, match }
+}
+
+const none = { kind: 'none' } as const
+const ambiguous = { kind: 'ambiguous' } as const
+
+function findPlace<Upstream>(
+  ofHost: ReadonlyMap<string, Place<Upstream>> | undefined,
+  ofAnyHost: ReadonlyMap<string, Place<Upstream>>,
+  path: string,
+): Place<Upstream> | undefined {
+  let prefix = path.endsWith('/') ? path.slice(0, -1) : path
+  for (;;) {
+    const place = ofHost?.get(prefix) ?? ofAnyHost.get(prefix)
+    if (place !== undefined) return place
+    if (prefix === '') return undefined
+    prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
+  }
+}
+
+function allowedMethods(place: Place<unknown>): readonly string[] {
+  return [...new Set(place.flatMap(({ methods }) => [...(methods ?? [])]))].toSorted()
+}

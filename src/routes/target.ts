@@ -1,0 +1,60 @@
+/** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
+export interface Target {
+  /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
+  readonly path: string
+  /** As it was sent. */
+  readonly sentPath: string
+  /** As it was sent, with its `?`; empty where there is none. */
+  readonly query: string
+  /** Whether the path holds %2F or %5C: routes decide about that. */
+  readonly hasEncodedSlash: boolean
+}
+
+const absoluteForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/
+const brokenEscape = /%(?![0-9A-Fa-f]{2})/
+// Control characters, raw or encoded, in the path; raw ones in the query too.
+const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
+const rawControl = /[\u0000-\u0020\u007f]/
+const unreserved = /[A-Za-z0-9\-._~]/
+// A segment that is, or that a server may take for, `.` or `..`: with parameters, and with encoded slashes.
+const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
+
+/**
+ * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, which is taken by its path.
+ * @returns undefined where servers could read the path differently: dot segments (encoded, with
+ *   parameters, behind an encoded slash), a backslash, an empty segment, a control character, a fragment,
+ *   a broken escape, no path at all
+ */
+export function parseTarget(sent: string): Target | undefined {
+  const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
+  if (origin === undefined) return undefined
+  const mark = origin.indexOf('?')
+  const sentPath = mark === -1 ? origin : origin.slice(0, mark)
+  const query = mark === -1 ? '' : origin.slice(mark)
+  if (origin.includes('#') || rawControl.test(origin)) return undefined
+  if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
+  if (!sentPath.includes('%') && !sentPath.includes('/.')) {
+    return { path: sentPath, sentPath, query, hasEncodedSlash: false }
+  }
+  return parseUnusual(sentPath, query)
+}
+
+function toOriginForm(sent: string): string | undefined {
+  const authority = absoluteForm.exec(sent)?.[0]
+  if (authority === undefined) return undefined
+  const rest = sent.slice(authority.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+function parseUnusual(sentPath: string, query: string): Target | undefined {
+  if (brokenEscape.test(sentPath) || control.test(sentPath)) return undefined
+  const path = sentPath.replaceAll(/%[0-9A-Fa-f]{2}/g, decodeUnreserved)
+  const asLenientServersReadIt = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
+  if (dotSegment.test(asLenientServersReadIt)) return undefined
+  return { path, sentPath, query, hasEncodedSlash: /%2F|%5C/.test(path) }
+}
+
+function decodeUnreserved(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+  return unreserved.test(character) ? character : encoded.toUpperCase()
+}

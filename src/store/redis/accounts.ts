@@ -1,0 +1,93 @@
+import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
+import { ofAccount } from '../changes.ts'
+import { emailKey } from '../email-key.ts'
+import type { Account, AccountCreation, AccountUpdate, Store } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { accountFields, parseAccount } from './records.ts'
+import { loadScript } from './scripts.ts'
+
+type AccountVerbs = Pick<
+  Store,
+  | 'createAccounts'
+  | 'findAccount'
+  | 'findAccountByEmail'
+  | 'listAccounts'
+  | 'updateAccount'
+  | 'deleteAccount'
+  | 'resetSecretKey'
+  | 'resetApiKey'
+  | 'endSessions'
+>
+
+const createScript = loadScript('create-accounts', { isChange: true })
+const saveScript = loadScript('save-account', { isChange: true })
+const deleteScript = loadScript('delete-account', { isChange: true })
+
+/** Accounts as hashes, one index of their e-mails and one of their IDs. */
+export function openAccounts({ keys, ask, runChange, tell }: Connection): AccountVerbs {
+  const find = (id: string) => ask(async (client) => parseAccount(await client.hgetall(keys.account(id))))
+
+  async function create(accounts: readonly Account[]): Promise<AccountCreation> {
+    const taken = await runChange(
+      createScript,
+      [keys.emails, keys.ids, ...accounts.map(({ id }) => keys.account(id))],
+      accounts.flatMap((account) => [emailKey(account.email), account.id, accountFields(account)]),
+    )
+    if (!Array.isArray(taken) || taken.length === 0) return { kind: 'created' }
+    return { kind: 'exists', emails: taken.map(String) }
+  }
+
+  /** Reads, lets the account become another, and saves it; once more where someone else was faster. */
+  async function replace(id: string, become: (account: Account) => Account): Promise<AccountUpdate> {
+    for (;;) {
+      const account = await find(id)
+      if (!account) return { kind: 'unknown' }
+      const next = become(account)
+      const outcome = await runChange(
+        saveScript,
+        [keys.emails, keys.account(id)],
+        [id, account.revision, emailKey(account.email), emailKey(next.email), accountFields(next)],
+      )
+      if (outcome === 'exists') return { kind: 'exists' }
+      if (outcome === 'saved') {
+        tell(ofAccount(id)(true))
+        return { kind: 'updated', account: next }
+      }
+    }
+  }
+
+  async function replaced(id: string, become: (account: Account) => Account): Promise<Account | undefined> {
+    const update = await replace(id, become)
+    return update.kind === 'updated' ? update.account : undefined
+  }
+
+  async function remove(id: string): Promise<boolean> {
+    const removed = await runChange(
+      deleteScript,
+      [keys.emails, keys.ids, keys.account(id), keys.sessionsOf(id)],
+      [id],
+    )
+    tell(ofAccount(id)(removed === 1))
+    return removed === 1
+  }
+
+  return {
+    createAccounts: create,
+    findAccount: find,
+    findAccountByEmail: async (email) => {
+      const id = await ask((client) => client.hget(keys.emails, emailKey(email)))
+      return id === null ? undefined : find(id)
+    },
+    listAccounts: async ({ after, limit }) => {
+      const start = after === undefined ? '-' : `(${after}`
+      const ids = await ask((client) => client.zrangebylex(keys.ids, start, '+', 'LIMIT', 0, limit))
+      const found = await Promise.all(ids.map(find))
+      return found.filter((account) => account !== undefined)
+    },
+    updateAccount: (id, changes) => replace(id, (account) => withChanges(account, changes)),
+    deleteAccount: remove,
+    resetSecretKey: (id, reset) => replaced(id, (account) => withSecretKey(account, reset)),
+    resetApiKey: (id, apiKey) => replaced(id, (account) => withApiKey(account, apiKey)),
+    endSessions: async (id) => (await replaced(id, withoutSessions)) !== undefined,
+  }
+}

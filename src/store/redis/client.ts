@@ -1,0 +1,97 @@
+import type { ConnectionOptions } from 'node:tls'
+import { Cluster, type CommonRedisOptions, Redis } from 'ioredis'
+import type { Client } from './scripts.ts'
+
+export interface RedisOptions {
+  readonly place:
+    | { readonly kind: 'single'; readonly url: string }
+    | {
+        readonly kind: 'sentinel'
+        readonly name: string
+        readonly nodes: readonly Node[]
+        readonly password: string | undefined
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly Node[] }
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly tls: { readonly verify: boolean; readonly ca: string | undefined } | undefined
+  readonly keyPrefix: string
+  /** A command that has no answer by then has failed. */
+  readonly commandTimeoutMs: number
+}
+
+interface Node {
+  readonly host: string
+  readonly port: number
+}
+
+const connectTimeoutMs = 1_000
+const reconnectDelayMs = { first: 50, most: 1_000 }
+
+/**
+ * Opens a client that fails at once rather than queueing: whoever asks decides what an outage means.
+ * It reconnects by itself; `error` events only say so, as every command has its own rejection.
+ */
+export function openClient(options: RedisOptions): Client {
+  const client = connect(options)
+  client.on('error', () => {})
+  return client
+}
+
+function connect({ place, ...options }: RedisOptions): Client {
+  const common = commonOptions(options)
+  switch (place.kind) {
+    case 'single': {
+      const isTls = place.url.startsWith('rediss:')
+      return new Redis(place.url, { ...common, ...(isTls && { tls: tlsOptions(options.tls) }) })
+    }
+    case 'sentinel':
+      return new Redis({
+        ...common,
+        name: place.name,
+        sentinels: [...place.nodes],
+        sentinelCommandTimeout: connectTimeoutMs,
+        sentinelRetryStrategy: reconnectDelay,
+        failoverDetector: true,
+        ...(place.password !== undefined && { sentinelPassword: place.password }),
+        ...(options.tls && {
+          tls: tlsOptions(options.tls),
+          enableTLSForSentinelMode: true,
+          sentinelTLS: tlsOptions(options.tls),
+        }),
+      })
+    case 'cluster':
+      return new Cluster([...place.nodes], {
+        redisOptions: { ...common, ...(options.tls && { tls: tlsOptions(options.tls) }) },
+        enableOfflineQueue: false,
+        clusterRetryStrategy: reconnectDelay,
+        slotsRefreshTimeout: connectTimeoutMs,
+      })
+    default:
+      return place satisfies never
+  }
+}
+
+function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptions, 'place'>) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: commandTimeoutMs,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    keepAlive: 30_000,
+    retryStrategy: reconnectDelay,
+  } satisfies Partial<CommonRedisOptions>
+}
+
+/** Doubled at each try, and spread, so that many instances do not come back at the same moment. */
+function reconnectDelay(attempt: number): number {
+  const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.most)
+  return Math.round(delayMs * (0.5 + Math.random() / 2))
+}
+
+function tlsOptions(tls: RedisOptions['tls']): ConnectionOptions {
+  return { rejectUnauthorized: tls?.verify ?? true, ...(tls?.ca !== undefined && { ca: tls.ca }) }
+}

@@ -1,0 +1,98 @@
+import { ofSession } from '../changes.ts'
+import { judgeRefreshToken } from '../judge-refresh-token.ts'
+import type { NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { parseAccount, parseSession, sessionFields } from './records.ts'
+import { loadScript } from './scripts.ts'
+
+type SessionVerbs = Pick<
+  Store,
+  'startSession' | 'rotateSession' | 'findSession' | 'listSessions' | 'endSession'
+>
+
+const startScript = loadScript('start-session', { isChange: false })
+const rotateScript = loadScript('rotate-session', { isChange: false })
+const endScript = loadScript('end-session', { isChange: true })
+
+/** How long a record outlives its session, so that an expired token can be told from an unknown one. */
+const keptAfterEndMs = 24 * 3_600_000
+
+/** Sessions as hashes that expire by themselves, and an index of them for each account. */
+export function openSessions({ keys, ask, run, runChange, tell }: Connection): SessionVerbs {
+  const find = (id: string) => ask(async (client) => parseSession(await client.hgetall(keys.session(id))))
+
+  const findAccount = (id: string) =>
+    ask(async (client) => parseAccount(await client.hgetall(keys.account(id))))
+
+  async function start(session: NewSession, { revision }: { readonly revision: number }) {
+    const { id, accountId, createdAt, expiresAt, idleMs } = session
+    const livesUntil = Math.min(expiresAt, createdAt + idleMs)
+    const started = await run(
+      startScript,
+      [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
+      [revision, id, createdAt, livesUntil, livesUntil + keptAfterEndMs, sessionFields(session)],
+    )
+    return started === 1 ? 'started' : 'account-changed'
+  }
+
+  /** Judges a use and carries it out; once more where session or account changed in between. */
+  async function rotate(use: RefreshTokenUse): Promise<Rotation> {
+    for (;;) {
+      const found = await find(use.sessionId)
+      const account = found && (await findAccount(found.accountId))
+      const verdict = judgeRefreshToken(use, found, account)
+      switch (verdict.kind) {
+        case 'refuse':
+          if (verdict.why === 'reused') await end(use.sessionId, 'reused')
+          return { kind: 'over', why: verdict.why }
+        case 'repeat':
+          return { kind: 'current', session: verdict.session, account: verdict.account }
+        case 'advance': {
+          const { session, account } = verdict
+          if (await advance(session, use, account.revision)) {
+            const advanced = { ...session, generation: session.generation + 1, rotatedAt: use.now }
+            return { kind: 'current', session: advanced, account }
+          }
+          break
+        }
+        default:
+          return verdict satisfies never
+      }
+    }
+  }
+
+  async function advance({ id, accountId, expiresAt }: Session, use: RefreshTokenUse, revision: number) {
+    const livesUntil = Math.min(expiresAt, use.now + use.idleMs)
+    const advanced = await run(
+      rotateScript,
+      [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
+      [revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
+    )
+    return advanced === 1
+  }
+
+  async function end(id: string, reason: SessionEnd): Promise<boolean> {
+    const ended = await runChange(endScript, [keys.session(id)], [id, reason])
+    tell(ofSession(id)(ended === 1))
+    return ended === 1
+  }
+
+  async function list(accountId: string, now: number): Promise<readonly Session[]> {
+    const account = await findAccount(accountId)
+    if (!account) return []
+    const ids = await ask((client) => client.zrangebyscore(keys.sessionsOf(accountId), `(${now}`, '+inf'))
+    const sessions = await Promise.all(ids.map(find))
+    return sessions
+      .filter((session) => session !== undefined)
+      .filter(({ end, sessionEpoch }) => end === undefined && sessionEpoch === account.sessionEpoch)
+      .toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id))
+  }
+
+  return {
+    startSession: start,
+    rotateSession: rotate,
+    findSession: find,
+    listSessions: list,
+    endSession: end,
+  }
+}

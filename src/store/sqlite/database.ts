@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
+
+const schemaVersion = 1
+
+/**
+ * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970.
+ * `lives_until` of a session is when it ends if nothing more happens; rows stay a day longer, so that an
+ * expired token can be told from an unknown one.
+ */
+const schema = `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL UNIQUE,
+    first_name TEXT NOT NULL,
+    last_name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    is_verified INTEGER NOT NULL,
+    is_disabled INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    session_epoch INTEGER NOT NULL,
+    secret_digest BLOB NOT NULL,
+    secret_sealed BLOB,
+    secret_created_at INTEGER NOT NULL,
+    previous_digest BLOB,
+    previous_until INTEGER,
+    api_digest BLOB NOT NULL,
+    api_sealed BLOB,
+    api_created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    lives_until INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    rotated_at INTEGER NOT NULL,
+    session_epoch INTEGER NOT NULL,
+    end_reason TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_account ON sessions (account_id);
+  CREATE INDEX sessions_by_end ON sessions (lives_until);
+  CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY,
+    algorithm TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    public_key TEXT,
+    created_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE changes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL
+  ) STRICT;
+`
+
+/** A database file, and the ways it is read and written. */
+export interface Database {
+  prepare: DatabaseSync['prepare']
+  /** Runs reads. @throws GatehouseError `store-unavailable` */
+  read<Result>(work: () => Result): Result
+  /** Runs reads and writes as one step; once it returns they are on disk. @throws the same */
+  write<Result>(work: () => Result): Result
+  close(): void
+}
+
+/**
+ * Opens a database, and makes it and its folder where there is none.
+ * @param busyTimeoutMs how long to wait for a writer in another process
+ * @throws OperatorError where that cannot be done
+ */
+export function openDatabase(path: string, busyTimeoutMs: number): Database {
+  const database = connect(path, busyTimeoutMs)
+
+  function write<Result>(work: () => Result): Result {
+    return guard(() => {
+      // IMMEDIATE: the write lock is taken before anything is read, so nothing read can be outdated.
+      database.exec('BEGIN IMMEDIATE')
+      try {
+        const result = work()
+        database.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  return { prepare: database.prepare.bind(database), read: guard, write, close: () => database.close() }
+}
+
+function guard<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (cause) {
+    throw new GatehouseError('store-unavailable', { cause })
+  }
+}
+
+function connect(path: string, busyTimeoutMs: number): DatabaseSync {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    // FULL: a commit that answered a caller is on disk, also when the power goes.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(database, path)
+    return database
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause
+    throw new OperatorError(`cannot open the database ${path}: ${reasonOf(cause)}`, {
+      hint: 'Its folder must be writable, and the file a database of Gatehouse; see store.sqlite.path.',
+      cause,
+    })
+  }
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  database.exec('BEGIN IMMEDIATE')
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  if (version > schemaVersion) {
+    throw new OperatorError(`the database ${path} was made by a newer version of Gatehouse`, {
+      hint: 'Run that version, or another database with store.sqlite.path.',
+    })
+  }
+  if (version < schemaVersion) database.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`)
+  database.exec('COMMIT')
+}

@@ -1,0 +1,164 @@
+/**
+ * The port to the store. Every verb is one atomic step: it happens whole or not at all, and once it has
+ * answered it survives a crash. A rejection means "could not answer" and is always a GatehouseError
+ * `store-unavailable`; "not there" is an answer. Times are milliseconds since 1970.
+ */
+export interface Store {
+  /** Resolves once the store answers. @throws OperatorError where it does not within the time */
+  ready(timeoutMs: number): Promise<void>
+  /** Makes all of the accounts or, where an e-mail is taken or comes twice, none. */
+  createAccounts(accounts: readonly Account[]): Promise<AccountCreation>
+  findAccount(id: string): Promise<Account | undefined>
+  /** @param email compared without case */
+  findAccountByEmail(email: string): Promise<Account | undefined>
+  /** Accounts in the order of their IDs, from the one after `after`. */
+  listAccounts(page: {
+    readonly after: string | undefined
+    readonly limit: number
+  }): Promise<readonly Account[]>
+  /** Disabling ends the sessions; so it does not matter later whether the account is enabled again. */
+  updateAccount(id: string, changes: AccountChanges): Promise<AccountUpdate>
+  /** Removes an account with its keys and sessions; false where there is none. */
+  deleteAccount(id: string): Promise<boolean>
+  /** Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it. */
+  resetSecretKey(id: string, reset: SecretKeyReset): Promise<Account | undefined>
+  resetApiKey(id: string, apiKey: StoredKey): Promise<Account | undefined>
+
+  /** Starts a session, unless the account has changed since it was looked at. */
+  startSession(
+    session: NewSession,
+    looked: { readonly revision: number },
+  ): Promise<'started' | 'account-changed'>
+  /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
+  rotateSession(use: RefreshTokenUse): Promise<Rotation>
+  findSession(id: string): Promise<Session | undefined>
+  /** Sessions of an account that have not ended, newest first. */
+  listSessions(accountId: string, now: number): Promise<readonly Session[]>
+  /** False where there is no such session or it has ended already. */
+  endSession(id: string, end: SessionEnd): Promise<boolean>
+  /** Ends all sessions of an account. */
+  endSessions(accountId: string): Promise<boolean>
+
+  listSigningKeys(): Promise<readonly StoredSigningKey[]>
+  /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
+  addSigningKey(key: StoredSigningKey, unless?: 'signer'): Promise<boolean>
+  /** Removes a key; false where there is none. */
+  retireSigningKey(kid: string): Promise<boolean>
+
+  /** What has changed since a position of the change log; undefined = since now. */
+  readChanges(after: number | undefined): Promise<ChangeReading>
+  /** Calls the listener for each change made through this port, before the verb answers. */
+  onChange(listener: (change: Change) => void): void
+  close(): Promise<void>
+}
+
+export interface Account {
+  readonly id: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly role: string
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  readonly createdAt: number
+  /** Counts every change of the account. */
+  readonly revision: number
+  /** Counts how often all sessions were ended: a session of an earlier epoch is over. */
+  readonly sessionEpoch: number
+  readonly secretKey: StoredKey
+  /** The secret key before the last reset, while its grace lasts. */
+  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
+  readonly apiKey: StoredKey
+}
+
+export interface StoredKey {
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  /** The key sealed, to be shown again; undefined where none is kept. */
+  readonly sealed: Uint8Array | undefined
+  readonly createdAt: number
+}
+
+export type AccountCreation =
+  | { readonly kind: 'created' }
+  | { readonly kind: 'exists'; readonly emails: readonly string[] }
+
+export type AccountChanges = Partial<
+  Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled'>
+>
+
+export type AccountUpdate =
+  | { readonly kind: 'updated'; readonly account: Account }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'exists' }
+
+export interface SecretKeyReset {
+  readonly secretKey: StoredKey
+  /** How long the old key works on; undefined = not at all. */
+  readonly graceUntil: number | undefined
+}
+
+export interface NewSession {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  /** Never extended. */
+  readonly expiresAt: number
+  /** The session also ends when it is not refreshed for this long. */
+  readonly idleMs: number
+}
+
+export interface Session {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** Number of the current refresh token, from 1. */
+  readonly generation: number
+  readonly rotatedAt: number
+  readonly sessionEpoch: number
+  readonly end: SessionEnd | undefined
+}
+
+export type SessionEnd = 'revoked' | 'reused'
+
+export interface RefreshTokenUse {
+  readonly sessionId: string
+  readonly generation: number
+  readonly now: number
+  readonly graceMs: number
+  readonly idleMs: number
+}
+
+export type Rotation =
+  /** `session` has the generation to hand out: a new one, or within the grace the same current one. */
+  | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
+  | { readonly kind: 'over'; readonly why: RotationRefusal }
+
+/** `unknown` = gone, `ahead` = a generation never given out, `reused` = this use has ended the session. */
+export type RotationRefusal = 'unknown' | 'ahead' | 'expired' | 'reused' | 'revoked'
+
+export interface StoredSigningKey {
+  readonly kid: string
+  readonly algorithm: string
+  /** The private half, or the secret of HS256, sealed. */
+  readonly sealed: Uint8Array
+  /** PEM; undefined for HS256. */
+  readonly publicKey: string | undefined
+  readonly createdAt: number
+  /** From when it signs; before that it is announced. */
+  readonly signsFrom: number
+}
+
+/** One entry of the change log: what caches must drop. */
+export type Change =
+  | { readonly kind: 'account'; readonly accountId: string }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'signing-keys' }
+
+export interface ChangeReading {
+  /** Position after the last entry. */
+  readonly head: number
+  /** undefined = what lies between cannot be told: drop everything. */
+  readonly changes: readonly Change[] | undefined
+}

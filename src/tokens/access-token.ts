@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { createSigner, createVerifier } from 'fast-jwt'
+import type { Keyring } from './keyring.ts'
+import { keyText, type SigningKey } from './signing-keys.ts'
+
+/** What an access token says (RFC 9068, less what only other issuers need). Times are milliseconds. */
+export interface AccessTokenClaims {
+  readonly accountId: string
+  readonly sessionId: string
+  readonly role: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+export type AccessTokenVerdict =
+  | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
+  | { readonly kind: 'invalid'; readonly code: 'token-invalid' | 'token-expired' }
+
+export interface AccessTokens {
+  issue(subject: Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role'>): string
+  /** To be asked before anything is changed for a token. @throws GatehouseError `store-unavailable` */
+  assertCanIssue(): void
+  /** Signature, header and claims, at this moment. @throws GatehouseError `store-unavailable` without keys */
+  verify(token: string): AccessTokenVerdict
+}
+
+/** Tokens whose signature has been checked, by their text; whoever keeps it drops it when keys change. */
+export interface VerifiedTokens {
+  get(token: string): AccessTokenClaims | undefined
+  set(token: string, claims: AccessTokenClaims): void
+}
+
+export interface AccessTokensOptions {
+  readonly keyring: Keyring
+  readonly verified: VerifiedTokens
+  readonly issuer: string
+  readonly audience: string
+  readonly accessLifetimeMs: number
+  readonly clockToleranceMs: number
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+const type = 'at+jwt'
+const invalid = { kind: 'invalid', code: 'token-invalid' } as const
+const expired = { kind: 'invalid', code: 'token-expired' } as const
+
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
+  // By key, not by ID: a key that is replaced under its ID gets tools of its own.
+  const signers = new WeakMap<SigningKey, ReturnType<typeof createKeySigner>>()
+  const verifiers = new WeakMap<SigningKey, ReturnType<typeof createKeyVerifier>>()
+
+  function issue({ accountId, sessionId, role }: Parameters<AccessTokens['issue']>[0]): string {
+    const key = keyring.signer(clock())
+    const iat = Math.floor(clock() / 1_000)
+    const exp = iat + Math.ceil(accessLifetimeMs / 1_000)
+    const claims = {
+      iss: issuer,
+      aud: audience,
+      sub: accountId,
+      sid: sessionId,
+      role,
+      iat,
+      exp,
+      jti: randomUUID(),
+    }
+    return remember(signers, key, createKeySigner)(claims)
+  }
+
+  function verify(token: string): AccessTokenVerdict {
+    const claims = verified.get(token) ?? verifySignature(token)
+    if (claims === undefined) return invalid
+    const now = clock()
+    // At the very second of exp it is over (RFC 7519 4.1.4).
+    if (now >= claims.expiresAt + clockToleranceMs) return expired
+    return claims.issuedAt > now + clockToleranceMs ? invalid : { kind: 'valid', claims }
+  }
+
+  function verifySignature(token: string): AccessTokenClaims | undefined {
+    const kid = kidOf(token)
+    const key = kid === undefined ? undefined : keyring.find(kid)
+    if (key === undefined) return undefined
+    const claims = parseClaims(decode(remember(verifiers, key, createKeyVerifier), token), {
+      issuer,
+      audience,
+    })
+    if (claims) verified.set(token, claims)
+    return claims
+  }
+
+  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify }
+}
+
+function createKeySigner({ kid, material: { algorithm, privateKey } }: SigningKey) {
+  if (!privateKey) throw new Error(`the key ${kid} cannot sign`)
+  const header = { alg: algorithm, typ: type, kid }
+  return createSigner({ key: keyText(privateKey, 'pkcs8'), algorithm, kid, header })
+}
+
+function createKeyVerifier({ material: { algorithm, publicKey } }: SigningKey) {
+  return createVerifier({
+    key: keyText(publicKey, 'spki'),
+    // The algorithm of the key, never that of the token (RFC 8725 3.1).
+    algorithms: [algorithm],
+    // Times are looked at on every use, with the clock of the gateway.
+    ignoreExpiration: true,
+    ignoreNotBefore: true,
+    cache: false,
+  })
+}
+
+/** Any throw of the verifier is a token that is not ours, whatever it stumbled over. */
+function decode(verifyToken: (token: string) => unknown, token: string): unknown {
+  try {
+    return verifyToken(token)
+  } catch {
+    return undefined
+  }
+}
+
+/** The key ID of a header that is as ours are; no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
+function kidOf(token: string): string | undefined {
+  const header = parseJson(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
+  if (header?.typ !== type || Object.hasOwn(header, 'crit')) return undefined
+  const { kid } = header
+  return typeof kid === 'string' ? kid : undefined
+}
+
+function parseClaims(
+  payload: unknown,
+  expected: { readonly issuer: string; readonly audience: string },
+): AccessTokenClaims | undefined {
+  if (!isRecord(payload)) return undefined
+  const { iss, aud, sub, sid, role, iat, exp, jti } = payload
+  if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
+  if (
+    typeof sub !== 'string' ||
+    typeof sid !== 'string' ||
+    typeof role !== 'string' ||
+    typeof jti !== 'string'
+  ) {
+    return undefined
+  }
+  if (!isTime(iat) || !isTime(exp)) return undefined
+  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, expiresAt: exp * 1_000 }
+}
+
+function includesAudience(aud: unknown, audience: string): boolean {
+  return Array.isArray(aud) ? aud.includes(audience) : aud === audience
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function remember<Key extends object, Value>(
+  known: WeakMap<Key, Value>,
+  key: Key,
+  make: (key: Key) => Value,
+): Value {
+  const value = known.get(key) ?? make(key)
+  known.set(key, value)
+  return value
+}

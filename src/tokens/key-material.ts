@@ -1,0 +1,87 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
+
+/** The JWS algorithms (RFC 7518, RFC 8037) that access tokens can be signed with. */
+export type Algorithm = 'ES256' | 'RS256' | 'EdDSA' | 'HS256'
+
+/** What signs and what verifies; for HS256 both are the same secret. */
+export interface KeyMaterial {
+  readonly algorithm: Algorithm
+  /** undefined where only the public half is known. */
+  readonly privateKey: KeyObject | undefined
+  readonly publicKey: KeyObject
+}
+
+/** HS256 needs a secret at least as long as its digest (RFC 7518 3.2), RS256 2048 bits (RFC 7518 3.3). */
+const secretBytesMin = 32
+const rsaBitsMin = 2_048
+
+/** A new key of the algorithm. */
+export function generateKeyMaterial(algorithm: Algorithm): KeyMaterial {
+  switch (algorithm) {
+    case 'HS256': {
+      const secret = createSecretKey(randomBytes(secretBytesMin).toString('base64'), 'utf8')
+      return { algorithm, privateKey: secret, publicKey: secret }
+    }
+    case 'ES256':
+      return { algorithm, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) }
+    case 'RS256':
+      return { algorithm, ...generateKeyPairSync('rsa', { modulusLength: rsaBitsMin }) }
+    case 'EdDSA':
+      return { algorithm, ...generateKeyPairSync('ed25519') }
+    default:
+      return algorithm satisfies never
+  }
+}
+
+/**
+ * Reads a key as PEM, or as the secret itself where the algorithm is HS256.
+ * @returns the key, or why it will not do
+ */
+export function parseKeyMaterial(
+  text: string,
+  half: 'private' | 'public',
+  algorithm: Algorithm,
+): KeyMaterial | { readonly unfit: string } {
+  if (!text.includes('-----BEGIN ')) return parseSecret(text, algorithm)
+  try {
+    const privateKey = half === 'private' ? createPrivateKey(text) : undefined
+    const publicKey = createPublicKey(text)
+    const actual = algorithmOf(publicKey)
+    if (actual === undefined) return { unfit: 'must be a P-256, RSA or Ed25519 key' }
+    const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? rsaBitsMin
+    if (bits < rsaBitsMin) return { unfit: `is an RSA key of ${bits} bits: ${rsaBitsMin} is the least` }
+    return { algorithm: actual, privateKey, publicKey }
+  } catch {
+    return { unfit: `holds no ${half} key in PEM form` }
+  }
+}
+
+function parseSecret(text: string, algorithm: Algorithm): KeyMaterial | { readonly unfit: string } {
+  if (algorithm !== 'HS256') return { unfit: 'holds no key in PEM form' }
+  const bytes = Buffer.from(text)
+  if (bytes.length < secretBytesMin) {
+    return { unfit: `is a secret of ${bytes.length} bytes: ${secretBytesMin} is the least` }
+  }
+  const secret = createSecretKey(bytes)
+  return { algorithm, privateKey: secret, publicKey: secret }
+}
+
+function algorithmOf(key: KeyObject): Algorithm | undefined {
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return 'RS256'
+    case 'ed25519':
+      return 'EdDSA'
+    case 'ec':
+      return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? 'ES256' : undefined
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,47 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from '../accounts/sealing.ts'
+import { randomText } from '../random.ts'
+
+/**
+ * A refresh token is its session, the number of the rotation, and a MAC over both:
+ *
+ *     grt_<session ID>_<generation>_<HMAC-SHA256>
+ *
+ * Nothing of it needs to be stored, a forged one costs no look-up, and the current one can be given again.
+ */
+export interface RefreshTokens {
+  create(sessionId: string, generation: number): string
+  /** undefined where the text is no token of ours. */
+  parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
+}
+
+const sessionIdLength = 20
+const tokenPattern = new RegExp(
+  `^grt_([0-9A-Za-z]{${sessionIdLength}})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`,
+)
+
+export function createSessionId(): string {
+  return randomText(sessionIdLength)
+}
+
+export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
+  const key = deriveKey(sealingKey, 'refresh-token')
+
+  /** The MAC under a key of the session's own. */
+  function macOf(sessionId: string, generation: string): string {
+    const sessionKey = createHmac('sha256', key).update(sessionId).digest()
+    return createHmac('sha256', sessionKey).update(generation).digest('base64url')
+  }
+
+  return {
+    create: (sessionId, generation) =>
+      `grt_${sessionId}_${generation}_${macOf(sessionId, String(generation))}`,
+    parse: (text) => {
+      const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
+      if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
+      // Compared as text: another spelling of the same bits is not the same token.
+      const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(sessionId, generation)))
+      return isOurs ? { sessionId, generation: Number(generation) } : undefined
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { parseKey } from '../accounts/keys.ts'
+import { isApiKeyOf, isSecretKeyOf } from '../accounts/match-key.ts'
+import { type Code, GatehouseError } from '../errors.ts'
+import type { Account, RotationRefusal, Session, Store } from '../store/store.ts'
+import type { AccessTokens } from './access-token.ts'
+import { createSessionId, type RefreshTokens } from './refresh-token.ts'
+
+/** What a caller gets: both tokens, and how long the refresh token can be of use. */
+export interface IssuedTokens {
+  readonly account: Account
+  readonly accessToken: string
+  readonly refreshToken: string
+  /** Until the session ends if it is not refreshed. */
+  readonly refreshLifetimeMs: number
+}
+
+/** Sessions: one sign-in and all its rotations (RFC 9700 4.14). */
+export interface Sessions {
+  /**
+   * Starts a session with both keys of an account.
+   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`
+   */
+  start(secretKey: string, apiKey: string): Promise<IssuedTokens>
+  /**
+   * Trades a refresh token for the next one. The one just replaced gives the same next one again within
+   * the grace; any older one ends the session.
+   * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
+   */
+  refresh(refreshToken: string): Promise<IssuedTokens>
+  /** Ends the session of a refresh token, whether or not it is current; unknown tokens are no error. */
+  revoke(refreshToken: string): Promise<void>
+}
+
+export interface SessionsOptions {
+  readonly store: Store
+  readonly accessTokens: AccessTokens
+  readonly refreshTokens: RefreshTokens
+  readonly refreshLifetimeMs: number
+  readonly refreshIdleMs: number
+  readonly reuseGraceMs: number
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** How often a start is tried again when the account changes at the same moment. */
+const startAttemptsMax = 5
+
+const refusals = {
+  unknown: 'session-revoked',
+  ahead: 'refresh-token-invalid',
+  expired: 'refresh-token-expired',
+  reused: 'refresh-token-reused',
+  revoked: 'session-revoked',
+} as const satisfies Record<RotationRefusal, Code>
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs, reuseGraceMs, clock } =
+    options
+
+  function tokensOf(
+    account: Account,
+    session: Pick<Session, 'id' | 'generation' | 'expiresAt'>,
+  ): IssuedTokens {
+    return {
+      account,
+      accessToken: accessTokens.issue({ accountId: account.id, sessionId: session.id, role: account.role }),
+      refreshToken: refreshTokens.create(session.id, session.generation),
+      refreshLifetimeMs: Math.max(0, Math.min(session.expiresAt - clock(), refreshIdleMs)),
+    }
+  }
+
+  async function start(secretKey: string, apiKey: string): Promise<IssuedTokens> {
+    accessTokens.assertCanIssue()
+    for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
+      const account = await findOwner(secretKey, apiKey)
+      const now = clock()
+      const session = {
+        id: createSessionId(),
+        accountId: account.id,
+        createdAt: now,
+        expiresAt: now + refreshLifetimeMs,
+      }
+      const started = await store.startSession({ ...session, idleMs: refreshIdleMs }, account)
+      if (started === 'started') return tokensOf(account, { ...session, generation: 1 })
+    }
+    throw new GatehouseError('store-unavailable')
+  }
+
+  /** Asks the store, not a cache: a pair that was reset must not start a session. */
+  async function findOwner(secretKeyText: string, apiKeyText: string): Promise<Account> {
+    const secretKey = parseKey('secretKey', secretKeyText)
+    const apiKey = parseKey('apiKey', apiKeyText)
+    if (!secretKey || !apiKey) throw new GatehouseError('credentials-invalid')
+    const account = await store.findAccount(secretKey.accountId)
+    // Both are compared whatever the first says: which of them is wrong must not show.
+    const isSecretKey = isSecretKeyOf(account, secretKey.digest, clock())
+    const isApiKey = isApiKeyOf(account, apiKey.digest)
+    if (!account || !isSecretKey || !isApiKey) throw new GatehouseError('credentials-invalid')
+    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    return account
+  }
+
+  async function refresh(refreshToken: string): Promise<IssuedTokens> {
+    const token = refreshTokens.parse(refreshToken)
+    if (!token) throw new GatehouseError('refresh-token-invalid')
+    accessTokens.assertCanIssue()
+    const rotation = await store.rotateSession({
+      ...token,
+      now: clock(),
+      graceMs: reuseGraceMs,
+      idleMs: refreshIdleMs,
+    })
+    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.why])
+    return tokensOf(rotation.account, rotation.session)
+  }
+
+  async function revoke(refreshToken: string): Promise<void> {
+    const token = refreshTokens.parse(refreshToken)
+    if (token) await store.endSession(token.sessionId, 'revoked')
+  }
+
+  return { start, refresh, revoke }
+}

@@ -1,0 +1,227 @@
+import type { Socket } from 'node:net'
+import { UpstreamFailure } from './failure.ts'
+import {
+  type ConnectionTerms,
+  type ResponseEvents,
+  type ResponseHead,
+  ResponseParser,
+} from './response-parser.ts'
+
+/** What is known of a request before its body. */
+export interface RequestTerms {
+  readonly method: string
+  readonly isUpgrade: boolean
+  /** `counted` = as long as its Content-Length says, which whoever writes it sees to. */
+  readonly body: 'none' | 'counted' | 'chunked'
+  readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+/** What happens to a request; after onEnd, onUpgrade or onFailure nothing more does. */
+export interface ExchangeEvents {
+  onInformation(head: ResponseHead): void
+  onHead(head: ResponseHead): void
+  onData(chunk: Buffer): void
+  onEnd(trailers: readonly string[]): void
+  onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
+  onFailure(failure: UpstreamFailure): void
+  /** More of the body may be written. */
+  onDrain(): void
+}
+
+/** How long an idle connection is kept where the upstream does not say: less than servers usually do. */
+const keptIdleMs = 4_000
+/** A connection is given up this long before the upstream said it would. */
+const keepAliveMarginMs = 1_000
+
+/** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
+export class Connection {
+  readonly socket: Socket
+  /** Called once when the connection can take the next request, or is gone. */
+  onFree: (isReusable: boolean) => void = () => {}
+  #events: ExchangeEvents | undefined
+  #parser: ResponseParser | undefined
+  #terms: RequestTerms | undefined
+  #connectionTerms: ConnectionTerms | undefined
+  #isRequestSent = false
+  #isHeadReceived = false
+  #timer: NodeJS.Timeout | undefined
+  #isTimerForHead = false
+  /** Until when it may be reused, on the clock of performance.now(). */
+  reusableUntil = 0
+  /** Whether it has carried a request before. */
+  isReused = false
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    socket.on('data', this.#receive)
+    socket.on('drain', this.#drained)
+    socket.on('end', this.#ended)
+    socket.on('error', this.#broken)
+    socket.on('close', this.#closed)
+  }
+
+  /** Sends the head of a request. @param head with the empty line at its end, in Latin-1 */
+  start(head: string, terms: RequestTerms, events: ExchangeEvents): void {
+    this.#events = events
+    this.#terms = terms
+    this.#parser = new ResponseParser(this.#responseEvents, terms)
+    this.#isHeadReceived = false
+    this.#isRequestSent = terms.body === 'none'
+    this.#connectionTerms = undefined
+    this.socket.write(head, 'latin1')
+    this.#watch()
+  }
+
+  /** @returns false where more should wait for onDrain */
+  write(chunk: Buffer): boolean {
+    this.#timer?.refresh()
+    if (this.#terms?.body !== 'chunked') return this.socket.write(chunk)
+    if (chunk.length === 0) return true
+    this.socket.cork()
+    this.socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+    this.socket.write(chunk)
+    const isFlowing = this.socket.write('\r\n', 'latin1')
+    this.socket.uncork()
+    return isFlowing
+  }
+
+  /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  finish(trailers: string): void {
+    if (this.#terms?.body === 'chunked') this.socket.write(`0\r\n${trailers}\r\n`, 'latin1')
+    this.#isRequestSent = true
+    if (this.#parser?.isComplete) this.#complete(true)
+    else this.#watch()
+  }
+
+  pause(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.#timer?.refresh()
+    this.socket.resume()
+  }
+
+  /** Gives up the request and the connection; nothing more is told. */
+  destroy(): void {
+    this.#events = undefined
+    this.#stopTimer()
+    this.socket.destroy()
+  }
+
+  readonly #responseEvents: ResponseEvents = {
+    onInformation: (head) => this.#events?.onInformation(head),
+    onHead: (head, connectionTerms) => {
+      this.#isHeadReceived = true
+      this.#connectionTerms = connectionTerms
+      this.#events?.onHead(head)
+    },
+    onData: (chunk) => this.#events?.onData(chunk),
+    onEnd: (trailers) => this.#events?.onEnd(trailers),
+    onUpgrade: (head, rest) => this.#handOver(head, rest),
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    const parser = this.#parser
+    // Nobody asked: an answer to no request must never become the answer to the next one.
+    if (!parser || !this.#events) {
+      this.destroy()
+      return
+    }
+    try {
+      const rest = parser.feed(chunk)
+      if (parser.isComplete) this.#complete(rest.length === 0)
+      else this.#watch()
+    } catch (error) {
+      this.#fail(
+        error instanceof UpstreamFailure
+          ? error
+          : new UpstreamFailure('invalid-response', 'its reading failed', error),
+      )
+    }
+  }
+
+  readonly #drained = (): void => this.#events?.onDrain()
+
+  readonly #ended = (): void => {
+    try {
+      this.#parser?.finish()
+      this.#complete(false)
+    } catch (error) {
+      this.#fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
+    }
+  }
+
+  readonly #broken = (cause: Error): void => {
+    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target broke', cause))
+  }
+
+  readonly #closed = (): void => {
+    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
+    this.onFree(false)
+  }
+
+  /** The response is whole. If the request is not, the target no longer wants it: the connection is of no use. */
+  #complete(isClean: boolean): void {
+    this.#stopTimer()
+    this.#events = undefined
+    this.#parser = undefined
+    const terms = this.#connectionTerms
+    if (!isClean || !this.#isRequestSent || !terms?.isPersistent || this.socket.destroyed) {
+      this.socket.destroy()
+      return
+    }
+    const keptMs = Math.max(0, (terms.keepAliveMs ?? keptIdleMs + keepAliveMarginMs) - keepAliveMarginMs)
+    this.reusableUntil = performance.now() + keptMs
+    this.isReused = true
+    this.socket.resume()
+    this.onFree(true)
+  }
+
+  #handOver(head: ResponseHead, rest: Buffer): void {
+    const events = this.#events
+    this.#stopTimer()
+    this.#events = undefined
+    this.socket.removeAllListeners()
+    // What the new owner adds of its own takes over from here; until then an error must not be fatal.
+    this.socket.on('error', () => {})
+    this.onFree(false)
+    events?.onUpgrade(head, this.socket, rest)
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    const events = this.#events
+    this.destroy()
+    events?.onFailure(failure)
+  }
+
+  /** Watches for silence: within the bodies, or until the head of the response. */
+  #watch(): void {
+    const terms = this.#terms
+    if (!terms || !this.#events) return
+    const isWaiting = this.#isRequestSent && !this.#isHeadReceived
+    if (this.#timer && this.#isTimerForHead === isWaiting) {
+      // The head must be there in time as a whole: a 1xx does not prolong it.
+      if (!isWaiting) this.#timer.refresh()
+      return
+    }
+    this.#stopTimer()
+    this.#isTimerForHead = isWaiting
+    const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs
+    this.#timer = setTimeout(this.#timedOut, timeoutMs)
+  }
+
+  readonly #timedOut = (): void => {
+    if (this.#isTimerForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
+    // Who is silent: a client that sends no more, or a target that takes or gives no more?
+    else if (!this.#isRequestSent && !this.socket.writableNeedDrain) {
+      this.#fail(new UpstreamFailure('body-stalled', 'the client sends no more of the body'))
+    } else this.#fail(new UpstreamFailure('idle-timeout', 'silence within a body'))
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+}

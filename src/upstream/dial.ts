@@ -1,0 +1,82 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import { UpstreamFailure } from './failure.ts'
+
+export interface DialOptions {
+  readonly url: URL
+  readonly connectTimeoutMs: number
+  /** For https targets. */
+  readonly tls: { readonly verify: boolean; readonly context: SecureContext | undefined }
+}
+
+export interface DialEvents {
+  onSocket(socket: Socket): void
+  onFailure(failure: UpstreamFailure): void
+}
+
+const keepAliveDelayMs = 30_000
+
+/** Connects to a target. @returns how to give up: true where nothing had been told yet, nor will be */
+export function dial({ url, connectTimeoutMs, tls }: DialOptions, events: DialEvents): () => boolean {
+  const socket = url.protocol === 'https:' ? openTls(url, tls) : openTcp(url)
+  const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
+  let isSettled = false
+  const timer = setTimeout(onTimeout, connectTimeoutMs)
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs)
+  socket.once(readyEvent, onReady).on('error', onError)
+
+  function settle(): boolean {
+    if (isSettled) return false
+    isSettled = true
+    clearTimeout(timer)
+    return true
+  }
+
+  function onReady(): void {
+    if (!settle()) return
+    socket.off('error', onError)
+    events.onSocket(socket)
+  }
+
+  function onError(cause: Error): void {
+    if (settle()) events.onFailure(new UpstreamFailure('connect-failed', describe(cause), cause))
+  }
+
+  function onTimeout(): void {
+    if (!settle()) return
+    socket.destroy()
+    events.onFailure(new UpstreamFailure('connect-timeout', `no connection within ${connectTimeoutMs} ms`))
+  }
+
+  return () => {
+    if (!settle()) return false
+    socket.destroy()
+    return true
+  }
+}
+
+function openTcp(url: URL): Socket {
+  return connectTcp({ host: hostOf(url), port: Number(url.port || 80) })
+}
+
+function openTls(url: URL, { verify, context }: DialOptions['tls']): Socket {
+  const host = hostOf(url)
+  return connectTls({
+    host,
+    port: Number(url.port || 443),
+    // A server name is a name, never an address (RFC 6066 3).
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(context && { secureContext: context }),
+    rejectUnauthorized: verify,
+    ALPNProtocols: ['http/1.1'],
+  })
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+/** Several addresses that all failed come as one error without words of its own. */
+function describe(error: Error): string {
+  return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
+}

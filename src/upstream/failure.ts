@@ -1,0 +1,31 @@
+/** Why a request got no whole response. */
+export type FailureReason =
+  | 'connect-failed'
+  | 'connect-timeout'
+  /** Every connection to the target was in use for too long. */
+  | 'no-connection'
+  | 'response-timeout'
+  /** Silence of the target within a body. */
+  | 'idle-timeout'
+  /** Silence of the client within a body. */
+  | 'body-stalled'
+  | 'closed-early'
+  | 'invalid-response'
+
+/** A failed exchange with an upstream. Its message is for the log alone. */
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure'
+  readonly reason: FailureReason
+
+  constructor(reason: FailureReason, detail: string, cause?: unknown) {
+    super(detail, { cause })
+    this.reason = reason
+  }
+}
+
+/** The upstream sent what is no HTTP/1.1 response, or a contradictory one. */
+export class InvalidResponse extends UpstreamFailure {
+  constructor(detail: string) {
+    super('invalid-response', detail)
+  }
+}

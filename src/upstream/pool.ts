@@ -1,0 +1,147 @@
+import { Connection } from './connection.ts'
+import { type DialOptions, dial } from './dial.ts'
+import { UpstreamFailure } from './failure.ts'
+
+export interface PoolOptions extends DialOptions {
+  readonly connectionsMax: number
+}
+
+/** Who wants a connection; one of the two is called, once, unless it is cancelled before. */
+export interface Waiter {
+  onConnection(connection: Connection): void
+  onFailure(failure: UpstreamFailure): void
+}
+
+interface Queued {
+  readonly waiter: Waiter
+  readonly timer: NodeJS.Timeout
+  /** Set once a connection is being made for it. */
+  cancelDial: (() => void) | undefined
+}
+
+const sweepMs = 1_000
+
+/** The connections to one target. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #idle: Connection[] = []
+  readonly #queue = new Set<Queued>()
+  readonly #sweeper: NodeJS.Timeout
+  #open = 0
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref()
+  }
+
+  /**
+   * An idle connection at once, else a new one, else the next that becomes free.
+   * @param isFresh not an idle one
+   * @returns how to cancel
+   */
+  acquire(waiter: Waiter, { isFresh }: { readonly isFresh: boolean }): () => void {
+    const connection = isFresh ? undefined : this.#takeIdle()
+    if (connection) {
+      waiter.onConnection(connection)
+      return nothing
+    }
+    return this.#open < this.#options.connectionsMax ? this.#dialCounted(waiter) : this.#enqueue(waiter)
+  }
+
+  /** A connection of its own that does not count: for an upgrade, which keeps it. @returns how to cancel */
+  open(waiter: Waiter): () => void {
+    const cancel = dial(this.#options, {
+      onSocket: (socket) => {
+        const connection = new Connection(socket)
+        // The target did not upgrade, but answered: nobody else is to use it.
+        connection.onFree = () => connection.destroy()
+        waiter.onConnection(connection)
+      },
+      onFailure: (failure) => waiter.onFailure(failure),
+    })
+    return () => void cancel()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#sweeper)
+    for (const connection of [...this.#idle]) connection.destroy()
+  }
+
+  /** The one used last, which the target is the least likely to have given up. */
+  #takeIdle(): Connection | undefined {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+      if (!connection.socket.destroyed && performance.now() < connection.reusableUntil) return connection
+      connection.destroy()
+    }
+    return undefined
+  }
+
+  #dialCounted(waiter: Waiter): () => void {
+    this.#open++
+    const cancel = dial(this.#options, {
+      onSocket: (socket) => {
+        const connection = new Connection(socket)
+        connection.onFree = (isReusable) =>
+          isReusable ? this.#release(connection) : this.#forget(connection)
+        waiter.onConnection(connection)
+      },
+      onFailure: (failure) => {
+        this.#freePlace()
+        waiter.onFailure(failure)
+      },
+    })
+    return () => {
+      if (cancel()) this.#freePlace()
+    }
+  }
+
+  #release(connection: Connection): void {
+    const [next] = this.#queue
+    if (this.#isClosed) connection.destroy()
+    else if (next) this.#unqueue(next).onConnection(connection)
+    else this.#idle.push(connection)
+  }
+
+  #forget(connection: Connection): void {
+    const index = this.#idle.indexOf(connection)
+    if (index !== -1) this.#idle.splice(index, 1)
+    this.#freePlace()
+  }
+
+  /** Whoever waits longest gets a connection made. */
+  #freePlace(): void {
+    this.#open--
+    const [next] = this.#queue
+    if (next && !this.#isClosed) next.cancelDial = this.#dialCounted(this.#unqueue(next))
+  }
+
+  #enqueue(waiter: Waiter): () => void {
+    const { connectionsMax, connectTimeoutMs } = this.#options
+    const timer = setTimeout(() => {
+      const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
+      this.#unqueue(queued).onFailure(new UpstreamFailure('no-connection', detail))
+    }, connectTimeoutMs)
+    const queued: Queued = { waiter, timer, cancelDial: undefined }
+    this.#queue.add(queued)
+    return () => {
+      this.#unqueue(queued)
+      queued.cancelDial?.()
+    }
+  }
+
+  #unqueue(queued: Queued): Waiter {
+    clearTimeout(queued.timer)
+    this.#queue.delete(queued)
+    return queued.waiter
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const connection of this.#idle.filter(({ reusableUntil }) => reusableUntil <= now))
+      connection.destroy()
+  }
+}
+
+function nothing(): void {}

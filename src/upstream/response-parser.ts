@@ -1,0 +1,223 @@
+import { ChunkedDecoder } from './chunked-decoder.ts'
+import { InvalidResponse } from './failure.ts'
+import { parseFieldLines } from './field-lines.ts'
+
+/** The head of a response, as it was sent. */
+export interface ResponseHead {
+  readonly status: number
+  readonly reason: string
+  /** Name, value, name, value: in their order and case. */
+  readonly headers: readonly string[]
+}
+
+/** What a parser tells. After a head come its data and one end; a parser that throws tells no more. */
+export interface ResponseEvents {
+  /** 1xx but 101. */
+  onInformation(head: ResponseHead): void
+  onHead(head: ResponseHead, connection: ConnectionTerms): void
+  onData(chunk: Buffer): void
+  /** @param trailers name, value, name, value */
+  onEnd(trailers: readonly string[]): void
+  /** 101: what follows is no longer HTTP. */
+  onUpgrade(head: ResponseHead, rest: Buffer): void
+}
+
+/** What the upstream says of its connection. */
+export interface ConnectionTerms {
+  readonly isPersistent: boolean
+  /** `Keep-Alive: timeout=…`; undefined where it says nothing. */
+  readonly keepAliveMs: number | undefined
+}
+
+const headBytesMax = 65_536
+const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/
+const headEnd = '\r\n\r\n'
+
+type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
+
+/**
+ * Reads the response to one request (RFC 9112), strictly: what two readers could take for different
+ * messages is refused (bare LF, folded lines, two lengths, a length beside chunks).
+ */
+export class ResponseParser {
+  readonly #events: ResponseEvents
+  readonly #isHead: boolean
+  readonly #isUpgrade: boolean
+  #state: State = 'head'
+  #pending: Buffer | undefined
+  #remaining = 0
+  #chunks: ChunkedDecoder | undefined
+
+  constructor(events: ResponseEvents, request: { readonly method: string; readonly isUpgrade: boolean }) {
+    this.#events = events
+    this.#isHead = request.method === 'HEAD'
+    this.#isUpgrade = request.isUpgrade
+  }
+
+  get isComplete(): boolean {
+    return this.#state === 'complete'
+  }
+
+  /** Takes what has arrived. @returns what came after the end of the response. @throws InvalidResponse */
+  feed(chunk: Buffer): Buffer {
+    let rest = chunk
+    while (rest.length > 0 && this.#state !== 'complete') rest = this.#step(rest)
+    return rest
+  }
+
+  /** The upstream has closed its side. @throws InvalidResponse where the response is not whole */
+  finish(): void {
+    if (this.#state === 'until-close') this.#end([])
+    if (this.#state !== 'complete') throw new InvalidResponse('closed before the end of the response')
+  }
+
+  #step(chunk: Buffer): Buffer {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(chunk)
+      case 'counted':
+        return this.#readCounted(chunk)
+      case 'chunked':
+        return this.#readChunked(chunk)
+      case 'until-close':
+        this.#events.onData(chunk)
+        return nothing
+      case 'complete':
+        return chunk
+      default:
+        return this.#state satisfies never
+    }
+  }
+
+  #readHead(chunk: Buffer): Buffer {
+    const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
+    const end = bytes.indexOf(headEnd)
+    if ((end === -1 ? bytes.length : end) > headBytesMax) throw new InvalidResponse('its head is too large')
+    if (end === -1) {
+      this.#pending = bytes
+      return nothing
+    }
+    this.#pending = undefined
+    return this.#acceptHead(bytes.toString('latin1', 0, end + 2), bytes.subarray(end + headEnd.length))
+  }
+
+  #acceptHead(text: string, rest: Buffer): Buffer {
+    const [line, minor, digits, reason = ''] = statusLine.exec(text) ?? []
+    if (line === undefined) throw new InvalidResponse('no HTTP/1.1 status line')
+    const headers = parseFieldLines(text.slice(line.length))
+    if (headers === undefined) throw new InvalidResponse('a malformed header field')
+    const head = { status: Number(digits), reason, headers }
+    if (head.status === 101) return this.#acceptUpgrade(head, rest)
+    if (head.status < 200) {
+      this.#events.onInformation(head)
+      return rest
+    }
+    const framing = readFraming(headers, minor === '0')
+    this.#state = this.#bodyState(head.status, framing)
+    this.#events.onHead(head, {
+      isPersistent: framing.isPersistent && this.#state !== 'until-close',
+      keepAliveMs: framing.keepAliveMs,
+    })
+    if (this.#state === 'complete') this.#events.onEnd([])
+    return rest
+  }
+
+  #acceptUpgrade(head: ResponseHead, rest: Buffer): Buffer {
+    if (!this.#isUpgrade) throw new InvalidResponse('101 without being asked to upgrade')
+    this.#state = 'complete'
+    this.#events.onUpgrade(head, rest)
+    return nothing
+  }
+
+  /** How the end of the body is found (RFC 9112 6.3). */
+  #bodyState(status: number, { contentLength, isChunked }: Framing): State {
+    if (this.#isHead || status === 204 || status === 304) return 'complete'
+    if (isChunked) {
+      this.#chunks = new ChunkedDecoder(this.#events.onData.bind(this.#events))
+      return 'chunked'
+    }
+    if (contentLength === undefined) return 'until-close'
+    this.#remaining = contentLength
+    return contentLength === 0 ? 'complete' : 'counted'
+  }
+
+  #readCounted(chunk: Buffer): Buffer {
+    const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
+    this.#remaining -= data.length
+    this.#events.onData(data)
+    if (this.#remaining === 0) this.#end([])
+    return chunk.subarray(data.length)
+  }
+
+  #readChunked(chunk: Buffer): Buffer {
+    const decoder = this.#chunks
+    if (!decoder) throw new InvalidResponse('chunks without a decoder')
+    const rest = decoder.feed(chunk)
+    if (decoder.trailers) this.#end(decoder.trailers)
+    return rest
+  }
+
+  #end(trailers: readonly string[]): void {
+    this.#state = 'complete'
+    this.#events.onEnd(trailers)
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+interface Framing {
+  contentLength: number | undefined
+  isChunked: boolean
+  isPersistent: boolean
+  keepAliveMs: number | undefined
+}
+
+function readFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
+  const framing: Framing = {
+    contentLength: undefined,
+    isChunked: false,
+    isPersistent: !isHttp10,
+    keepAliveMs: undefined,
+  }
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = framingName(headers[index] ?? '')
+    if (name !== undefined) readFramingField(framing, name, headers[index + 1] ?? '')
+  }
+  if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
+    throw new InvalidResponse('chunks beside a content length, or from HTTP/1.0')
+  }
+  return framing
+}
+
+function readFramingField(framing: Framing, name: string, value: string): void {
+  switch (name) {
+    case 'content-length':
+      if (framing.contentLength !== undefined || !/^[0-9]{1,15}$/.test(value)) {
+        throw new InvalidResponse('a content length that is none, or two')
+      }
+      framing.contentLength = Number(value)
+      break
+    case 'transfer-encoding':
+      if (framing.isChunked || value.toLowerCase() !== 'chunked') {
+        throw new InvalidResponse('a transfer encoding other than chunked')
+      }
+      framing.isChunked = true
+      break
+    case 'connection':
+      if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) framing.isPersistent = false
+      break
+    case 'keep-alive':
+      framing.keepAliveMs = keepAliveTimeoutMs(value)
+      break
+  }
+}
+
+/** The name in lower case if its length is that of one that matters here; most are not. */
+function framingName(name: string): string | undefined {
+  return name.length === 10 || name.length === 14 || name.length === 17 ? name.toLowerCase() : undefined
+}
+
+function keepAliveTimeoutMs(value: string): number | undefined {
+  const seconds = /(?:^|[,; \t])timeout=([0-9]{1,6})/i.exec(value)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1_000
+}

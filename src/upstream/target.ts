@@ -1,0 +1,11 @@
+import type { Pool } from './pool.ts'
+
+/** One backend server and the connections to it. */
+export interface Target {
+  /** As in a Host header: `10.0.0.11:3000`. */
+  readonly authority: string
+  /** As in a Location header: `http://10.0.0.11:3000`. */
+  readonly origin: string
+  readonly weight: number
+  readonly pool: Pool
+}
