@@ -1,3 +1,4 @@
+import type { RouteOptions } from '../routes/compile.ts'
 import type { Algorithm, KeyMaterial } from '../tokens/key-material.ts'
 
 /**
@@ -17,7 +18,7 @@ export interface Config {
   readonly ops: { readonly host: string; readonly port: number }
   readonly trustedProxies: readonly AddressRange[]
   readonly upstreams: readonly UpstreamConfig[]
-  readonly routes: readonly RouteConfig[]
+  readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
   readonly tokens: TokensConfig
   readonly cookie: CookieConfig
@@ -41,8 +42,6 @@ export interface AddressRange {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
-
 /** A secret that was read, or the file it is in: a sealing key may have to be made there first. */
 export type SecretSource =
   | { readonly kind: 'value'; readonly value: string }
@@ -64,25 +63,6 @@ export interface TlsConfig {
   readonly verify: boolean
   /** PEM; undefined = the certificates of the system. */
   readonly ca: string | undefined
-}
-
-export interface RouteConfig {
-  readonly name: string
-  readonly host: string | undefined
-  readonly path: string
-  readonly methods: readonly string[] | undefined
-  readonly upstream: string
-  readonly auth: AuthOption
-  readonly roles: readonly string[] | undefined
-  readonly verifiedOnly: boolean
-  readonly stripPrefix: boolean
-  readonly websocket: boolean
-  readonly encodedSlash: 'reject' | 'pass'
-  readonly forwardCredentials: boolean
-  /** Infinity = unlimited. */
-  readonly bodyBytesMax: number
-  /** undefined = that of the upstream. */
-  readonly responseTimeoutMs: number | undefined
 }
 
 export interface IdentityHeaders {

@@ -1,10 +1,10 @@
+import type { RouteOptions } from '../routes/compile.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
 import { parseRange } from './address-range.ts'
 import type {
   Config,
   RedisConfig,
   RedisPlace,
-  RouteConfig,
   SigningKeyConfig,
   TlsConfig,
   UpstreamConfig,
@@ -79,7 +79,7 @@ function resolveUpstream(
   }
 }
 
-function resolveRoute(route: ConfigTree['routes'][number]): RouteConfig {
+function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
   const response = route.timeouts?.response
   return {
     name: route.name,

@@ -51,6 +51,9 @@ export interface Upgrade {
   readonly rest: Buffer
 }
 
+/** Data up to this size are worth copying to save a write. */
+const heldBytesMax = 16_384
+
 /** Sends a request to its upstream and streams both ways. A client that goes away cancels it. */
 export function forward(forwarding: Forwarding, events: ForwardEvents): void {
   new Exchange(forwarding, events).start()
@@ -65,6 +68,9 @@ class Exchange implements CallEvents {
   #isSettled = false
   #isPumping = false
   #isContinued = false
+  /** From the head of the response until it is on its way, with what data has come till then. */
+  #isHeadHeld = false
+  #firstData: Buffer | undefined
 
   constructor(forwarding: Forwarding, events: ForwardEvents) {
     const { request, upstream, target, headerLines, host, body, responseTimeoutMs, isUpgrade } = forwarding
@@ -113,19 +119,28 @@ class Exchange implements CallEvents {
     // The Date is the upstream's, or none.
     response.sendDate = false
     response.writeHead(status, reason, this.#headersForClient(headers))
-    // A head without data must not wait for some: event streams begin with silence.
-    process.nextTick(flush, response)
+    this.#isHeadHeld = true
+    process.nextTick(this.#flush)
   }
 
   onData(chunk: Buffer): void {
-    if (!this.#forwarding.response.write(chunk)) this.#call.pause()
+    if (this.#isHeadHeld && this.#firstData === undefined && chunk.length <= heldBytesMax)
+      this.#firstData = chunk
+    else {
+      this.#flush()
+      this.#write(chunk)
+    }
   }
 
   onEnd(trailers: readonly string[]): void {
     const { response } = this.#forwarding
     if (!this.#settle()) return
     if (trailers.length > 0 && response.chunkedEncoding) response.addTrailers(responseTrailers(trailers))
-    response.end()
+    // As text of one byte a character, which Node joins with the head for a single write.
+    if (this.#firstData !== undefined && this.#isHeadHeld)
+      response.end(this.#firstData.toString('latin1'), 'latin1')
+    else response.end()
+    this.#isHeadHeld = false
     this.#events.onForwarded()
   }
 
@@ -140,6 +155,21 @@ class Exchange implements CallEvents {
 
   onDrain(): void {
     if (this.#isPumping) this.#forwarding.request.resume()
+  }
+
+  /**
+   * Lets head and first data go. They wait for the end of what has arrived at once, and no longer: a small
+   * answer is written in one piece, and the head of an event stream does not wait for an event.
+   */
+  readonly #flush = (): void => {
+    if (!this.#isHeadHeld) return
+    this.#isHeadHeld = false
+    if (this.#firstData !== undefined) this.#write(this.#firstData)
+    else this.#forwarding.response.flushHeaders()
+  }
+
+  #write(chunk: Buffer): void {
+    if (!this.#forwarding.response.write(chunk)) this.#call.pause()
   }
 
   #headersForClient(headers: readonly string[]): string[] {
@@ -204,10 +234,6 @@ class Exchange implements CallEvents {
 /** Why an exchange failed, for the log. */
 export function failureReason(error: GatehouseError): FailureReason | undefined {
   return error.cause instanceof UpstreamFailure ? error.cause.reason : undefined
-}
-
-function flush(response: ServerResponse): void {
-  if (!response.writableEnded) response.flushHeaders()
 }
 
 function isChunked(headers: readonly string[]): boolean {

@@ -1,6 +1,27 @@
-import type { AuthOption, RouteConfig } from '../config/config.ts'
 import type { Access, Route, SchemeName } from './route.ts'
 import { parseTarget } from './target.ts'
+
+export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
+
+/** A route as the config describes it. */
+export interface RouteOptions {
+  readonly name: string
+  readonly host: string | undefined
+  readonly path: string
+  readonly methods: readonly string[] | undefined
+  readonly upstream: string
+  readonly auth: AuthOption
+  readonly roles: readonly string[] | undefined
+  readonly verifiedOnly: boolean
+  readonly stripPrefix: boolean
+  readonly websocket: boolean
+  readonly encodedSlash: 'reject' | 'pass'
+  readonly forwardCredentials: boolean
+  /** Infinity = unlimited. */
+  readonly bodyBytesMax: number
+  /** undefined = that of the upstream. */
+  readonly responseTimeoutMs: number | undefined
+}
 
 interface WithTimeout {
   readonly responseTimeoutMs: number
@@ -11,7 +32,7 @@ interface WithTimeout {
  * @param upstreams the opened upstreams, by name; the config was checked, so each route finds its own
  */
 export function compileRoutes<Upstream extends WithTimeout>(
-  configs: readonly RouteConfig[],
+  configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
 ): readonly Route<Upstream>[] {
   return configs.map((config) => {
@@ -41,7 +62,7 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
   return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
 }
 
-function compileAccess({ auth, roles, verifiedOnly }: RouteConfig): Access {
+function compileAccess({ auth, roles, verifiedOnly }: RouteOptions): Access {
   if (auth === 'none') return { kind: 'public' }
   return {
     kind: 'protected',

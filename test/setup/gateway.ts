@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Test } from 'tap'
+import type { AccountInput } from '../../src/accounts/account-input.ts'
+import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import { type Operator, withOperator } from '../../src/cli/operator.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { openGateway } from '../../src/gateway.ts'
+import { createLog } from '../../src/log.ts'
+import { type RedisServer, startRedis } from './redis.ts'
+
+export const drivers = ['sqlite', 'redis'] as const
+
+export type Driver = (typeof drivers)[number]
+
+/** Options of the config as they stand in the file. */
+type Options = Readonly<Record<string, unknown>>
+
+export interface TestGateway {
+  readonly url: string
+  readonly opsUrl: string
+  /** The config file, for commands. */
+  readonly configFile: string
+  readonly redis: RedisServer | undefined
+  /** Every line of the log so far. */
+  readonly logLines: readonly string[]
+  createAccount(input?: Partial<AccountInput>): Promise<CreatedAccount>
+  /** Does what a command would: on the same store, through a connection of its own. */
+  operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result>
+  shutDown(): Promise<boolean>
+  /** JSON over fetch, for calls whose bytes do not matter. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
+  /** Access token, refresh token and the rest, for both keys of an account. */
+  tokens(account: CreatedAccount): Promise<TokenAnswer>
+}
+
+export interface TokenAnswer {
+  readonly Id: string
+  readonly JwtToken: string
+  readonly RefreshToken: string
+}
+
+export interface TestGatewayOptions {
+  /** Where requests go: the target of an upstream `backend`. */
+  readonly backend?: string
+  readonly driver?: Driver
+  readonly redis?: RedisServer
+  /** Laid over the options of the test gateway. */
+  readonly config?: Options
+  readonly clock?: () => number
+}
+
+/** A whole gateway in this process: real sockets on free ports, a real store, gone with the test. */
+export async function startGateway(t: Test, options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const redis = options.driver === 'redis' ? (options.redis ?? (await startRedis(t))) : options.redis
+  const configFile = join(dir, 'gateway.yaml')
+  writeFileSync(configFile, JSON.stringify(configOf(options, redis)))
+  if (redis) writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
+  const input = { file: configFile, env: {} }
+  const logLines: string[] = []
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      logLines.push(String(chunk))
+      done()
+    },
+  })
+  const config = loadConfig(input)
+  const gateway = await openGateway({
+    config,
+    log: createLog({ level: config.log.level, stream }),
+    ...(options.clock && { clock: options.clock }),
+  })
+  let isDown = false
+  async function shutDown(): Promise<boolean> {
+    isDown = true
+    return gateway.shutDown()
+  }
+  t.teardown(async () => {
+    if (!isDown) await shutDown()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const operate: TestGateway['operate'] = (work) => withOperator(input, work)
+  const post: TestGateway['post'] = (path, body, headers) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  let created = 0
+
+  return {
+    url: gateway.url,
+    opsUrl: gateway.opsUrl,
+    configFile,
+    redis,
+    logLines,
+    operate,
+    createAccount: (account = {}) => {
+      created++
+      const input = {
+        email: `user${created}@example.com`,
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        role: 'User',
+      }
+      return operate(({ accounts }) => accounts.create({ ...input, isVerified: true, ...account }))
+    },
+    shutDown,
+    post,
+    tokens: async ({ secretKey, apiKey }) => {
+      const response = await post('/api/v1/accounts/access-token', { SecretKey: secretKey, APIKey: apiKey })
+      if (response.status !== 200) throw new Error(`no tokens: ${await response.text()}`)
+      return (await response.json()) as TokenAnswer
+    },
+  }
+}
+
+function configOf(
+  { backend = 'http://127.0.0.1:1', config = {} }: TestGatewayOptions,
+  redis: RedisServer | undefined,
+) {
+  return {
+    listen: { port: 0 },
+    ops: { port: 0 },
+    upstreams: { backend: { targets: [{ url: backend }] } },
+    routes: [
+      { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
+      { name: 'optional', path: '/optional', upstream: 'backend', auth: 'optional' },
+      { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey' },
+      { name: 'bearer', path: '/bearer', upstream: 'backend', auth: 'bearer' },
+      { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+      { name: 'admin', path: '/admin', upstream: 'backend', auth: 'any', roles: ['Admin'] },
+      { name: 'verified', path: '/verified', upstream: 'backend', auth: 'any', verifiedOnly: true },
+    ],
+    keys: { sealingKey: { file: 'sealing.key' } },
+    store: redis ? { driver: 'redis', redis: { url: redis.url } } : { sqlite: { path: 'gatehouse.db' } },
+    shutdown: { drain: '50ms' },
+    ...config,
+  }
+}
