@@ -100,7 +100,20 @@ export function createMetrics(build: { readonly version: string }) {
     /** The whole exposition in Prometheus text format. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
-    /** Name, help and labels of each, for the reference. */
-    describe: () => registry.getMetricsAsJSON(),
+    /** Every instrument, for the reference. */
+    describe: () => registry.getMetricsAsArray().map(describeInstrument),
   }
+}
+
+interface Instrument {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+  readonly labelNames: readonly string[]
+}
+
+/** The cast is sound: an instrument keeps the label names it was made with, which its type leaves out. */
+function describeInstrument(metric: object): Instrument {
+  const { name, help, type, labelNames } = metric as Instrument
+  return { name, help, type, labelNames }
 }

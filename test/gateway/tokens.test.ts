@@ -1,58 +1,104 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { drivers, startGateway } from '../setup/gateway.ts'
+import { accessTokenPath, ask, askJson, cookieOf } from './support/ask.ts'
+import { assertProblem } from './support/problem.ts'
+
+const members = ['Id', 'FirstName', 'LastName', 'Email', 'Role', 'IsVerified', 'JwtToken', 'RefreshToken']
 
 for (const driver of drivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
+    const account = await gateway.createAccount({
+      ...{ email: 'Ada@Example.com', firstName: 'Åda', lastName: '', role: 'Admin', isVerified: false },
+    })
+    const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
 
-    t.test('both keys of an account give its record, both tokens and the cookie', async (t) => {
-      const account = await gateway.createAccount({ email: 'Ada@Example.com', role: 'Admin' })
-      const response = await gateway.post('/api/v1/accounts/access-token', {
-        SecretKey: account.secretKey,
-        APIKey: account.apiKey,
-      })
+    t.test('both keys of an account give exactly its record and both tokens', async (t) => {
+      const response = await askJson(t, gateway.url, accessTokenPath, pair)
       t.equal(response.status, 200)
-      t.equal(response.headers.get('cache-control'), 'no-store')
-      const body = (await response.json()) as Record<string, unknown>
-      t.strictSame(Object.keys(body), [
-        'Id',
-        'FirstName',
-        'LastName',
-        'Email',
-        'Role',
-        'IsVerified',
-        'JwtToken',
-        'RefreshToken',
-      ])
-      t.match(body, { Id: account.account.id, Email: 'Ada@Example.com', Role: 'Admin', IsVerified: true })
-      const cookie = response.headers.get('set-cookie') ?? ''
-      t.match(
-        cookie,
-        /^refreshToken=grt_[^;]+; Max-Age=604800; Path=\/api\/v1\/accounts; HttpOnly; SameSite=Strict$/,
-      )
-      const hello = await fetch(`${gateway.url}/bearer/x`, {
-        headers: { Authorization: `Bearer ${body['JwtToken']}` },
+      t.match(response.headers['content-type'], /^application\/json/)
+      t.equal(response.headers['cache-control'], 'no-store')
+      const body: Record<string, unknown> = JSON.parse(Buffer.from(response.body, 'latin1').toString())
+      t.strictSame(Object.keys(body), members)
+      const { JwtToken, RefreshToken, ...record } = body
+      t.strictSame(record, {
+        ...{ Id: account.account.id, FirstName: 'Åda', LastName: '', Email: 'Ada@Example.com' },
+        ...{ Role: 'Admin', IsVerified: false },
       })
-      t.equal(hello.status, 200)
+      t.match(JwtToken, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)
+      t.equal(cookieOf(response), RefreshToken, 'the cookie holds the same refresh token')
+      const answer = await ask(t, gateway.url, 'GET /bearer/x', [`Authorization: Bearer ${JwtToken}`])
+      t.equal(answer.status, 200)
       t.match(backend.last().headers, { 'x-user-id': account.account.id, 'x-user-role': 'Admin' })
     })
 
-    t.test('many refreshes of one token at once all give one and the same next token', async (t) => {
-      for (const count of [2, 8, 64]) {
-        const { RefreshToken } = await gateway.tokens(await gateway.createAccount())
-        const responses = await Promise.all(
-          Array.from({ length: count }, () =>
-            gateway.post('/api/v1/accounts/refresh-token', { token: RefreshToken }),
-          ),
-        )
-        t.strictSame([...new Set(responses.map(({ status }) => status))], [200])
-        const bodies = (await Promise.all(responses.map((response) => response.json()))) as {
-          refreshToken: string
-        }[]
-        t.equal(new Set(bodies.map(({ refreshToken }) => refreshToken)).size, 1)
+    t.test('the refresh token comes in a cookie that scripts and other paths never see', async (t) => {
+      const { headers } = await askJson(t, gateway.url, accessTokenPath, pair)
+      const [value, ...attributes] = String(headers['set-cookie']).split('; ')
+      t.match(value, /^refreshToken=[\w.~-]+$/)
+      t.strictSame(attributes.toSorted(), [
+        'HttpOnly',
+        'Max-Age=604800',
+        'Path=/api/v1/accounts',
+        'SameSite=Strict',
+      ])
+    })
+
+    t.test('an access token says who, by whom, for whom, since when and until when', async (t) => {
+      const { JwtToken, Id } = await gateway.tokens(account)
+      const [header, claims] = JwtToken.split('.', 2).map((part) =>
+        JSON.parse(Buffer.from(part, 'base64url').toString()),
+      )
+      t.strictSame(Object.keys(header).toSorted(), ['alg', 'kid', 'typ'])
+      t.match(header, { alg: 'ES256', typ: 'at+jwt', kid: /^.+$/ })
+      const names = ['aud', 'exp', 'iat', 'iss', 'jti', 'role', 'sid', 'sub']
+      t.strictSame(Object.keys(claims).toSorted(), names)
+      t.match(claims, { iss: 'http://localhost:8080', aud: 'gatehouse', sub: Id, role: 'Admin' })
+      t.equal(claims.exp - claims.iat, 600)
+      const another = await gateway.tokens(account)
+      t.not(another.RefreshToken, JwtToken)
+      t.not(another.JwtToken, JwtToken, 'no two are the same')
+    })
+
+    t.test('a missing or mistyped key is named', async (t) => {
+      for (const [body, fields] of [
+        [{}, ['APIKey', 'SecretKey']],
+        [{ SecretKey: account.secretKey }, ['APIKey']],
+        [{ secretKey: account.secretKey, apiKey: account.apiKey }, ['APIKey', 'SecretKey']],
+        [{ ...pair, APIKey: 7 }, ['APIKey']],
+        [{ ...pair, SecretKey: null }, ['SecretKey']],
+        [{ ...pair, SecretKey: [account.secretKey] }, ['SecretKey']],
+      ] as const) {
+        const response = await askJson(t, gateway.url, accessTokenPath, body)
+        assertProblem(t, response, { status: 400, code: 'request-invalid' })
+        const errors = response.json().errors as { readonly field: string; readonly message: string }[]
+        t.strictSame(errors.map(({ field }) => field).toSorted(), fields)
+        for (const { message } of errors) t.match(message, /\w/)
+        t.equal(cookieOf(response), undefined)
       }
+    })
+
+    t.test('only JSON in UTF-8 is taken, whatever the body holds', async (t) => {
+      const text = JSON.stringify(pair)
+      const send = (type: string[]) => ask(t, gateway.url, `POST ${accessTokenPath}`, type, text)
+      for (const type of [
+        'application/json',
+        'application/json; charset=utf-8',
+        'APPLICATION/JSON;charset=UTF-8',
+      ])
+        t.equal((await send([`Content-Type: ${type}`])).status, 200, type)
+      for (const type of [
+        [],
+        ['Content-Type: text/plain'],
+        ['Content-Type: application/x-www-form-urlencoded'],
+        ['Content-Type: application/jsonp'],
+        ['Content-Type: application/json; charset=latin1'],
+        ['Content-Type: ;;'],
+        ['Content-Type: application/json', 'Content-Encoding: gzip'],
+      ])
+        assertProblem(t, await send(type), { status: 415, code: 'media-type-unsupported' })
     })
   })
 }

@@ -20,7 +20,7 @@ function installFromDebian(): void {
   // Only the program: no service is to be started beside the servers of the tests.
   execFileSync(
     'apt-get',
-    ['install', '-q', '-y', '--no-install-recommends', 'redis-server', 'redis-sentinel'],
+    ['install', '-q', '-y', '--no-install-recommends', 'redis-server'],
     {
       stdio: 'inherit',
       env: { ...env, RUNLEVEL: '1' },

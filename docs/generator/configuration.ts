@@ -1,0 +1,72 @@
+import type { SchemaNode } from '../../src/config/schema/fields.ts'
+import { configSchema } from '../../src/config/schema/schema.ts'
+
+/** The reference of every option, from the schema that checks them. */
+export function configurationPage(): string {
+  return [
+    '# Configuration',
+    '',
+    'One YAML file, checked strictly: an unknown option, a wrong type or a value out of range is an error with',
+    'its line, and all errors come at once (`gatehouse check`). The order is command line (`--set`), then',
+    'environment, then file, then default. [gateway.example.yaml](../config/gateway.example.yaml) has every',
+    'option in place; `gatehouse config schema` prints a JSON Schema for editors, `gatehouse config show` what is',
+    'in effect and where it comes from.',
+    '',
+    '- Durations: `250ms` `30s` `10m` `24h` `30d`. Sizes: `512B` `16KiB` `10MiB` `1GiB`.',
+    '- A secret is `{ file: PATH }` or `{ env: NAME }`, never the text itself.',
+    '- Relative paths are relative to the config file.',
+    '- Environment: `GATEHOUSE__LISTEN__PORT=80` is `listen.port`; case and underscores within a name do not',
+    '  count, numbers index lists, values are YAML.',
+    '',
+    '| option | what it takes | default | meaning |',
+    '|---|---|---|---|',
+    ...rows(configSchema, ''),
+    '',
+  ].join('\n')
+}
+
+function rows(node: SchemaNode, path: string): string[] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const childPath = path === '' ? name : `${path}.${name}`
+    return [row(childPath, child, node.required?.includes(name) === true), ...rowsBelow(child, childPath)]
+  })
+}
+
+function rowsBelow(node: SchemaNode, path: string): string[] {
+  if (node.secret) return []
+  if (node.patternProperties)
+    return Object.values(node.patternProperties).flatMap((child) => rows(child, `${path}.NAME`))
+  if (node.items) return rows(node.items, `${path}[]`)
+  return rows(node, path)
+}
+
+function row(path: string, node: SchemaNode, isRequired: boolean): string {
+  const fallback =
+    node.default === undefined || isEmptyMap(node.default) ? '' : `\`${JSON.stringify(node.default)}\``
+  return `| \`${path}\` | ${kindOf(node)} | ${isRequired ? 'required' : fallback} | ${node.description ?? ''} |`
+}
+
+function kindOf(node: SchemaNode): string {
+  if (node.secret) return '`{ file }` or `{ env }`'
+  if (node.duration) return `duration, ${node.duration.min} to ${node.duration.max}`
+  if (node.size)
+    return `size, ${node.size.min} to ${node.size.max}${node.size.alternative ? `, or \`${node.size.alternative}\`` : ''}`
+  if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ')
+  if (node.const !== undefined) return `\`${JSON.stringify(node.const)}\``
+  if (node.anyOf) return node.anyOf.map(kindOf).join(' or ')
+  if (node.minimum !== undefined) return `number, ${node.minimum} to ${node.maximum}`
+  return {
+    object: 'map',
+    array: 'list',
+    boolean: '`true`, `false`',
+    string: 'text',
+    null: '`null`',
+    integer: 'number',
+  }[node.type ?? 'string']
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  )
+}

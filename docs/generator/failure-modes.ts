@@ -1,0 +1,21 @@
+import { failures } from '../../src/errors.ts'
+
+/** Every error code with its cause and what to look at, from the one table of them. */
+export function failureModesPage(): string {
+  const entries = Object.entries(failures).toSorted(([, a], [, b]) => a.status - b.status)
+  return [
+    '# Failure modes',
+    '',
+    'Every refusal and failure is `application/problem+json` (RFC 9457): `type` (`urn:gatehouse:CODE`), `title`,',
+    '`status`, `code`, `detail`, `requestId`, and `errors` for wrong fields. The log line with the same `requestId`',
+    'has the route, the account and, for upstream failures, the `reason`.',
+    '',
+    '| status | code | what the client is told | what to check |',
+    '|---|---|---|---|',
+    ...entries.map(([code, failure]) => {
+      const detail = 'detail' in failure ? failure.detail : failure.title
+      return `| ${failure.status} | \`${code}\` | ${detail} | ${failure.check} |`
+    }),
+    '',
+  ].join('\n')
+}

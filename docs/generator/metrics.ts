@@ -1,0 +1,21 @@
+import { createMetrics } from '../../src/metrics/metrics.ts'
+
+/** The reference of the gateway's own metrics, from the instruments themselves. */
+export async function metricsPage(): Promise<string> {
+  const described = await createMetrics({ version: '' }).describe()
+  const own = described.filter(({ name }) => name.startsWith('gatehouse_'))
+  return [
+    '# Metrics',
+    '',
+    '`/metrics` on the ops listener, in Prometheus text format. Labels take values from closed sets: never a path,',
+    'key, account or address. The metrics of Node itself (`nodejs_…`, `process_…`) come beside them.',
+    '',
+    '| metric | type | labels | meaning |',
+    '|---|---|---|---|',
+    ...own.map(
+      ({ name, type, help, labelNames }) =>
+        `| \`${name}\` | ${type} | ${labelNames.map((label) => `\`${label}\``).join(' ')} | ${help} |`,
+    ),
+    '',
+  ].join('\n')
+}

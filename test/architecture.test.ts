@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+/** Where each library may be imported, as the start of a path under src/. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  fastify: ['gateway.ts', 'http/'],
+  '@fastify/http-proxy': ['http/proxy.ts'],
+  '@fastify/cookie': ['http/api.ts'],
+  'node:sqlite': ['store/sqlite/'],
+  ioredis: ['store/redis/'],
+  'fast-jwt': ['tokens/access-token.ts'],
+  'prom-client': ['metrics/metrics.ts'],
+  'lru-cache': ['cache/'],
+  pino: ['log.ts'],
+  yaml: ['config/'],
+  ajv: ['config/validate.ts'],
+  'csv-parse/sync': ['accounts/import.ts'],
+}
+
+interface Source {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly string[]
+}
+
+const sources: readonly Source[] = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join('src', path), 'utf8')
+    return { path, text, imports: [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, name]) => name ?? '') }
+  })
+
+t.test('every library is imported in its own place alone', async (t) => {
+  const strays = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => !name.startsWith('.') && (homes[name] || !name.startsWith('node:')))
+      .filter((name) => !(homes[name] ?? []).some((home) => path.startsWith(home)))
+      .map((name) => `${path} imports ${name}`),
+  )
+  t.strictSame(strays, [])
+})
+
+t.test('the environment is read in config alone', async (t) => {
+  const strays = sources.filter(
+    ({ path, text }) => text.includes('process.env') && !path.startsWith('config/'),
+  )
+  t.strictSame(
+    strays.map(({ path }) => path),
+    [],
+  )
+})
+
+t.test('accounts, tokens, auth and store know no HTTP', async (t) => {
+  const strays = sources.filter(
+    ({ path, imports }) =>
+      /^(?:accounts|tokens|auth|store|cache)\//.test(path) &&
+      imports.some((name) => /^node:https?$|fastify|\/(?:http|proxy)\//.test(name)),
+  )
+  t.strictSame(
+    strays.map(({ path }) => path),
+    [],
+  )
+})
+
+t.test('imports never make a circle', async (t) => {
+  const graph = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name))),
+    ]),
+  )
+  t.strictSame(findCircle(graph), [])
+})
+
+t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
+  const long = sources.filter(({ path, text }) => path !== 'errors.ts' && text.split('\n').length > 251)
+  t.strictSame(
+    long.map(({ path }) => path),
+    [],
+  )
+})
+
+/** The files of one circle, in order; empty where there is none. */
+function findCircle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>()
+  function visit(path: string, trail: readonly string[]): readonly string[] {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
+    if (done.has(path)) return []
+    for (const next of graph.get(path) ?? []) {
+      const circle = visit(next, [...trail, path])
+      if (circle.length > 0) return circle
+    }
+    done.add(path)
+    return []
+  }
+  for (const path of graph.keys()) {
+    const circle = visit(path, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}

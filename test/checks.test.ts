@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse } from 'yaml'
+import { readConfig } from '../src/config/load.ts'
+import type { SchemaNode } from '../src/config/schema/fields.ts'
+import { configSchema } from '../src/config/schema/schema.ts'
+
+/** A command of the project's own, which says what is wrong. */
+function run(command: string, args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  return { status, said: stdout + stderr }
+}
+
+t.test('the types are sound', async (t) => {
+  const { status, said } = run('node_modules/.bin/tsc', ['--noEmit'])
+  t.equal(status, 0, said)
+})
+
+t.test('lint and format are clean', async (t) => {
+  const { status, said } = run('node_modules/.bin/biome', ['check', '.'])
+  t.equal(status, 0, said)
+})
+
+t.test('the generated pages are as the code is', async (t) => {
+  const { status, said } = run('node', ['docs/generate.ts', '--check'])
+  t.equal(status, 0, said)
+})
+
+t.test('the annotated example has every option, and no other', async (t) => {
+  const text = readFileSync('config/gateway.example.yaml', 'utf8')
+  t.strictSame(missing(configSchema, parse(text), ''), ['store.redis.sentinel', 'store.redis.cluster'])
+  for (const place of ['sentinel', 'cluster'])
+    t.match(text, new RegExp(`# ${place}: \\{`), `${place} is there as a comment`)
+  const { problems } = readConfig({ file: 'config/gateway.example.yaml', env: {} })
+  t.strictSame(
+    problems.map(({ message }) => message).filter((message) => !/cannot read|is not set/.test(message)),
+    [],
+    'only the files and variables of the examples are not there',
+  )
+})
+
+/** Options of the schema that a tree does not have. */
+function missing(node: SchemaNode, value: unknown, path: string): string[] {
+  if (node.secret || value === undefined) return value === undefined ? [path] : []
+  if (node.items) return Array.isArray(value) ? missing(node.items, mergeAll(value), path) : []
+  if (node.patternProperties) {
+    const [child = {}] = Object.values(node.patternProperties)
+    return missing(child, mergeAll(Object.values(value ?? {})), path)
+  }
+  const members = Object.entries(node.properties ?? {})
+  return members.flatMap(([name, child]) =>
+    missing(child, (value as Record<string, unknown> | null)?.[name], path === '' ? name : `${path}.${name}`),
+  )
+}
+
+/** What any of several things has. */
+function mergeAll(values: readonly unknown[]): unknown {
+  return values.every((value) => typeof value === 'object') ? Object.assign({}, ...values) : values[0]
+}
