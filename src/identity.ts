@@ -44,7 +44,7 @@ const firstContactMs = 500
 /** @throws OperatorError where the sealing key, the database or a signing key cannot be had */
 export async function openIdentity({ config, log, metrics, clock }: IdentityOptions): Promise<Identity> {
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
-  const store = openStore(config.store, 'request')
+  const store = await openStore(config.store, 'request')
   const signingKeys = createSigningKeys({
     store,
     sealer: createSealer(sealingKey),

@@ -27,7 +27,7 @@ export async function withOperator<Result>(
 ): Promise<Result> {
   const config = loadConfig(input)
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
-  const store = openStore(config.store, 'command')
+  const store = await openStore(config.store, 'command')
   try {
     await store.ready(storePatienceMs)
     const sealer = createSealer(sealingKey)

@@ -1,10 +1,10 @@
-import { openRedisStore } from './redis/store.ts'
-import { openSqliteStore } from './sqlite/store.ts'
+import type { RedisOptions } from './redis/client.ts'
+import type { SqliteOptions } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
 export type StoreOptions =
-  | ({ readonly driver: 'sqlite' } & Pick<Parameters<typeof openSqliteStore>[0], 'path'>)
-  | ({ readonly driver: 'redis' } & Omit<Parameters<typeof openRedisStore>[0], 'commandTimeoutMs'>)
+  | ({ readonly driver: 'sqlite' } & Pick<SqliteOptions, 'path'>)
+  | ({ readonly driver: 'redis' } & Omit<RedisOptions, 'commandTimeoutMs'>)
 
 /** A request must not wait long for the store; a command of the operator may. */
 export type Patience = 'request' | 'command'
@@ -13,15 +13,19 @@ const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const
 
 /**
- * Opens the store of the config: the one place that knows which there are.
+ * Opens the store of the config: the one place that knows which there are. Only its driver is loaded.
  * @throws OperatorError where a SQLite file cannot be opened; Redis is connected to in the background
  */
-export function openStore(options: StoreOptions, patience: Patience): Store {
+export async function openStore(options: StoreOptions, patience: Patience): Promise<Store> {
   switch (options.driver) {
-    case 'sqlite':
+    case 'sqlite': {
+      const { openSqliteStore } = await import('./sqlite/store.ts')
       return openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[patience] })
-    case 'redis':
+    }
+    case 'redis': {
+      const { openRedisStore } = await import('./redis/store.ts')
       return openRedisStore({ ...options, commandTimeoutMs: commandTimeoutMs[patience] })
+    }
     default:
       return options satisfies never
   }

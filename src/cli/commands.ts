@@ -1,0 +1,25 @@
+import type { Command } from './command.ts'
+
+/** The commands by their first word. Only those of the word that was given are loaded: a start must be quick. */
+const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  serve: async () => [(await import('./serve.ts')).serveCommand],
+  check: async () => [(await import('./check.ts')).checkCommand],
+  accounts: async () => [
+    ...(await import('./accounts.ts')).accountCommands,
+    (await import('./import.ts')).importCommand,
+  ],
+  keys: async () => (await import('./keys.ts')).keyCommands,
+  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
+  config: async () => (await import('./config.ts')).configCommands,
+}
+
+/** All commands whose name begins with a word; none where it is unknown. */
+export async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
+  const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
+  return load ? load() : []
+}
+
+export async function allCommands(): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(groups).map((load) => load()))).flat()
+}
