@@ -1,8 +1,10 @@
 import { InvalidResponse } from './failure.ts'
-import { parseFieldLines } from './field-lines.ts'
+import { isTooLong, parseFieldLines } from './field-lines.ts'
 
 const sizeLineBytesMax = 4_096
 const trailerBytesMax = 16_384
+const lineEnd = '\r\n'
+const sectionEnd = '\r\n\r\n'
 // Size, and extensions, which are allowed and ignored (RFC 9112 7.1.1).
 const sizeLine = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
@@ -53,8 +55,8 @@ export class ChunkedDecoder {
   }
 
   #readSize(bytes: Buffer): Buffer {
-    const end = bytes.indexOf('\r\n')
-    if ((end === -1 ? bytes.length : end) > sizeLineBytesMax)
+    const end = bytes.indexOf(lineEnd)
+    if (isTooLong(bytes, end, lineEnd, sizeLineBytesMax))
       throw new InvalidResponse('a chunk size line too long')
     if (end === -1) return bytes
     const digits = sizeLine.exec(bytes.toString('latin1', 0, end))?.[1]
@@ -81,8 +83,8 @@ export class ChunkedDecoder {
 
   #readTrailers(bytes: Buffer): Buffer {
     const isEmpty = bytes[0] === 0x0d && bytes[1] === 0x0a
-    const lastLine = isEmpty ? -2 : bytes.indexOf('\r\n\r\n')
-    if ((lastLine === -1 ? bytes.length : lastLine) > trailerBytesMax)
+    const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd)
+    if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
       throw new InvalidResponse('trailers too large')
     if (lastLine === -1) return bytes
     this.trailers = parseFieldLines(bytes.toString('latin1', 0, lastLine + 2))

@@ -45,6 +45,7 @@ export class Connection {
   #connectionTerms: ConnectionTerms | undefined
   #isRequestSent = false
   #isHeadReceived = false
+  #isHandedOver = false
   #timer: NodeJS.Timeout | undefined
   #isTimerForHead = false
   /** Until when it may be reused, on the clock of performance.now(). */
@@ -131,6 +132,7 @@ export class Connection {
     }
     try {
       const rest = parser.feed(chunk)
+      if (this.#isHandedOver) return
       if (parser.isComplete) this.#complete(rest.length === 0)
       else this.#watch()
     } catch (error) {
@@ -183,10 +185,10 @@ export class Connection {
     const events = this.#events
     this.#stopTimer()
     this.#events = undefined
+    this.#isHandedOver = true
     this.socket.removeAllListeners()
     // What the new owner adds of its own takes over from here; until then an error must not be fatal.
     this.socket.on('error', () => {})
-    this.onFree(false)
     events?.onUpgrade(head, this.socket, rest)
   }
 

@@ -29,3 +29,11 @@ function withoutOuterSpace(value: string): string {
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
+
+/**
+ * Whether what ends with this mark is longer than allowed, the mark not counted.
+ * @param end where the mark begins; -1 where it is not there yet, though its first bytes may be
+ */
+export function isTooLong(bytes: Buffer, end: number, mark: string, bytesMax: number): boolean {
+  return end === -1 ? bytes.length >= bytesMax + mark.length : end > bytesMax
+}

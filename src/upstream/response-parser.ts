@@ -1,6 +1,6 @@
 import { ChunkedDecoder } from './chunked-decoder.ts'
 import { InvalidResponse } from './failure.ts'
-import { parseFieldLines } from './field-lines.ts'
+import { isTooLong, parseFieldLines } from './field-lines.ts'
 
 /** The head of a response, as it was sent. */
 export interface ResponseHead {
@@ -30,7 +30,7 @@ export interface ConnectionTerms {
 }
 
 const headBytesMax = 65_536
-const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/
+const statusLine = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/
 const headEnd = '\r\n\r\n'
 
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
@@ -92,8 +92,9 @@ export class ResponseParser {
   #readHead(chunk: Buffer): Buffer {
     const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
     const end = bytes.indexOf(headEnd)
-    if ((end === -1 ? bytes.length : end) > headBytesMax) throw new InvalidResponse('its head is too large')
+    if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
     if (end === -1) {
+      checkStart(bytes)
       this.#pending = bytes
       return nothing
     }
@@ -102,17 +103,13 @@ export class ResponseParser {
   }
 
   #acceptHead(text: string, rest: Buffer): Buffer {
-    const [line, minor, digits, reason = ''] = statusLine.exec(text) ?? []
-    if (line === undefined) throw new InvalidResponse('no HTTP/1.1 status line')
-    const headers = parseFieldLines(text.slice(line.length))
-    if (headers === undefined) throw new InvalidResponse('a malformed header field')
-    const head = { status: Number(digits), reason, headers }
+    const head = parseHead(text)
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readFraming(headers, minor === '0')
+    const framing = readFraming(head.headers, text.startsWith('HTTP/1.0'))
     this.#state = this.#bodyState(head.status, framing)
     this.#events.onHead(head, {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
@@ -164,6 +161,31 @@ export class ResponseParser {
 }
 
 const nothing = Buffer.alloc(0)
+const start = Buffer.from('HTTP/1.')
+
+/**
+ * The status line and the fields of a head, or of its first lines.
+ * @param text lines, each ended by CR LF @throws InvalidResponse
+ */
+function parseHead(text: string): ResponseHead {
+  const [line, digits, reason = ''] = statusLine.exec(text) ?? []
+  if (line === undefined) throw notHttp()
+  const headers = parseFieldLines(text.slice(line.length))
+  if (headers === undefined) throw new InvalidResponse('a malformed header field')
+  return { status: Number(digits), reason, headers }
+}
+
+/** What can no longer become a response is refused at once, else it costs the whole response timeout. */
+function checkStart(bytes: Buffer): void {
+  const length = Math.min(bytes.length, start.length)
+  if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
+  const end = bytes.lastIndexOf(0x0a) + 1
+  if (end > 0) parseHead(bytes.toString('latin1', 0, end))
+}
+
+function notHttp(): InvalidResponse {
+  return new InvalidResponse('no HTTP/1.1 status line')
+}
 
 interface Framing {
   contentLength: number | undefined

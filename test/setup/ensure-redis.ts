@@ -18,14 +18,10 @@ function installFromDebian(): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   execFileSync('apt-get', ['update', '-q'], { stdio: 'inherit', env })
   // Only the program: no service is to be started beside the servers of the tests.
-  execFileSync(
-    'apt-get',
-    ['install', '-q', '-y', '--no-install-recommends', 'redis-server'],
-    {
-      stdio: 'inherit',
-      env: { ...env, RUNLEVEL: '1' },
-    },
-  )
+  execFileSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', 'redis-server'], {
+    stdio: 'inherit',
+    env: { ...env, RUNLEVEL: '1' },
+  })
 }
 
 if (!hasRedis() && process.getuid?.() === 0) {

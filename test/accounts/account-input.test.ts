@@ -1,0 +1,128 @@
+import t from 'tap'
+import { type AccountInput, assertValid, findFieldErrors } from '../../src/accounts/account-input.ts'
+
+const input: AccountInput = {
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  role: 'User',
+  isVerified: false,
+}
+
+function wrongFields(changes: Partial<AccountInput>): readonly string[] {
+  return findFieldErrors({ ...input, ...changes }).map(({ field }) => field)
+}
+
+const hostOf = (length: number) => `@${'x'.repeat(length - 5)}.com`
+
+t.test('an e-mail is one @ between two texts, of at most 254 characters', async (t) => {
+  const right = [
+    'a@b',
+    'Ada.Lovelace+tag@sub.example.com',
+    "o'neil@example.com",
+    'käthe@bücher.example',
+    'a@127.0.0.1',
+    'a'.repeat(64) + hostOf(190),
+  ]
+  for (const email of right) t.strictSame(wrongFields({ email }), [], email)
+  t.equal('a'.repeat(64).length + hostOf(190).length, 254)
+  for (const email of ['a'.repeat(65) + hostOf(190), `a${hostOf(1_000_000)}`]) {
+    t.strictSame(wrongFields({ email }), ['email'], `${email.length} characters`)
+  }
+})
+
+t.test('what is no e-mail is refused', async (t) => {
+  const wrong = [
+    '',
+    '@',
+    'a@',
+    '@b',
+    'a',
+    'a@b@c',
+    'a b@c',
+    'a@b c',
+    ' a@b',
+    'a@b ',
+    'a@b\n',
+    'a\r\nBcc: x@y',
+    '"a"@b',
+    '<a@b>',
+    'a@b, c@d',
+    'a@[::1]',
+    'a@b:25',
+    'a\\@b',
+    'a@b;c',
+  ]
+  for (const email of wrong) t.strictSame(wrongFields({ email }), ['email'], JSON.stringify(email))
+})
+
+t.test('no control character comes into an e-mail or a name', async (t) => {
+  const codes = [0, 7, 9, 10, 13, 27, 31, 127, 128, 133, 159, 0x2028, 0x2029]
+  const places: Record<string, (character: string) => Partial<AccountInput>> = {
+    'a first name': (character) => ({ firstName: `A${character}a` }),
+    'a last name': (character) => ({ lastName: `A${character}a` }),
+    'an e-mail': (character) => ({ email: `a${character}a@b.c` }),
+    'the host of an e-mail': (character) => ({ email: `a@b${character}b.c` }),
+  }
+  for (const [place, changes] of Object.entries(places)) {
+    const taken = codes.filter((code) => wrongFields(changes(String.fromCharCode(code))).length === 0)
+    t.strictSame(taken, [], place)
+  }
+})
+
+t.test('a name has up to 100 characters of any script, or none', async (t) => {
+  for (const name of ['', 'Ada', '名前', "O'Neil-Smith, Jr.", '<b>', 'x'.repeat(100)]) {
+    t.strictSame(wrongFields({ firstName: name, lastName: name }), [], name)
+  }
+  for (const length of [101, 10_000_000]) {
+    const name = 'x'.repeat(length)
+    t.strictSame(wrongFields({ firstName: name, lastName: name }), ['firstName', 'lastName'])
+  }
+})
+
+t.test('a role is a word of 1 to 64 letters, digits, _, . or -', async (t) => {
+  for (const role of ['User', 'Admin', 'a', 'A.b-c_d9', 'x'.repeat(64)]) {
+    t.strictSame(wrongFields({ role }), [], role)
+  }
+  for (const role of [
+    '',
+    ' User',
+    'User ',
+    'User\n',
+    '9a',
+    '-a',
+    'a b',
+    'a,b',
+    'Ädmin',
+    'a/b',
+    'x'.repeat(65),
+    'x'.repeat(1_000_000),
+  ]) {
+    t.strictSame(wrongFields({ role }), ['role'], JSON.stringify(role.slice(0, 80)))
+  }
+})
+
+t.test('every field that is wrong is told at once, with what it must be', async (t) => {
+  const errors = findFieldErrors({
+    email: '',
+    firstName: '\n',
+    lastName: 'x'.repeat(101),
+    role: '',
+    isVerified: true,
+  })
+  t.strictSame(
+    errors.map(({ field }) => field),
+    ['email', 'firstName', 'lastName', 'role'],
+  )
+  for (const { message } of errors) t.match(message, /^must be /)
+  t.throws(() => assertValid({ email: '', role: '' }), {
+    code: 'request-invalid',
+    status: 400,
+    errors: [{ field: 'email' }, { field: 'role' }],
+  })
+})
+
+t.test('a field that is not given is not wrong', async (t) => {
+  t.strictSame(findFieldErrors({}), [])
+  t.doesNotThrow(() => assertValid({}))
+})

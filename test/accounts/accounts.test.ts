@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { digestOf, parseKey } from '../../src/accounts/keys.ts'
+import { isApiKeyOf, isSecretKeyOf } from '../../src/accounts/match-key.ts'
+import { createSealer } from '../../src/accounts/sealing.ts'
+import { GatehouseError } from '../../src/errors.ts'
+import { newSession, startSession } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const input = {
+  email: 'Ada@Example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  role: 'User',
+  isVerified: false,
+}
+
+async function openAccounts(t: Test, { reveal = true } = {}) {
+  const store = await (await newSqlitePlace(t)).open()
+  const time = { now: 1_700_000_000_000 }
+  const sealer = createSealer(randomBytes(32))
+  const accounts = createAccounts({ store, sealer, reveal, clock: () => time.now })
+  return { store, accounts, time }
+}
+
+async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  const error = await work.catch((error: unknown) => error)
+  return error instanceof GatehouseError ? error.code : error
+}
+
+t.test('an account is made with two keys, of which the store has the digests alone', async (t) => {
+  const { store, accounts, time } = await openAccounts(t)
+  const { account, secretKey, apiKey } = await accounts.create(input)
+  t.match(account, { ...input, isDisabled: false, createdAt: time.now, revision: 1 })
+  const found = await store.findAccount(account.id)
+  t.equal(parseKey('secretKey', secretKey)?.accountId, account.id)
+  t.equal(parseKey('apiKey', apiKey)?.accountId, account.id)
+  t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), true)
+  t.equal(found && isApiKeyOf(found, digestOf(apiKey)), true)
+  const stored = Object.values(found ?? {}).flatMap((part) => Object.values(part ?? {}))
+  const bytes = Buffer.concat(stored.filter((part) => part instanceof Uint8Array))
+  for (const key of [secretKey, apiKey]) t.notOk(bytes.includes(key.slice(21, 64)))
+})
+
+t.test('an account is found by its ID and by its e-mail in any case', async (t) => {
+  const { accounts } = await openAccounts(t)
+  const { account } = await accounts.create(input)
+  for (const name of [account.id, 'ada@example.com', 'ADA@EXAMPLE.COM']) {
+    t.equal((await accounts.find(name)).id, account.id)
+  }
+})
+
+t.test('every verb tells an account that is not there', async (t) => {
+  const { accounts } = await openAccounts(t)
+  for (const name of ['nobody', 'nobody@example.com', '', '@']) {
+    t.equal(await codeOf(accounts.find(name)), 'account-not-found')
+    t.equal(await codeOf(accounts.update(name, { role: 'Admin' })), 'account-not-found')
+    t.equal(await codeOf(accounts.remove(name)), 'account-not-found')
+    t.equal(await codeOf(accounts.resetSecretKey(name, 0)), 'account-not-found')
+    t.equal(await codeOf(accounts.resetApiKey(name)), 'account-not-found')
+  }
+})
+
+t.test('an e-mail that is taken is refused, on creation and on change', async (t) => {
+  const { accounts } = await openAccounts(t)
+  await accounts.create(input)
+  const other = await accounts.create({ ...input, email: 'grace@example.com' })
+  const error = await accounts.create({ ...input, email: 'ADA@example.com' }).catch((error: unknown) => error)
+  t.match(error, {
+    code: 'account-exists',
+    errors: [{ field: 'email', message: 'ADA@example.com is taken' }],
+  })
+  t.equal(await codeOf(accounts.update(other.account.id, { email: 'ada@EXAMPLE.com' })), 'account-exists')
+  t.equal((await accounts.find(other.account.id)).email, 'grace@example.com')
+})
+
+t.test('wrong fields are refused before anything is stored', async (t) => {
+  const { accounts } = await openAccounts(t)
+  const wrong = { ...input, email: 'nobody', role: '' }
+  const error = await accounts.createAll([input, wrong]).catch((error: unknown) => error)
+  t.match(error, { code: 'request-invalid', errors: [{ field: 'email' }, { field: 'role' }] })
+  t.strictSame(await accounts.list({ after: undefined, limit: 10 }), [])
+  const { account } = await accounts.create(input)
+  t.equal(await codeOf(accounts.update(account.id, { firstName: 'A\nB' })), 'request-invalid')
+  t.equal((await accounts.find(account.id)).firstName, 'Ada')
+})
+
+t.test('a new secret key ends the old one at once, with its sessions', async (t) => {
+  const { store, accounts, time } = await openAccounts(t)
+  const { account, secretKey } = await accounts.create(input)
+  await startSession(store, account)
+  const next = await accounts.resetSecretKey('ada@example.com', 0)
+  const found = await accounts.find(account.id)
+  t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), false)
+  t.equal(isSecretKeyOf(found, digestOf(next), time.now), true)
+  t.strictSame(await store.listSessions(account.id, newSession(account).createdAt), [])
+})
+
+t.test('with grace the old secret key works until it ends', async (t) => {
+  const { accounts, time } = await openAccounts(t)
+  const { account, secretKey } = await accounts.create(input)
+  const next = await accounts.resetSecretKey(account.id, 60_000)
+  const found = await accounts.find(account.id)
+  for (const [later, isOldGood] of [
+    [0, true],
+    [59_999, true],
+    [60_000, false],
+  ] as const) {
+    t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now + later), isOldGood)
+    t.equal(isSecretKeyOf(found, digestOf(next), time.now + later), true)
+  }
+})
+
+t.test('a new API key ends the old one and leaves the secret key', async (t) => {
+  const { accounts, time } = await openAccounts(t)
+  const { account, secretKey, apiKey } = await accounts.create(input)
+  const next = await accounts.resetApiKey(account.id)
+  const found = await accounts.find(account.id)
+  t.equal(isApiKeyOf(found, digestOf(apiKey)), false)
+  t.equal(isApiKeyOf(found, digestOf(next)), true)
+  t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), true)
+})
+
+t.test('a key is shown again from its sealed copy, also after a reset', async (t) => {
+  const { accounts } = await openAccounts(t)
+  const { account, secretKey, apiKey } = await accounts.create(input)
+  t.equal(accounts.reveal(account, 'secretKey'), secretKey)
+  t.equal(accounts.reveal(account, 'apiKey'), apiKey)
+  const next = await accounts.resetSecretKey(account.id, 0)
+  t.equal(accounts.reveal(await accounts.find(account.id), 'secretKey'), next)
+  const other = await accounts.create({ ...input, email: 'grace@example.com' })
+  const swapped = { ...account, secretKey: other.account.secretKey, apiKey: account.secretKey }
+  t.equal(accounts.reveal(swapped, 'secretKey'), undefined, 'that of another account does not open')
+  t.equal(accounts.reveal(swapped, 'apiKey'), undefined, 'nor one kind for the other')
+})
+
+t.test('where keys are shown once no copy is kept', async (t) => {
+  const { store, accounts } = await openAccounts(t, { reveal: false })
+  const { account } = await accounts.create(input)
+  await accounts.resetSecretKey(account.id, 0)
+  await accounts.resetApiKey(account.id)
+  const found = await store.findAccount(account.id)
+  t.match(found, { secretKey: { sealed: undefined }, apiKey: { sealed: undefined } })
+  t.equal(found && accounts.reveal(found, 'secretKey'), undefined)
+})
+
+t.test('a removed account is told a last time, and its e-mail is free', async (t) => {
+  const { accounts } = await openAccounts(t)
+  const { account } = await accounts.create(input)
+  t.equal((await accounts.remove('ada@example.com')).id, account.id)
+  t.equal(await codeOf(accounts.remove(account.id)), 'account-not-found')
+  t.not((await accounts.create(input)).account.id, account.id)
+})

@@ -1,0 +1,139 @@
+import t from 'tap'
+import { parseImportFile } from '../../src/accounts/import.ts'
+
+const ada = {
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  role: 'Admin',
+  isVerified: true,
+}
+const bare = { email: 'bare@example.com', firstName: '', lastName: '', role: 'User', isVerified: false }
+
+t.test('CSV and JSON lines say the same', async (t) => {
+  const csv =
+    'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\nbare@example.com,,,,\n'
+  const json = `${JSON.stringify(ada)}\n{"email":"bare@example.com"}\n`
+  t.strictSame(parseImportFile(csv), {
+    accounts: [
+      { line: 2, input: ada },
+      { line: 3, input: bare },
+    ],
+    badLines: [],
+  })
+  t.strictSame(parseImportFile(json), {
+    accounts: [
+      { line: 1, input: ada },
+      { line: 2, input: bare },
+    ],
+    badLines: [],
+  })
+})
+
+t.test('files may come from any system', async (t) => {
+  const csv = 'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\n'
+  const json = `${JSON.stringify(ada)}\n\n`
+  const forms = {
+    'CSV with CR LF': csv.replaceAll('\n', '\r\n'),
+    'CSV with a byte order mark': `\ufeff${csv}`,
+    'CSV with quotes': csv.replaceAll(/[^,\n]+/g, '"$&"'),
+    'CSV with spaces': csv.replaceAll(',', ' , '),
+    'CSV with its columns in another order':
+      'isVerified,role,email,lastName,firstName\ntrue,Admin,ada@example.com,Lovelace,Ada',
+    'JSON lines with CR LF': json.replaceAll('\n', '\r\n'),
+    'JSON lines with a byte order mark': `\ufeff${json}`,
+    'JSON lines after an empty line': `\n  ${json}`,
+  }
+  for (const [name, text] of Object.entries(forms)) {
+    const { accounts, badLines } = parseImportFile(text)
+    t.strictSame(badLines, [], name)
+    t.strictSame(
+      accounts.map(({ input }) => input),
+      [ada],
+      name,
+    )
+  }
+})
+
+t.test('every bad line of JSON is told, with all that is wrong in it', async (t) => {
+  const lines = [
+    JSON.stringify(ada),
+    '{"email":',
+    '[]',
+    'null',
+    '{"email":"x","role":"","firstName":5}',
+    '{"email":"a@b.c","isVerified":"yes"}',
+    '{"email":"a@b.c","__proto__":{"role":"Admin"},"Role":"Admin"}',
+    '{"email":"ADA@example.com"}',
+    '{}',
+  ]
+  const { accounts, badLines } = parseImportFile(lines.join('\n'))
+  t.strictSame(
+    accounts.map(({ line }) => line),
+    [1],
+  )
+  const expected = [
+    [2, /not valid JSON/],
+    [3, /no JSON object/],
+    [4, /no JSON object/],
+    [5, /firstName: must be a text.*email: must be/],
+    [6, /isVerified: must be true or false/],
+    [7, /__proto__: unknown field.*Role: unknown field/],
+    [8, /email: ADA@example\.com is in line 1 already/],
+    [9, /email: must be/],
+  ] as const
+  t.strictSame(
+    badLines.map(({ line }) => line),
+    expected.map(([line]) => line),
+  )
+  for (const [index, [, message]] of expected.entries()) t.match(badLines[index]?.message, message)
+})
+
+t.test('every bad line of CSV is told', async (t) => {
+  const csv = [
+    'email,firstName,lastName,role',
+    'ada@example.com,Ada,Lovelace',
+    'bob@example.com,Bob,Builder,User,extra',
+    'nobody,,,',
+    'eve@example.com,,,Two Words',
+    'good@example.com,,,',
+  ].join('\n')
+  const { accounts, badLines } = parseImportFile(csv)
+  t.strictSame(
+    badLines.map(({ line }) => line),
+    [2, 3, 4, 5],
+  )
+  t.match(
+    badLines.map(({ message }) => message),
+    [/3 columns, the heading 4/, /5 columns/, /email: must/, /role: must/],
+  )
+  t.strictSame(
+    accounts.map(({ line }) => line),
+    [6],
+  )
+})
+
+t.test('a heading that is wrong is told as the first line', async (t) => {
+  for (const heading of ['mail,name', 'ada@example.com,Ada', '[{"email":"ada@example.com"}]', '<html>']) {
+    const { accounts, badLines } = parseImportFile(`${heading}\nx,y\n`)
+    t.strictSame(accounts, [])
+    t.match(badLines, [{ line: 1, message: /heading/ }])
+  }
+  t.match(parseImportFile('email,password\na@b.c,x\n').badLines, [
+    { line: 2, message: /password: unknown field/ },
+  ])
+})
+
+t.test('a quote that is never closed is a bad line, not a crash', async (t) => {
+  const csv = 'email,firstName\n"ada@example.com,Ada\nbob@example.com,Bob\n'
+  const { badLines } = parseImportFile(csv)
+  t.ok(badLines.length > 0)
+  t.ok(badLines.every(({ line }) => line >= 2))
+})
+
+t.test('a file of nothing has no accounts', async (t) => {
+  for (const text of ['', '\n', '\r\n \n', 'email\n', '\ufeff']) {
+    t.strictSame(parseImportFile(text).accounts, [], JSON.stringify(text))
+  }
+  t.strictSame(parseImportFile('email\n').badLines, [])
+})

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import {
+  createAccountId,
+  createKey,
+  digestOf,
+  type KeyKind,
+  keyLength,
+  parseKey,
+} from '../../src/accounts/keys.ts'
+
+const kinds: readonly KeyKind[] = ['secretKey', 'apiKey']
+const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-']
+
+t.test('a key is its kind, its account, 256 bits and a checksum', async (t) => {
+  const id = createAccountId()
+  t.match(id, /^[0-9A-Za-z]{16}$/)
+  t.match(createKey('secretKey', id), new RegExp(`^gsk_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
+  t.match(createKey('apiKey', id), new RegExp(`^gak_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
+  for (const kind of kinds) t.equal(createKey(kind, id).length, keyLength)
+})
+
+t.test('no two keys are alike, and every letter and digit comes in them', async (t) => {
+  const id = createAccountId()
+  const keys = Array.from({ length: 2_000 }, () => createKey('secretKey', id))
+  t.equal(new Set(keys).size, keys.length)
+  t.equal(new Set(Array.from({ length: 2_000 }, createAccountId)).size, 2_000)
+  const counts = new Map<string, number>()
+  for (const letter of keys.flatMap((key) => [...key.slice(21, 64)])) {
+    counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  }
+  // 86000 letters over 62: each comes about 1387 times, give or take 37.
+  t.equal(counts.size, 62)
+  for (const [letter, count] of counts) t.ok(count > 1_100 && count < 1_700, `${letter} came ${count} times`)
+})
+
+t.test('a key is read back with its account and the digest of all of it', async (t) => {
+  for (const kind of kinds) {
+    const id = createAccountId()
+    const key = createKey(kind, id)
+    const parsed = parseKey(kind, key)
+    t.equal(parsed?.accountId, id)
+    const sha256 = createHash('sha256').update(key).digest('hex')
+    t.equal(Buffer.from(parsed?.digest ?? []).toString('hex'), sha256)
+    t.equal(Buffer.from(digestOf(key)).toString('hex'), sha256)
+  }
+})
+
+t.test('a key of the other kind is none', async (t) => {
+  const id = createAccountId()
+  t.equal(parseKey('secretKey', createKey('apiKey', id)), undefined)
+  t.equal(parseKey('apiKey', createKey('secretKey', id)), undefined)
+})
+
+t.test('a key with any one character changed is none', async (t) => {
+  for (const kind of kinds) {
+    const key = createKey(kind, createAccountId())
+    const accepted: string[] = []
+    for (let index = 0; index < key.length; index++) {
+      for (const letter of alphabet) {
+        if (letter === key[index]) continue
+        const changed = key.slice(0, index) + letter + key.slice(index + 1)
+        for (const each of kinds) if (parseKey(each, changed)) accepted.push(changed)
+      }
+    }
+    t.strictSame(accepted, [])
+  }
+})
+
+t.test('a key with two neighbours exchanged is none', async (t) => {
+  const key = createKey('secretKey', createAccountId())
+  for (let index = 0; index < key.length - 1; index++) {
+    const [a = '', b = ''] = key.slice(index, index + 2)
+    if (a === b) continue
+    t.equal(parseKey('secretKey', key.slice(0, index) + b + a + key.slice(index + 2)), undefined)
+  }
+})
+
+t.test('what is not a key is none', async (t) => {
+  const key = createKey('secretKey', createAccountId())
+  const texts = {
+    nothing: '',
+    'cut short': key.slice(0, -1),
+    'without its beginning': key.slice(1),
+    'too long': `${key}0`,
+    'with a line break at its end': `${key}\n`,
+    'with a line break for its last letter': `${key.slice(0, -1)}\n`,
+    'with a space before': ` ${key}`,
+    'with a space before, in all as long': ` ${key.slice(0, -1)}`,
+    twice: `${key}, ${key}`,
+    'in capitals': key.toUpperCase(),
+    'with letters of another script': key.replace('gsk', 'gѕk'),
+    'with NUL': `${key.slice(0, 30)}\0${key.slice(31)}`,
+    'of dots': '.'.repeat(keyLength),
+    'of megabytes': 'gsk_'.repeat(1_000_000),
+    __proto__: '__proto__',
+  }
+  for (const [name, text] of Object.entries(texts)) t.equal(parseKey('secretKey', text), undefined, name)
+})

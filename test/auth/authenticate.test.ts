@@ -1,0 +1,126 @@
+import t from 'tap'
+import { createKey } from '../../src/accounts/keys.ts'
+import type { Credentials } from '../../src/auth/authenticate.ts'
+import type { AuthOption } from '../../src/routes/compile.ts'
+import { openBench, wordOf } from './bench.ts'
+
+const bench = await openBench(t)
+const { accounts, sessions, newCaller, decide, accessTokens } = bench
+
+const ada = await newCaller()
+const bob = await newCaller()
+const disabled = await newCaller()
+await accounts.update(disabled.id, { isDisabled: true })
+const deleted = await newCaller()
+await accounts.remove(deleted.id)
+const reset = await newCaller()
+await accounts.resetSecretKey(reset.id, 0)
+const graced = await newCaller()
+await accounts.resetSecretKey(graced.id, 60_000)
+const promoted = await newCaller()
+await accounts.update(promoted.id, { role: 'Admin' })
+const signedOut = await newCaller()
+await sessions.revoke(signedOut.refreshToken)
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const borrowed = accessTokens.issue({
+  accountId: ada.id,
+  sessionId: bob.refreshToken.split('_')[1] ?? '',
+  role: 'User',
+})
+const orphan = accessTokens.issue({ accountId: ada.id, sessionId: 'x'.repeat(20), role: 'User' })
+
+const auths: readonly AuthOption[] = ['secretKey', 'bearer', 'any', 'optional', 'none']
+
+/** What a credential leads to on a route of each kind; one word where it is the same on all but `none`. */
+type Row = readonly [
+  name: string,
+  credentials: Partial<Credentials>,
+  words: string | readonly [string, string, string, string],
+]
+
+const onKeys = (word: string) => [word, 'scheme-not-accepted', word, word] as const
+const onTokens = (word: string) => ['scheme-not-accepted', word, word, word] as const
+const foreign = ['scheme-not-accepted', 'scheme-not-accepted', 'scheme-not-accepted', 'anonymous'] as const
+
+const table: readonly Row[] = [
+  ['nothing', {}, ['credentials-missing', 'credentials-missing', 'credentials-missing', 'anonymous']],
+  ['a secret key', { secretKey: ada.secretKey }, onKeys('secretKey')],
+  ['one in its grace', { secretKey: graced.secretKey }, onKeys('secretKey')],
+  ['one that was reset', { secretKey: reset.secretKey }, onKeys('secret-key-invalid')],
+  ['one that never was', { secretKey: createKey('secretKey', ada.id) }, onKeys('secret-key-invalid')],
+  ['one of nobody', { secretKey: createKey('secretKey', 'x'.repeat(16)) }, onKeys('secret-key-invalid')],
+  ['one of a deleted account', { secretKey: deleted.secretKey }, onKeys('secret-key-invalid')],
+  ['one of a disabled account', { secretKey: disabled.secretKey }, onKeys('account-disabled')],
+  [
+    'a wrong one of a disabled account',
+    { secretKey: createKey('secretKey', disabled.id) },
+    onKeys('secret-key-invalid'),
+  ],
+  ['an API key for a secret key', { secretKey: ada.apiKey }, onKeys('secret-key-invalid')],
+  ['a token for a secret key', { secretKey: ada.accessToken }, onKeys('secret-key-invalid')],
+  ['an empty secret key', { secretKey: '' }, onKeys('secret-key-invalid')],
+  [
+    'two secret keys in one',
+    { secretKey: `${ada.secretKey}, ${ada.secretKey}` },
+    onKeys('secret-key-invalid'),
+  ],
+  ['a token', bearer(ada.accessToken), onTokens('bearer')],
+  ['a token, in any case and space', { authorization: `bEARER   ${ada.accessToken} ` }, onTokens('bearer')],
+  ['a token of a session that was revoked', bearer(signedOut.accessToken), onTokens('token-revoked')],
+  ['one of a secret key that was reset', bearer(reset.accessToken), onTokens('token-revoked')],
+  ['one of a secret key in its grace', bearer(graced.accessToken), onTokens('bearer')],
+  ['one of a role that has changed', bearer(promoted.accessToken), onTokens('token-revoked')],
+  ['one of a disabled account', bearer(disabled.accessToken), onTokens('token-revoked')],
+  ['one of a deleted account', bearer(deleted.accessToken), onTokens('token-revoked')],
+  ["one with another account's session", bearer(borrowed), onTokens('token-revoked')],
+  ['one of a session that never was', bearer(orphan), onTokens('token-revoked')],
+  ['a refresh token', bearer(ada.refreshToken), onTokens('token-invalid')],
+  ['a secret key for a token', bearer(ada.secretKey), onTokens('token-invalid')],
+  ['two tokens', bearer(`${ada.accessToken} ${ada.accessToken}`), onTokens('token-invalid')],
+  ['two tokens in a list', bearer(`${ada.accessToken},${ada.accessToken}`), onTokens('token-invalid')],
+  ['no token', { authorization: 'Bearer' }, onTokens('token-invalid')],
+  ['an empty token', { authorization: 'Bearer ' }, onTokens('token-invalid')],
+  ['a password', { authorization: `Basic ${btoa('ada:secret')}` }, foreign],
+  ['a token of another scheme', { authorization: `DPoP ${ada.accessToken}` }, foreign],
+  ['a bare token', { authorization: ada.accessToken }, foreign],
+  ['a token run into its scheme', { authorization: `Bearer${ada.accessToken}` }, foreign],
+  ['an empty Authorization', { authorization: '' }, foreign],
+  ['a key and a token', { secretKey: ada.secretKey, ...bearer(ada.accessToken) }, 'credentials-ambiguous'],
+  [
+    'a key and a token of two callers',
+    { secretKey: ada.secretKey, ...bearer(bob.accessToken) },
+    'credentials-ambiguous',
+  ],
+  ['an empty key and a token', { secretKey: '', ...bearer(ada.accessToken) }, 'credentials-ambiguous'],
+  ['a key and a password', { secretKey: ada.secretKey, authorization: 'Basic x' }, 'credentials-ambiguous'],
+  ['two keys', { secretKey: ada.secretKey, isRepeated: true }, 'credentials-ambiguous'],
+  ['two Authorizations', { ...bearer(ada.accessToken), isRepeated: true }, 'credentials-ambiguous'],
+]
+
+for (const [name, credentials, words] of table) {
+  t.test(`${name}, on a route of each kind`, async (t) => {
+    const expected = typeof words === 'string' ? [words, words, words, words] : words
+    const actual = await Promise.all(auths.map(async (auth) => wordOf(await decide(auth, credentials))))
+    t.strictSame(actual, [...expected, 'anonymous'])
+  })
+}
+
+t.test('a decision names the scheme that was tried, so that it can be asked for', async (t) => {
+  t.match(await decide('any', { secretKey: '' }), { kind: 'refused', scheme: 'secretKey' })
+  t.match(await decide('secretKey', bearer('x')), { kind: 'refused', scheme: 'bearer' })
+  t.match(await decide('any', {}), { kind: 'refused', scheme: undefined })
+  t.match(await decide('any', { secretKey: ada.secretKey }), { kind: 'allowed', scheme: 'secretKey' })
+})
+
+t.test('a token that has expired is told apart, even if its session has ended', async (t) => {
+  bench.time.nowMs += 600_000
+  for (const { accessToken } of [ada, signedOut, disabled, deleted]) {
+    t.equal(wordOf(await decide('any', bearer(accessToken))), 'token-expired')
+  }
+  t.equal(
+    wordOf(await decide('any', { secretKey: graced.secretKey })),
+    'secret-key-invalid',
+    'the grace is over',
+  )
+})

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { authorize } from '../../src/auth/authorize.ts'
+import type { Principal } from '../../src/auth/principal.ts'
+import { accessOf } from './bench.ts'
+
+const user: Principal = {
+  ...{ accountId: 'a', role: 'User', email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
+  ...{ isVerified: true, scheme: 'secretKey', sessionId: undefined },
+}
+const admin: Principal = { ...user, role: 'Admin' }
+const unverified: Principal = { ...user, isVerified: false }
+
+t.test('a route without rules takes everybody who is known', async (t) => {
+  for (const principal of [user, admin, unverified]) {
+    t.equal(authorize(accessOf('any'), principal), undefined)
+  }
+})
+
+t.test('a route with roles takes just these, case and all', async (t) => {
+  const access = accessOf('any', { roles: ['Admin', 'Auditor'] })
+  t.equal(authorize(access, admin), undefined)
+  t.equal(authorize(access, { ...user, role: 'Auditor' }), undefined)
+  for (const role of ['User', 'admin', 'ADMIN', 'Admin ', 'Admin,Auditor', '', 'has', '__proto__']) {
+    t.equal(authorize(access, { ...user, role }), 'role-forbidden', role)
+  }
+})
+
+t.test('a route with an empty list of roles takes nobody', async (t) => {
+  for (const principal of [user, admin]) {
+    t.equal(authorize(accessOf('any', { roles: [] }), principal), 'role-forbidden')
+  }
+})
+
+t.test('a route for verified accounts takes just these', async (t) => {
+  const access = accessOf('any', { verifiedOnly: true })
+  t.equal(authorize(access, user), undefined)
+  t.equal(authorize(access, unverified), 'account-unverified')
+})
+
+t.test('the role comes before the verification', async (t) => {
+  const access = accessOf('bearer', { roles: ['Admin'], verifiedOnly: true })
+  t.equal(authorize(access, unverified), 'role-forbidden')
+  t.equal(authorize(access, { ...unverified, role: 'Admin' }), 'account-unverified')
+  t.equal(authorize(access, admin), undefined)
+})
+
+t.test('on an optional route the rules are for those who say who they are', async (t) => {
+  const access = accessOf('optional', { roles: ['Admin'], verifiedOnly: true })
+  t.equal(authorize(access, undefined), undefined)
+  t.equal(authorize(access, user), 'role-forbidden')
+  t.equal(authorize(access, admin), undefined)
+})
+
+t.test('a public route has no rules', async (t) => {
+  const access = accessOf('none', { roles: ['Admin'], verifiedOnly: true })
+  for (const principal of [undefined, user, unverified]) t.equal(authorize(access, principal), undefined)
+})

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import type { AccountInput } from '../../src/accounts/account-input.ts'
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { createSealer } from '../../src/accounts/sealing.ts'
+import { authenticate, type Credentials, type Decision } from '../../src/auth/authenticate.ts'
+import { createBearerScheme } from '../../src/auth/bearer.ts'
+import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
+import { createDirectory } from '../../src/cache/directory.ts'
+import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
+import type { Access } from '../../src/routes/route.ts'
+import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
+import { createSessions } from '../../src/tokens/sessions.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+import { createBench, newSigningKey, startS } from '../tokens/forge.ts'
+
+/** How a route of this kind is compiled. */
+export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}): Access {
+  const options: RouteOptions = {
+    ...{ name: 'route', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth },
+    ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
+    ...{ forwardCredentials: false, bodyBytesMax: 0, responseTimeoutMs: undefined },
+    encodedSlash: 'reject',
+    ...changes,
+  }
+  const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0 }]]))
+  if (!route) throw new Error('no route')
+  return route.access
+}
+
+/** Everything that decides who is calling, on a real store; what a change ends is dropped as in a gateway. */
+export async function openBench(t: Test) {
+  const store = await (await newSqlitePlace(t)).open()
+  const time = { nowMs: startS * 1_000 }
+  const clock = () => time.nowMs
+  const sealingKey = randomBytes(32)
+  const { accessTokens } = createBench([newSigningKey('key')], { clock, clockToleranceMs: 0 })
+  const directory = createDirectory({
+    store,
+    ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000 },
+    clock,
+    report: () => {},
+  })
+  store.onChange(directory.apply)
+  const schemes = {
+    secretKey: createSecretKeyScheme(directory, clock),
+    bearer: createBearerScheme(accessTokens, directory),
+  }
+  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: false, clock })
+  const sessions = createSessions({
+    store,
+    accessTokens,
+    refreshTokens: createRefreshTokens(sealingKey),
+    ...{ refreshLifetimeMs: 86_400_000, refreshIdleMs: 86_400_000, reuseGraceMs: 10_000 },
+    clock,
+  })
+  let created = 0
+
+  /** An account with its keys and the tokens of a session. */
+  async function newCaller(changes: Partial<AccountInput> = {}) {
+    created++
+    const input = { email: `user${created}@example.com`, firstName: 'Ada', lastName: 'L', role: 'User' }
+    const caller = await accounts.create({ ...input, isVerified: true, ...changes })
+    const { accessToken, refreshToken } = await sessions.start(caller.secretKey, caller.apiKey)
+    return { ...caller, id: caller.account.id, accessToken, refreshToken }
+  }
+
+  async function decide(auth: AuthOption, credentials: Partial<Credentials>): Promise<Decision> {
+    const none = { secretKey: undefined, authorization: undefined, isRepeated: false }
+    return authenticate(accessOf(auth), { ...none, ...credentials }, schemes)
+  }
+
+  return { store, accounts, sessions, accessTokens, directory, schemes, time, newCaller, decide }
+}
+
+/** A decision in a word: who may pass as whom, or why not. */
+export function wordOf(decision: Decision): string {
+  if (decision.kind === 'refused') return decision.code
+  return decision.principal === undefined ? 'anonymous' : decision.principal.scheme
+}

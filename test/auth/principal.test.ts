@@ -1,0 +1,69 @@
+import t from 'tap'
+import { GatehouseError } from '../../src/errors.ts'
+import { openBench } from './bench.ts'
+
+t.test('a principal is the account as it is, and how it called', async (t) => {
+  const { newCaller, decide, accounts } = await openBench(t)
+  const { id, secretKey, accessToken, refreshToken } = await newCaller({
+    email: 'Ada@Example.com',
+    lastName: 'Lovelace',
+  })
+  const principal = {
+    ...{ accountId: id, role: 'User', email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace' },
+    isVerified: true,
+  }
+  t.strictSame(await decide('any', { secretKey }), {
+    kind: 'allowed',
+    scheme: 'secretKey',
+    principal: { ...principal, scheme: 'secretKey', sessionId: undefined },
+  })
+  const sessionId = refreshToken.split('_')[1]
+  t.strictSame(await decide('any', { authorization: `Bearer ${accessToken}` }), {
+    kind: 'allowed',
+    scheme: 'bearer',
+    principal: { ...principal, scheme: 'bearer', sessionId },
+  })
+  // A token says the role of its time only; the rest is that of now.
+  await accounts.update(id, { email: 'new@example.com', isVerified: false })
+  t.match(await decide('any', { authorization: `Bearer ${accessToken}` }), {
+    principal: { email: 'new@example.com', isVerified: false },
+  })
+})
+
+t.test('who is known is decided at once, without a promise', async (t) => {
+  const { newCaller, schemes } = await openBench(t)
+  const { secretKey, accessToken } = await newCaller()
+  t.ok(schemes.secretKey.authenticate(secretKey) instanceof Promise)
+  await schemes.secretKey.authenticate(secretKey)
+  await schemes.bearer.authenticate(accessToken)
+  t.match(schemes.secretKey.authenticate(secretKey), { kind: 'authenticated' })
+  t.match(schemes.bearer.authenticate(accessToken), { kind: 'authenticated' })
+})
+
+t.test('what is no key or token costs no look-up', async (t) => {
+  const { store, schemes } = await openBench(t)
+  await store.close()
+  t.match(schemes.secretKey.authenticate('gsk_x'), { kind: 'rejected', code: 'secret-key-invalid' })
+  t.match(schemes.bearer.authenticate('a.b.c'), { kind: 'rejected', code: 'token-invalid' })
+})
+
+t.test('while the store is away a stranger is not refused: it cannot be decided', async (t) => {
+  const { newCaller, store, decide } = await openBench(t)
+  const known = await newCaller()
+  const stranger = await newCaller()
+  await decide('any', { secretKey: known.secretKey })
+  await decide('any', { authorization: `Bearer ${known.accessToken}` })
+  await store.close()
+  for (const credentials of [
+    { secretKey: stranger.secretKey },
+    { authorization: `Bearer ${stranger.accessToken}` },
+  ]) {
+    for (const auth of ['any', 'optional'] as const) {
+      const error = await decide(auth, credentials).catch((error: unknown) => error)
+      t.ok(error instanceof GatehouseError)
+      t.match(error, { code: 'store-unavailable' })
+    }
+  }
+  t.match(await decide('any', { secretKey: known.secretKey }), { kind: 'allowed' })
+  t.match(await decide('any', { authorization: `Bearer ${known.accessToken}` }), { kind: 'allowed' })
+})

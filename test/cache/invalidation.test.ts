@@ -1,0 +1,132 @@
+import t, { type Test } from 'tap'
+import { openInvalidation } from '../../src/cache/invalidation.ts'
+import type { Change, Store } from '../../src/store/store.ts'
+import { until } from '../setup/net.ts'
+import { startRedis } from '../setup/redis.ts'
+import type { Place } from '../store/place.ts'
+import { openInspector, openStoreAt, optionsOf } from '../store/redis/place.ts'
+import { createAccount, newSigningKey, startSession } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+/** Longer than any test: what is read is read because the test says so. */
+const never = 86_400_000
+
+function watch(t: Test, store: Store, pollMs = never) {
+  const applied: (Change | 'all')[] = []
+  const contacts: boolean[] = []
+  const invalidation = openInvalidation({
+    store,
+    pollMs,
+    apply: (change) => applied.push(change),
+    clear: () => applied.push('all'),
+    onContact: (isUp) => contacts.push(isUp),
+  })
+  t.teardown(invalidation.close)
+  return { ...invalidation, applied, contacts, take: () => applied.splice(0) }
+}
+
+const places: Record<string, (t: Test) => Promise<Place>> = {
+  SQLite: newSqlitePlace,
+  Redis: async (t) => {
+    const server = await startRedis(t)
+    return { open: () => openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 })) }
+  },
+}
+
+for (const [name, newPlace] of Object.entries(places)) {
+  t.test(`what this process changes on ${name} is dropped before the change is answered`, async (t) => {
+    const store = await (await newPlace(t)).open()
+    const { poll, applied } = watch(t, store)
+    await poll()
+    const { id } = await createAccount(store)
+    applied.length = 0
+    await store.updateAccount(id, { role: 'Admin' })
+    t.strictSame(applied, [{ kind: 'account', accountId: id }])
+  })
+
+  t.test(`what another process changes on ${name} is dropped when the log is read next`, async (t) => {
+    const place = await newPlace(t)
+    const [store, other] = [await place.open(), await place.open()]
+    const account = await createAccount(store)
+    const session = await startSession(store, account)
+    const { poll, take } = watch(t, store)
+    await poll()
+    t.strictSame(take(), ['all'], 'first: what was looked up before cannot be trusted')
+    await poll()
+    t.strictSame(take(), [])
+    await other.endSession(session.id, 'revoked')
+    await other.updateAccount(account.id, { role: 'Admin' })
+    await other.addSigningKey(newSigningKey())
+    t.strictSame(take(), [], 'not before')
+    await poll()
+    t.strictSame(take(), [
+      { kind: 'session', sessionId: session.id },
+      { kind: 'account', accountId: account.id },
+      { kind: 'signing-keys' },
+    ])
+    await poll()
+    t.strictSame(take(), [], 'once')
+  })
+
+  t.test(`the log of ${name} is read again and again by itself, until it is closed`, async (t) => {
+    const place = await newPlace(t)
+    const [store, other] = [await place.open(), await place.open()]
+    const { take, close, contacts } = watch(t, store, 5)
+    await until('it has begun', () => take().includes('all') || undefined)
+    await other.addSigningKey(newSigningKey())
+    await until('it was heard of', () => take().length === 1 || undefined)
+    close()
+    const before = contacts.length
+    const still = watch(t, other, 5)
+    await until('another has read it some times', () => still.contacts.length >= 5 || undefined)
+    t.ok(contacts.length <= before + 1, 'but for one that was under way')
+  })
+}
+
+t.test('many who ask at once read the log once', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const { poll, contacts, take } = watch(t, store)
+  await Promise.all(Array.from({ length: 20 }, poll))
+  t.strictSame(contacts, [true])
+  t.strictSame(take(), ['all'])
+})
+
+t.test('a gap in the log drops everything', async (t) => {
+  const server = await startRedis(t)
+  const inspector = openInspector(t, server)
+  const store = await openStoreAt(t, optionsOf(server))
+  const other = await openStoreAt(t, optionsOf(server))
+  const { poll, take } = watch(t, store)
+  await poll()
+  take()
+  for (let change = 0; change < 3; change++) await other.addSigningKey(newSigningKey())
+  await inspector.xtrim('gh:{account}:log', 'MAXLEN', 1)
+  await poll()
+  t.strictSame(take(), ['all'])
+  await other.addSigningKey(newSigningKey())
+  await poll()
+  t.strictSame(take(), [{ kind: 'signing-keys' }], 'and from there on it is told apart again')
+  await inspector.flushall()
+  await poll()
+  t.strictSame(take(), ['all'], 'a log that has begun anew is a gap')
+})
+
+t.test('while the store is away it is told so, and nothing is missed once it is back', async (t) => {
+  const server = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
+  const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
+  const other = await openStoreAt(t, optionsOf(server))
+  const { poll, take, contacts } = watch(t, store)
+  await poll()
+  take()
+  await other.addSigningKey(newSigningKey())
+  await server.stop('SIGKILL')
+  await poll()
+  t.strictSame(take(), [])
+  t.strictSame(contacts, [true, false])
+  await server.start()
+  await until('it answers again', async () => {
+    await poll()
+    return contacts.at(-1) || undefined
+  })
+  t.strictSame(take(), [{ kind: 'signing-keys' }])
+})

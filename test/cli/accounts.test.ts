@@ -1,0 +1,136 @@
+import t from 'tap'
+import { drivers } from '../setup/gateway.ts'
+import { placeOn } from './place.ts'
+
+const keyOf = (kind: string, id: string) => new RegExp(`^${kind}_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`)
+const profile = ['id', 'email', 'firstName', 'lastName', 'role', 'isVerified']
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+interface Created {
+  readonly id: string
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+for (const driver of drivers) {
+  t.test(`on ${driver}`, async (t) => {
+    const { run } = await placeOn(t, driver)
+
+    t.test('before there is an account, the list says how to make one', async (t) => {
+      const outcome = await run('accounts', 'list')
+      t.equal(outcome.status, 0)
+      t.match(
+        outcome.stdout,
+        /^There are no accounts yet\. Make one with: gatehouse accounts create --email E\n$/,
+      )
+      t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
+    })
+
+    t.test('create makes an account and prints its keys, as JSON exactly the promised members', async (t) => {
+      const args = [
+        '--email',
+        'Ada@Example.com',
+        '--first-name',
+        'Ada',
+        '--last-name',
+        'L.',
+        '--role',
+        'Admin',
+      ]
+      const outcome = await run('accounts', 'create', ...args, '--verified', '--json')
+      t.equal(outcome.status, 0)
+      t.equal(outcome.stderr, '')
+      const { id, secretKey, apiKey, ...account } = outcome.json() as Created
+      t.strictSame(Object.keys(outcome.json() as object), [...profile, 'secretKey', 'apiKey'])
+      t.strictSame(account, {
+        ...{ email: 'Ada@Example.com', firstName: 'Ada', lastName: 'L.', role: 'Admin', isVerified: true },
+      })
+      t.match(id, /^[0-9A-Za-z]{16}$/)
+      t.match(secretKey, keyOf('gsk', id))
+      t.match(apiKey, keyOf('gak', id))
+    })
+
+    t.test('an e-mail is all that is needed: the role is User, and nothing is verified', async (t) => {
+      const { status, stdout } = await run('accounts', 'create', '--email', 'bob@example.com')
+      t.equal(status, 0)
+      for (const line of [
+        /^ +E-mail +bob@example\.com$/m,
+        ...[/^ +Name +-$/m, /^ +Role +User$/m, /^ +Verified +no$/m, /^ +Disabled +no$/m],
+        ...[/^ +Secret key +gsk_\w+$/m, /^ +API key +gak_\w+$/m],
+      ])
+        t.match(stdout, line)
+    })
+
+    t.test('an e-mail that is taken is refused, whatever its case', async (t) => {
+      const { status, stdout, stderr } = await run('accounts', 'create', '--email', 'ADA@example.COM')
+      t.equal(status, 1)
+      t.equal(stdout, '')
+      t.match(stderr, /^gatehouse: There is already an account with this e-mail\./)
+    })
+
+    t.test('an account is shown by e-mail in any case, and by ID', async (t) => {
+      const byEmail = await run('accounts', 'show', 'ada@example.com', '--json')
+      t.equal(byEmail.status, 0)
+      const account = byEmail.json() as Record<string, unknown>
+      t.strictSame(Object.keys(account), [...profile, 'disabled', 'createdAt'])
+      t.match(account, { email: 'Ada@Example.com', disabled: false, createdAt: isoTime })
+      const byId = await run('accounts', 'show', String(account.id))
+      t.match(byId.stdout, /^ +E-mail +Ada@Example\.com$/m)
+      t.notMatch(byId.stdout, /gsk_|gak_/, 'never its keys')
+    })
+
+    t.test('update changes what is named and nothing else', async (t) => {
+      const before = (await run('accounts', 'show', 'ada@example.com', '--json')).json() as object
+      const args = ['--role', 'Ops', '--disabled', 'true', '--verified', 'false', '--first-name', '']
+      const outcome = await run('accounts', 'update', 'ada@example.com', ...args, '--json')
+      t.equal(outcome.status, 0)
+      t.strictSame(outcome.json(), {
+        ...before,
+        role: 'Ops',
+        disabled: true,
+        isVerified: false,
+        firstName: '',
+      })
+      const renamed = await run('accounts', 'update', 'ada@example.com', '--email', 'ada@new.example')
+      t.match(renamed.stdout, /^The account has been changed:\n[\s\S]* +E-mail +ada@new\.example$/m)
+      t.equal((await run('accounts', 'show', 'ada@example.com')).status, 1, 'the old e-mail is free')
+    })
+
+    t.test('an account cannot take the e-mail of another, but may write its own anew', async (t) => {
+      const taken = await run('accounts', 'update', 'bob@example.com', '--email', 'Ada@new.example')
+      t.equal(taken.status, 1)
+      t.match(taken.stderr, /already an account with this e-mail/)
+      const anew = await run('accounts', 'update', 'bob@example.com', '--email', 'Bob@example.com', '--json')
+      t.match(anew.json(), { email: 'Bob@example.com' })
+    })
+
+    t.test('the list has every account, for people in columns', async (t) => {
+      const { stdout } = await run('accounts', 'list')
+      const [heading, ...rows] = stdout.trimEnd().split('\n')
+      t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED$/)
+      t.match(rows.toSorted(byEmail), [
+        /^\w{16} {2}ada@new\.example +Ops +no +yes$/,
+        /^\w{16} {2}Bob@example\.com +User +no +no$/,
+      ])
+      const list = (await run('accounts', 'list', '--json')).json() as readonly object[]
+      for (const account of list) t.strictSame(Object.keys(account), [...profile, 'disabled', 'createdAt'])
+      t.equal(list.length, 2)
+    })
+
+    t.test('delete removes an account once', async (t) => {
+      const first = await run('accounts', 'delete', 'ada@new.example')
+      t.equal(first.status, 0)
+      t.match(first.stdout, /^The account \w{16} \(ada@new\.example\) has been removed\.\n$/)
+      const again = await run('accounts', 'delete', 'ada@new.example')
+      t.equal(again.status, 1)
+      t.match(again.stderr, /^gatehouse: There is no account with this ID or e-mail\./)
+      const asJson = await run('accounts', 'delete', 'bob@example.com', '--json')
+      t.strictSame(Object.keys(asJson.json() as object), ['id'])
+      t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
+    })
+  })
+}
+
+function byEmail(a: string, b: string): number {
+  return a.slice(18).localeCompare(b.slice(18))
+}

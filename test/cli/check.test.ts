@@ -1,0 +1,132 @@
+import { readdirSync } from 'node:fs'
+import t from 'tap'
+import { place } from './place.ts'
+import { run, tempFolder } from './run.ts'
+
+const routes = [
+  { name: 'all', path: '/', upstream: 'backend', auth: 'none' },
+  { name: 'admin', path: '/admin', upstream: 'backend', auth: 'any' },
+]
+
+t.test('a good config is told to be good, with what is in it', async (t) => {
+  const { config, run } = place(t)
+  const { status, stdout, stderr } = await run('check')
+  t.equal(status, 0)
+  t.equal(stdout, `${config} is good: 1 route, 1 upstream.\n`)
+  t.equal(stderr, '')
+  t.match(await run('check', '--set', 'routes=[]'), { stdout: /: 0 routes, 1 upstream\.$/m })
+})
+
+t.test('the configs that are shipped can be checked as they are', async (t) => {
+  const { status, stdout } = await run(t, ['check'])
+  t.equal(status, 0)
+  t.equal(stdout, 'config/gateway.yaml is good: 1 route, 1 upstream.\n')
+})
+
+t.test('every problem gets a line with its place, and the exit status is 1', async (t) => {
+  const { config, run } = place(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: []\nlog:\n  levl: info\n' })
+  const { status, stdout, stderr } = await run('check', '--set', 'listen.port=x')
+  t.equal(status, 1)
+  t.strictSame(stdout.split('\n'), [
+    `${config}:4:3  log.levl: unknown option, did you mean "level"?`,
+    '--set listen.port  listen.port: must be a whole number from 0 to 65535',
+    `${config} has 2 problems.`,
+    '',
+  ])
+  t.equal(stderr, '', 'problems are what was asked for: they go to standard output')
+})
+
+t.test('what is risky is warned of, and no reason to refuse', async (t) => {
+  const { config, run } = place(t, { routes })
+  const { status, stdout } = await run('check')
+  t.equal(status, 0)
+  const [warning, verdict] = stdout.split('\n')
+  t.match(warning, `warning: ${config}:1:`)
+  t.match(warning, /routes\[0\]\.auth: route "all" lets everybody reach everything/)
+  t.equal(verdict, `${config} is good: 2 routes, 1 upstream.`)
+})
+
+t.test('--json tells the same to programs', async (t) => {
+  const { config, run } = place(t, { routes })
+  const good = await run('check', '--json')
+  t.equal(good.status, 0)
+  t.match(good.json(), {
+    file: config,
+    isValid: true,
+    problems: [],
+    warnings: [/routes\[0\]\.auth: route "all" lets/],
+  })
+  const bad = await run('check', '--json', '--set', 'listen.port=x')
+  t.equal(bad.status, 1)
+  t.strictSame(bad.json(), {
+    file: config,
+    isValid: false,
+    problems: ['--set listen.port  listen.port: must be a whole number from 0 to 65535'],
+    warnings: [],
+  })
+  t.equal(bad.stderr, '')
+})
+
+t.test('a config that cannot be read is told on standard error, with the way out', async (t) => {
+  const folder = tempFolder(t)
+  for (const [args, reason] of [
+    [['check'], 'cannot read the config file config/gateway.yaml: no such file or directory'],
+    [
+      ['check', '--json', '--config', folder],
+      `cannot read the config file ${folder}: illegal operation on a directory`,
+    ],
+  ] as const) {
+    const { status, stdout, stderr } = await run(t, args, { cwd: folder })
+    t.equal(status, 1)
+    t.equal(stdout, '')
+    t.match(stderr, `gatehouse: ${reason}\n`)
+    t.match(stderr, '--config FILE')
+  }
+})
+
+t.test('GATEHOUSE_CONFIG names the config, and --config wins over it', async (t) => {
+  const first = place(t)
+  const second = place(t)
+  const env = { GATEHOUSE_CONFIG: first.config }
+  t.match(await run(t, ['check'], { env }), { stdout: `${first.config} is good` })
+  t.match(await run(t, ['check', '--config', second.config], { env }), { stdout: `${second.config} is good` })
+})
+
+t.test('checking makes nothing: no database, no sealing key', async (t) => {
+  const { folder, run } = place(t)
+  await run('check')
+  const { stdout } = await run('check', '--set', `keys.sealingKey.file=${folder}/data/other.key`)
+  t.match(stdout, 'is good')
+  t.strictSame(readdirSync(folder), ['gateway.yaml'])
+})
+
+const mistakes: readonly (readonly [what: string, text: string])[] = [
+  ['an alias that was meant as a wildcard', 'upstreams: {}\nroutes: []\npublicUrl: *.example.com\n'],
+  ['an upstream whose name is a number', 'upstreams:\n  1: {}\nroutes: []\n'],
+  ['a key that is a list', 'upstreams: {}\nroutes: []\n? [a, b]\n: c\n'],
+  ['binary content', '\u0000\u0001\u0002'],
+]
+
+for (const [what, text] of mistakes) {
+  t.test(`a mistake in the file is a problem with a place, and nothing else: ${what}`, async (t) => {
+    const { config, run } = place(t, {}, { 'gateway.yaml': text })
+    const { status, stdout, stderr } = await run('check')
+    t.equal(status, 1)
+    t.match(stdout, new RegExp(`^${config}:\\d+:\\d+ {2}`))
+    t.equal(stderr, '')
+  })
+}
+
+t.test('an override that cannot be placed is a problem too', async (t) => {
+  const { run } = place(t)
+  for (const setting of [
+    'constructor.x=1',
+    '__proto__.x=1',
+    'routes.all.auth=none',
+    'upstreams.1.connections=5',
+  ]) {
+    const { status, stdout } = await run('check', '--set', setting)
+    t.equal(status, 1, setting)
+    t.match(stdout, `--set ${setting.split('=')[0]}  `, setting)
+  }
+})

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { run, tempFolder } from './run.ts'
+
+/** Every command, with what follows its name and whether it prints data. */
+const commands: readonly (readonly [name: string, operand: string, printsData: boolean])[] = [
+  ['serve', '', false],
+  ['check', '', true],
+  ['accounts create', '', true],
+  ['accounts list', '', true],
+  ['accounts show', 'ID|EMAIL', true],
+  ['accounts update', 'ID|EMAIL', true],
+  ['accounts delete', 'ID|EMAIL', true],
+  ['accounts import', 'FILE', true],
+  ['keys reset-secret', 'ID|EMAIL', true],
+  ['keys reset-api', 'ID|EMAIL', true],
+  ['keys show', 'ID|EMAIL', true],
+  ['sessions list', 'ID|EMAIL', true],
+  ['sessions revoke', 'ID|EMAIL', true],
+  ['signing-keys list', '', true],
+  ['signing-keys rotate', '', true],
+  ['signing-keys retire', 'KID', true],
+  ['config schema', '', true],
+  ['config show', '', true],
+]
+
+/** Options that only one command has. */
+const own: Readonly<Record<string, readonly string[]>> = {
+  serve: ['--demo', '--ready-file PATH'],
+  'accounts create': ['--email E', '--first-name F', '--last-name L', '--role R', '--verified'],
+  'accounts update': [
+    ...['--email E', '--first-name F', '--last-name L', '--role R', '--verified true|false'],
+    '--disabled true|false',
+  ],
+  'keys reset-secret': ['--grace 0s'],
+  'sessions revoke': ['--session SID'],
+  'signing-keys rotate': ['--now'],
+}
+
+for (const [name, operand, printsData] of commands) {
+  t.test(`${name} --help says how it is called and what it takes, without a config`, async (t) => {
+    const { status, stdout, stderr } = await run(t, [...name.split(' '), '--help'], { cwd: tempFolder(t) })
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    const [usage, , summary] = stdout.split('\n')
+    t.equal(usage, ['Usage: gatehouse', name, operand, '[OPTIONS]'].filter(Boolean).join(' '))
+    t.match(summary, /^[A-Z].*\.$/)
+    const options = [...stdout.matchAll(/^ {2}(--\S+(?: \S+)?) {2,}\S/gm)].map(([, option]) => option)
+    const common = ['--config FILE', '--set OPTION=VALUE', '--help']
+    t.strictSame(options, [...(own[name] ?? []), ...(printsData ? ['--json'] : []), ...common])
+  })
+}
+
+t.test('help names every command with its operands, and what the exit status means', async (t) => {
+  for (const args of [['--help'], ['help']]) {
+    const { status, stdout, stderr } = await run(t, args)
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    t.match(stdout, /^Usage: gatehouse COMMAND/)
+    t.match(stdout, /Exit status: 0 done, 1 refused, 2 bad usage/)
+    const listed = [...stdout.matchAll(/^ {2}(\S+(?: \S+)*) {2,}\S/gm)].map(([, command]) => command)
+    t.strictSame(
+      listed,
+      commands.map(([name, operand]) => `${name} ${operand}`.trim()),
+    )
+    for (const line of stdout.split('\n')) t.ok(line.length <= 120, line)
+  }
+})
+
+t.test('help of a word shows the commands that begin with it', async (t) => {
+  for (const args of [
+    ['accounts', '--help'],
+    ['help', 'accounts'],
+  ]) {
+    const { status, stdout } = await run(t, args)
+    t.equal(status, 0)
+    t.match(stdout, /accounts create/)
+    t.notMatch(stdout, /signing-keys rotate/, args.join(' '))
+  }
+})
+
+t.test('help of one command is found behind the word help too', async (t) => {
+  const { status, stdout } = await run(t, ['help', 'keys', 'reset-secret'])
+  t.equal(status, 0)
+  t.match(stdout, /--grace/)
+})
+
+t.test('--version is that of the package', async (t) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+  const { status, stdout } = await run(t, ['--version'])
+  t.equal(status, 0)
+  t.equal(stdout, `${version}\n`)
+})

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { place } from './place.ts'
+
+const { folder, run } = place(t)
+
+async function imported(text: string | Uint8Array, ...args: readonly string[]) {
+  writeFileSync(join(folder, 'people'), text)
+  return run('accounts', 'import', 'people', ...args)
+}
+
+const heading = 'email,firstName,lastName,role,isVerified'
+const cases: readonly (readonly [what: string, text: string | Uint8Array, told: readonly RegExp[]])[] = [
+  [
+    'every kind of bad line in a CSV, in order',
+    `${heading}\nok@example.com,A,B,User,true\nbad,A,B,User,true\nc@example.com,A,B\n\nd@example.com,A,B,User,true,more\ne@example.com,A,B,1,yes\nOK@example.com,,,,\n`,
+    [
+      /^people:3 {2}email: must be an e-mail address/,
+      /^people:4 {2}has 3 columns, the heading 5$/,
+      /^people:6 {2}has 6 columns, the heading 5$/,
+      /^people:7 {2}(?=.*role: must be)(?=.*isVerified: must be true or false)/,
+      /^people:8 {2}email: OK@example\.com is in line 2 already$/,
+    ],
+  ],
+  [
+    'every kind of bad line among JSON lines, in order',
+    '{"email":"a@example.com"}\n[]\n{"email":7,"role":{}}\n\n{"email":"A@example.com"}\nnope\n{"email":"b@example.com","isVerified":"maybe","age":7}\n{"email":"c@example.com","__proto__":1}\n{"firstName":"D"}\n"text"\n',
+    [
+      /^people:2 {2}is no JSON object$/,
+      /^people:3 {2}(?=.*email: must be a text)(?=.*role: must be a text)/,
+      /^people:5 {2}email: A@example\.com is in line 1 already$/,
+      /^people:6 {2}is not valid JSON$/,
+      /^people:7 {2}(?=.*age: unknown field)(?=.*isVerified: must be true or false)/,
+      /^people:8 {2}__proto__: unknown field$/,
+      /^people:9 {2}email: must be an e-mail address/,
+      /^people:10 {2}is no JSON object$/,
+    ],
+  ],
+  ['a heading without the e-mail', 'name,role\nAda,User\n', [/^people:1 {2}the heading must name email/]],
+  ['no heading', 'ada@example.com,Ada\n', [/^people:1 {2}the heading must name email/]],
+  [
+    'semicolons for commas',
+    'email;role\na@example.com;User\n',
+    [/^people:1 {2}.*(comma|the heading must name email)/],
+  ],
+  [
+    'a column that nobody knows',
+    'email,age\na@example.com,7\n',
+    [/^people:[12] {2}age: unknown (field|column)/],
+  ],
+  ['a column without a name', 'email,\na@example.com,\n', [/^people:[12] {2}(?!: )/]],
+  ['a column twice', 'email,email\na@example.com,b@example.com\n', [/^people:1 {2}.*email/]],
+  [
+    'a quote that is not closed',
+    'email,firstName\n"a@example.com,Ada\nb@example.com,Bob\n',
+    [/^people:2 {2}/],
+  ],
+  ['text behind a closing quote', 'email\nok@example.com\n"a"b@example.com\n', [/^people:3 {2}/]],
+  ['a bad record of several lines, by its first', 'email,firstName\n"bad","A\nB"\n', [/^people:2 {2}/]],
+  ['control characters', 'email\na\u0000b@example.com\n', [/^people:2 {2}email: must be an e-mail address/]],
+  ['bytes that are no UTF-8', Buffer.from('email,firstName\na@example.com,J\xfcrgen\n', 'latin1'), [/UTF-8/]],
+]
+
+for (const [what, text, told] of cases) {
+  t.test(`every bad line is told and nothing is imported: ${what}`, async (t) => {
+    const { status, stdout, stderr } = await imported(text, '--json')
+    t.equal(status, 1)
+    t.equal(stdout, '')
+    const lines = stderr.split('\n').filter((line) => line.startsWith('people:'))
+    t.match(lines, told)
+    t.equal(lines.length, told.length)
+    t.match(stderr, /^gatehouse: people has (a bad line|\d+ bad lines); nothing was imported$/m)
+  })
+}
+
+t.test('a file without accounts makes none, and says so', async (t) => {
+  for (const text of ['', '\n\n', `${heading}\n`]) {
+    t.match(await imported(text), { status: 0, stdout: 'The file has no accounts.\n' })
+    t.match(await imported(text, '--json'), { status: 0, stdout: '[]\n' })
+  }
+})
+
+t.test('a file that cannot be read is told by name', async (t) => {
+  t.match(await run('accounts', 'import', 'absent'), {
+    status: 1,
+    stderr: 'gatehouse: cannot read absent: no such file or directory\n',
+  })
+  t.match(await run('accounts', 'import', '.'), { status: 1, stderr: /^gatehouse: cannot read \.: / })
+})
+
+t.test('more accounts than a store takes in one step are refused before it is asked', async (t) => {
+  const text = ['email', ...Array.from({ length: 20_001 }, (_, index) => `u${index}@example.com`)].join('\n')
+  const { status, stderr } = await imported(text)
+  t.equal(status, 1)
+  t.match(stderr, /people has 20001 accounts: 20000 is the most at once/)
+})
+
+t.test('after all of these there is still no account', async (t) => {
+  t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
+})

@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import type { Driver } from '../setup/gateway.ts'
+import { startRedis } from '../setup/redis.ts'
+import { type Outcome, run, tempFolder } from './run.ts'
+
+/** The config of a place, which may be laid over. */
+export function configOf(options: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    listen: { port: 0 },
+    ops: { port: 0 },
+    upstreams: { backend: { targets: [{ url: 'http://127.0.0.1:1' }] } },
+    routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'any' }],
+    keys: { sealingKey: { file: 'data/sealing.key' } },
+    store: { sqlite: { path: 'data/gatehouse.db' } },
+    shutdown: { drain: '50ms' },
+    ...options,
+  })
+}
+
+export interface Place {
+  readonly folder: string
+  readonly config: string
+  /** Runs a command with the config of this place. */
+  run(...args: readonly string[]): Promise<Outcome>
+}
+
+/** A folder with a config, and with other files, in which commands can be run; gone with the test. */
+export function place(
+  t: Test,
+  options: Readonly<Record<string, unknown>> = {},
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+): Place {
+  const folder = tempFolder(t)
+  const config = join(folder, 'gateway.yaml')
+  for (const [name, content] of Object.entries({ 'gateway.yaml': configOf(options), ...files })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), content)
+  }
+  return { folder, config, run: (...args) => run(t, [...args, '--config', config], { cwd: folder }) }
+}
+
+/** A place whose accounts are kept in a store of this test alone. */
+export async function placeOn(t: Test, driver: Driver): Promise<Place> {
+  if (driver === 'sqlite') return place(t)
+  const { url } = await startRedis(t)
+  return place(t, { store: { driver, redis: { url } } }, { 'data/sealing.key': sealingKey })
+}
+
+/** For Redis, whose sealing key nobody makes. */
+export const sealingKey = Buffer.alloc(32, 7).toString('base64')

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startRedis } from '../setup/redis.ts'
+import { type Place, place, sealingKey } from './place.ts'
+import { run, serve } from './run.ts'
+
+const other = ['--set', 'keys.sealingKey.file=other.key']
+const files = { 'other.key': sealingKey }
+
+/** A place where a gateway has run: there is a signing key, sealed. */
+async function usedPlace(t: Parameters<typeof place>[0]): Promise<Place> {
+  const used = place(t, {}, files)
+  await used.run('accounts', 'create', '--email', 'ada@example.com')
+  await used.run('signing-keys', 'rotate')
+  return used
+}
+
+t.test('the key that was made first is kept', async (t) => {
+  const { folder, run } = place(t)
+  await Promise.all([run('accounts', 'list'), run('accounts', 'list'), run('signing-keys', 'list')])
+  const key = readFileSync(join(folder, 'data/sealing.key'), 'utf8')
+  t.equal(Buffer.from(key, 'base64').length, 32)
+  await run('accounts', 'list')
+  t.equal(readFileSync(join(folder, 'data/sealing.key'), 'utf8'), key)
+})
+
+t.test('a gateway does not start with a sealing key that does not open its signing keys', async (t) => {
+  const { run } = await usedPlace(t)
+  for (const args of [['serve'], ['signing-keys', 'rotate']]) {
+    const { status, stdout, stderr } = await run(...args, ...other)
+    t.equal(status, 1)
+    t.equal(stdout, '')
+    t.match(
+      stderr,
+      /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Bring back the sealing key/,
+    )
+  }
+})
+
+t.test('where the sealing key is lost, the way out that is told leads out', async (t) => {
+  const { config, folder, run } = await usedPlace(t)
+  let { stderr } = await run('signing-keys', 'rotate', ...other)
+  // Each command that is told is run, until none is told any more.
+  for (let step = 0; step < 6; step++) {
+    const [, command] = /gatehouse (signing-keys (?:retire|rotate)[^\n.]*)/.exec(stderr) ?? []
+    if (command === undefined) break
+    const unusable = /the signing key (\S+) cannot be unsealed/.exec(stderr)?.[1] ?? ''
+    const outcome = await run(...command.replace('KID', unusable).trim().split(' '), ...other)
+    stderr = outcome.status === 0 ? (await run('signing-keys', 'rotate', ...other)).stderr : outcome.stderr
+  }
+  const gateway = await serve(t, ['--config', config, ...other], { cwd: folder })
+  t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 200)
+})
+
+t.test('no account is made with a sealing key that the gateway does not have', async (t) => {
+  const { run } = await usedPlace(t)
+  const { status, stdout } = await run('accounts', 'create', '--email', 'bob@example.com', ...other)
+  t.equal(status, 1)
+  t.equal(stdout, '')
+})
+
+t.test('a file that holds no key is refused by every command, and left as it is', async (t) => {
+  const { folder, run } = place(t, {}, { 'data/sealing.key': 'correct horse battery staple\n' })
+  for (const args of [['accounts', 'list'], ['serve']]) {
+    const { status, stderr } = await run(...args)
+    t.equal(status, 1)
+    t.match(stderr, /keys\.sealingKey: is no sealing key: it must be 32 bytes.*openssl rand -base64 32/)
+    t.notMatch(stderr, /horse/)
+  }
+  t.equal(readFileSync(join(folder, 'data/sealing.key'), 'utf8'), 'correct horse battery staple\n')
+})
+
+t.test('a key that cannot be made is told with its path and its option', async (t) => {
+  const { folder, run } = place(t, { keys: { sealingKey: { file: 'gateway.yaml/sealing.key' } } })
+  const { status, stderr } = await run('accounts', 'list')
+  t.equal(status, 1)
+  t.match(stderr, `${folder}/gateway.yaml/sealing.key: not a directory`)
+  t.match(stderr, 'keys.sealingKey')
+})
+
+t.test(
+  'on Redis a gateway with another sealing key does not sign in the place of those with the right one',
+  async (t) => {
+    const { url } = await startRedis(t)
+    const options = { store: { driver: 'redis', redis: { url } } }
+    const { config, run: gatehouse } = place(t, options, {
+      ...files,
+      'data/sealing.key': Buffer.alloc(32, 1).toString('hex'),
+    })
+    t.match(await gatehouse('signing-keys', 'rotate'), { status: 0 })
+    const { status, stderr } = await run(t, ['signing-keys', 'rotate', '--config', config, ...other])
+    t.equal(status, 1)
+    t.match(stderr, /cannot be unsealed with this sealing key/)
+  },
+)

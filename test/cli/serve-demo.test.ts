@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { until } from '../setup/net.ts'
+import { type Place, place, sealingKey } from './place.ts'
+import { run, type Serving, serve, start, tempFolder, textOf } from './run.ts'
+
+const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
+const shipped = readFileSync('config/gateway.yaml')
+
+/** A folder with the config that is shipped, where `npm start` finds it: nothing has run there yet. */
+function freshPlace(t: Test): Place {
+  const { folder, config } = place(t, {}, { 'config/gateway.yaml': shipped })
+  const inFolder = { cwd: folder }
+  return { folder, config, run: (...args) => run(t, args, inFolder) }
+}
+
+/** Runs the demo to its end. @returns all it has written to standard output */
+async function demo(t: Test, folder: string, during: (gateway: Serving) => Promise<void> = async () => {}) {
+  const gateway = await serve(t, ['--demo', ...freePorts], { cwd: folder })
+  await during(gateway)
+  gateway.child.kill('SIGTERM')
+  const { status, stdout, stderr } = await gateway.ended
+  t.equal(status, 0)
+  t.equal(stderr, '')
+  return stdout
+}
+
+t.test('on an empty store a first Admin is made, and the curl lines work as they stand', async (t) => {
+  const { folder, run } = freshPlace(t)
+  const output = await demo(t, folder, async ({ output }) => {
+    const hasAll = () => (/Authorization: Bearer/.test(output.stdout) ? output.stdout : undefined)
+    const lines = (await until('all lines are there', hasAll))
+      .split('\n')
+      .filter((line) => line.startsWith('curl '))
+    t.equal(lines.length, 4)
+    const answers = lines.map((line) => pasteIntoBash(line, folder))
+    t.match(answers[0], /^HTTP\/1\.1 401 [\s\S]*WWW-Authenticate: [\s\S]*"code":"credentials-missing"/i)
+    t.match(JSON.parse(answers[1] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
+    t.match(JSON.parse(answers[2] ?? ''), { Email: 'admin@localhost', Role: 'Admin', IsVerified: true })
+    t.match(JSON.parse(answers[3] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
+    const atOnce = pasteIntoBash(lines.join('\n\n'), folder)
+    t.equal(atOnce.match(/"x-user-role": "Admin"/g)?.length, 2, 'also pasted all at once')
+  })
+  t.match((await run('accounts', 'list', '--json')).json(), [{ email: 'admin@localhost', role: 'Admin' }])
+  const [secretKey = ''] = /gsk_\w+/.exec(output) ?? []
+  t.match((await run('keys', 'show', 'admin@localhost', '--json')).json(), { secretKey })
+  const log = output.split('\n').filter((line) => line.startsWith('{'))
+  t.ok(log.length >= 4, 'the requests are in the log')
+  t.notMatch(log.join('\n'), /gsk_|gak_|eyJ/, 'the keys and tokens are not')
+})
+
+t.test('the keys are printed once: the second start shows none, and makes no other account', async (t) => {
+  const { folder, run } = freshPlace(t)
+  t.match(await demo(t, folder), /gsk_\w+[\s\S]*gak_\w+/)
+  const accounts = await run('accounts', 'list', '--json')
+  const again = await demo(t, folder)
+  t.notMatch(again, /gsk_|gak_|curl/)
+  t.match(again, /Gatehouse runs at http:\/\/127\.0\.0\.1:\d+/)
+  t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
+})
+
+t.test('the way to the keys that a later start tells leads to keys', async (t) => {
+  const { folder, run } = freshPlace(t)
+  await run('accounts', 'create', '--email', 'ada@example.com')
+  const [, command] = /gatehouse(?: --)? (keys show .+)/.exec(await demo(t, folder)) ?? []
+  if (command !== undefined) t.match(await run(...command.trim().split(' ')), { status: 0, stdout: /gsk_/ })
+  t.match(await run('accounts', 'list', '--json'), { stdout: /ada@example\.com/ })
+})
+
+t.test('that way names the config, where it is not the usual one', async (t) => {
+  const { config, folder } = place(t, {}, { 'other.yaml': shipped })
+  const args = ['--demo', '--config', config, '--set', 'upstreams.backend.connections=1']
+  for (const _ of ['first', 'second']) {
+    const gateway = await serve(t, args, { cwd: folder })
+    gateway.child.kill('SIGTERM')
+    const { stdout } = await gateway.ended
+    const [command] = /gatehouse(?: --)? keys show .+/.exec(stdout) ?? []
+    if (command !== undefined) t.match(command, `--config ${config}`)
+    t.match(stdout, 'Gatehouse runs at')
+  }
+})
+
+t.test('on a Redis that is not there it runs or it ends, and does not stop half-way', async (t) => {
+  const store = { driver: 'redis', redis: { url: 'redis://127.0.0.1:1' } }
+  const { config } = place(t, { store }, { 'data/sealing.key': sealingKey })
+  const readyFile = join(tempFolder(t), 'ready.json')
+  const { child } = start(t, ['serve', '--demo', '--config', config, '--ready-file', readyFile])
+  await until('it runs or has ended', () => textOf(readyFile) ?? (child.exitCode !== null || undefined))
+  t.pass('it runs or has ended')
+})
+
+function pasteIntoBash(lines: string, cwd: string): string {
+  const env = { PATH: process.env.PATH }
+  const { status, stdout, stderr } = spawnSync('bash', ['--norc'], {
+    input: `${lines}\n`,
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${lines}\n${stderr}`)
+  return stdout
+}

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { startServer } from '../setup/backend.ts'
+import { place } from './place.ts'
+import { type Outcome, run, serve } from './run.ts'
+
+/** Starts that are refused, all at once: each must end by itself, and soon. */
+function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
+  return Promise.all(
+    variants.map((args) => {
+      const { config, folder } = place(t)
+      return run(t, ['serve', '--config', config, ...args], { cwd: folder, withinMs: 6_000 })
+    }),
+  )
+}
+
+t.test('a port that is in use is told with its address and its option, and the start is over', async (t) => {
+  const { port } = new URL(await startServer(t, (_request, response) => response.end()))
+  const settings = ['listen.port', 'ops.port'].map((option) => ['--set', `${option}=${port}`])
+  for (const [index, { status, stderr }] of (await starts(t, settings)).entries()) {
+    t.equal(status, 1)
+    t.match(stderr, `gatehouse: cannot listen on 127.0.0.1:${port}: address already in use\n`)
+    t.match(stderr, settings[index]?.[1]?.split('=')[0])
+  }
+})
+
+t.test('an address that this machine does not have is told with the option that names it', async (t) => {
+  // RFC 5737: no machine has it.
+  const [outcome] = await starts(t, [['--set', 'listen.host=192.0.2.1']])
+  t.equal(outcome?.status, 1)
+  t.match(outcome?.stderr, 'gatehouse: cannot listen on 192.0.2.1:0: ')
+  t.match(outcome?.stderr, 'listen.host')
+})
+
+t.test('a bad config ends the start', async (t) => {
+  const [outcome] = await starts(t, [['--set', 'listen.prot=1']])
+  t.equal(outcome?.status, 1)
+  t.match(outcome?.stderr, /listen\.prot: unknown option, did you mean "port"\?/)
+  t.match(outcome?.stderr, /gatehouse check --config/)
+})
+
+t.test('what ends a start ends the demo backend with it', async (t) => {
+  const { port } = new URL(await startServer(t, (_request, response) => response.end()))
+  const outcomes = await starts(t, [
+    ['--demo', '--set', 'listen.prot=1'],
+    ['--demo', '--set', `listen.port=${port}`],
+    ['--demo', '--config', 'absent.yaml'],
+  ])
+  for (const { status } of outcomes) t.equal(status, 1)
+})
+
+t.test(
+  'a ready file that cannot be written ends the start: who waits for it would wait for ever',
+  async (t) => {
+    const { folder } = place(t)
+    mkdirSync(join(folder, 'taken'))
+    const files = ['absent/ready.json', 'gateway.yaml/ready.json', 'taken'].map((name) => join(folder, name))
+    const outcomes = await starts(
+      t,
+      files.map((file) => ['--ready-file', file]),
+    )
+    for (const [index, { status, stderr }] of outcomes.entries()) {
+      t.equal(status, 1)
+      t.match(stderr, `gatehouse: cannot write the ready file ${files[index]}: `)
+    }
+    t.strictSame(readdirSync(folder).toSorted(), ['gateway.yaml', 'taken'], 'no draft is left')
+  },
+)
+
+t.test('the ready file of an earlier run does not speak for one that is not ready', async (t) => {
+  const { folder, run } = place(t)
+  const readyFile = join(folder, 'ready.json')
+  writeFileSync(readyFile, '{"url":"http://127.0.0.1:1","opsUrl":"http://127.0.0.1:1","pid":1}\n')
+  const { status } = await run('serve', '--ready-file', readyFile, '--set', 'listen.host=192.0.2.1')
+  t.equal(status, 1)
+  t.notOk(existsSync(readyFile))
+})
+
+t.test('a start that is refused leaves the running gateway alone', async (t) => {
+  const { config, run } = place(t)
+  const gateway = await serve(t, ['--config', config])
+  const { status } = await run('serve', '--set', `listen.port=${new URL(gateway.url).port}`)
+  t.equal(status, 1)
+  t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 200)
+  gateway.child.kill('SIGTERM')
+  t.equal((await gateway.ended).status, 0)
+})

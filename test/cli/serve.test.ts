@@ -1,0 +1,141 @@
+import { existsSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { startServer } from '../setup/backend.ts'
+import { freePort, until } from '../setup/net.ts'
+import { place } from './place.ts'
+import { serve, start, textOf } from './run.ts'
+
+t.test(
+  'the ready file has both addresses and the process, and appears whole once requests are taken',
+  async (t) => {
+    const { config, folder } = place(t)
+    const readyFile = join(folder, 'ready.json')
+    const { child, ended } = start(t, ['serve', '--config', config, '--ready-file', readyFile])
+    const text = await until('it appears', () => textOf(readyFile))
+    const ready = JSON.parse(text) as { readonly url: string; readonly opsUrl: string; readonly pid: number }
+    t.strictSame(Object.keys(ready), ['url', 'opsUrl', 'pid'])
+    t.equal(ready.pid, child.pid)
+    t.match(ready.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    t.match(ready.opsUrl, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    t.equal((await fetch(`${ready.url}/x`)).status, 401)
+    t.equal((await fetch(`${ready.opsUrl}/readyz`)).status, 200)
+    child.kill('SIGTERM')
+    t.equal((await ended).status, 0)
+    t.notOk(existsSync(readyFile), 'it is gone with the gateway')
+  },
+)
+
+t.test('port 0 takes any port that is free, and the log tells which', async (t) => {
+  const { config } = place(t)
+  const gateways = [await serve(t, ['--config', config]), await serve(t, ['--config', config])]
+  const [first, second] = gateways.map(({ url }) => new URL(url).port)
+  t.not(first, second)
+  for (const { url, opsUrl, child, output } of gateways) {
+    await until('the log tells', () => output.stdout.includes('"listening"') || undefined)
+    const [line = ''] = output.stdout.split('\n')
+    t.match(JSON.parse(line), { level: 'info', msg: 'listening', url, opsUrl, pid: child.pid })
+  }
+})
+
+t.test('a port that is named is the port that is taken', async (t) => {
+  const { config } = place(t)
+  const [port, opsPort] = [await freePort(), await freePort()]
+  const settings = ['--set', `listen.port=${port}`, '--set', `ops.port=${opsPort}`]
+  t.match(await serve(t, ['--config', config, ...settings]), {
+    url: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+  })
+})
+
+t.test('an address for everybody is told as one that can be called from here', async (t) => {
+  const { config } = place(t)
+  for (const [host, url] of [
+    ['0.0.0.0', /^http:\/\/127\.0\.0\.1:\d+$/],
+    ['localhost', /^http:\/\/localhost:\d+$/],
+  ] as const) {
+    const gateway = await serve(t, ['--config', config, '--set', `listen.host=${host}`])
+    t.match(gateway.url, url)
+    t.equal((await fetch(`${gateway.url}/x`)).status, 401)
+  }
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`${signal} ends it with status 0, and nothing on standard error`, async (t) => {
+    const { config } = place(t)
+    const gateway = await serve(t, ['--config', config])
+    await fetch(`${gateway.url}/x`)
+    gateway.child.kill(signal)
+    const { status, stdout, stderr } = await gateway.ended
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    const messages = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly msg: string })
+    t.match(messages.at(0), { msg: 'listening' })
+    t.match(messages.at(-1), { msg: 'stopped', isClean: true })
+  })
+}
+
+t.test('requests that have to be broken off make it status 2', async (t) => {
+  const { config, isAsked } = await withSlowBackend(t, '100ms')
+  const gateway = await serve(t, ['--config', config])
+  const answer = fetch(`${gateway.url}/`).then(
+    ({ status }) => status,
+    () => 'broken off',
+  )
+  await until('the backend has it', () => isAsked() || undefined)
+  gateway.child.kill('SIGTERM')
+  t.equal((await gateway.ended).status, 2)
+  t.equal(await answer, 503)
+})
+
+t.test('a second signal ends it at once with status 2', async (t) => {
+  const { config, isAsked } = await withSlowBackend(t, '1h')
+  const gateway = await serve(t, ['--config', config])
+  const { hostname, port } = new URL(gateway.url)
+  const client = connect(Number(port), hostname)
+  client.on('error', () => {})
+  t.teardown(() => client.destroy())
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until('the backend has it', () => isAsked() || undefined)
+  gateway.child.kill('SIGTERM')
+  await until('it is stopping', () => gateway.output.stdout.includes('"stopping"') || undefined)
+  gateway.child.kill('SIGTERM')
+  t.equal((await gateway.ended).status, 2)
+})
+
+t.test('what is in the file can be overridden for one run, by flag and by environment', async (t) => {
+  const { config, folder } = place(t)
+  const env = { GATEHOUSE_CONFIG: config, GATEHOUSE__LOG__ACCESS: 'false' }
+  const gateway = await serve(t, ['--set', 'store.sqlite.path=elsewhere.db'], { env })
+  await fetch(`${gateway.url}/x`)
+  gateway.child.kill('SIGTERM')
+  t.notMatch((await gateway.ended).stdout, /"status"|"route"/)
+  t.ok(statSync(join(folder, 'elsewhere.db')).isFile())
+  t.notOk(existsSync(join(folder, 'data/gatehouse.db')))
+})
+
+t.test('plain serve makes no account and says nothing but its log', async (t) => {
+  const { config, run } = place(t)
+  const gateway = await serve(t, ['--config', config])
+  t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
+  gateway.child.kill('SIGTERM')
+  for (const line of (await gateway.ended).stdout.trimEnd().split('\n')) t.type(JSON.parse(line), 'object')
+})
+
+/** A gateway's config whose backend never answers, and whether it has been asked. */
+async function withSlowBackend(t: Parameters<typeof place>[0], drain: string) {
+  let asked = false
+  const backend = await startServer(t, () => {
+    asked = true
+  })
+  const { config } = place(t, {
+    upstreams: { backend: { targets: [{ url: backend }] } },
+    routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
+    shutdown: { drain },
+  })
+  return { config, isAsked: () => asked }
+}

@@ -1,0 +1,60 @@
+import t from 'tap'
+import { run, tempFolder } from './run.ts'
+
+const cases: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
+  ['no command', [], /^Usage: gatehouse COMMAND/],
+  ['an unknown command', ['restart'], /^gatehouse: unknown command "restart"\n/],
+  ['a misspelt command', ['chekc'], /unknown command "chekc", did you mean "check"\?/],
+  ['a misspelt second word', ['accounts', 'crate'], /"accounts crate", did you mean "accounts create"\?/],
+  ['a misspelt first word', ['acounts', 'list'], /did you mean "accounts/],
+  ['half a command', ['signing-keys'], /signing-keys rotate/],
+  ['an option before the command', ['--config', 'gateway.yaml', 'check'], /--config/],
+  ['a name that every object has', ['constructor'], /unknown command "constructor"/],
+  ['an unknown option', ['check', '--nope'], /^gatehouse check: [Uu]nknown option '--nope'/],
+  ['a misspelt option', ['serve', '--demmo'], /--demmo.*did you mean "?--demo/s],
+  ['an option of another command', ['check', '--email', 'a@example.com'], /[Uu]nknown option '--email'/],
+  ['JSON from a command without data', ['serve', '--json'], /[Uu]nknown option '--json'/],
+  ['an option without its value', ['keys', 'reset-secret', 'a@example.com', '--grace'], /--grace/],
+  ['an option that takes no value', ['check', '--json=yes'], /--json.*does not take/],
+  ['an option in place of a value', ['check', '--config', '--json'], /--config/],
+  ['an operand too many', ['check', 'gateway.yaml'], /unexpected argument "gateway\.yaml"/],
+  ['an operand too few', ['accounts', 'show'], /ID\|EMAIL is missing/],
+  ['two operands for one', ['signing-keys', 'retire', 'a', 'b'], /unexpected argument "b"/],
+  ['an account without e-mail', ['accounts', 'create'], /--email is missing/],
+  ['an update of nothing', ['accounts', 'update', 'a@example.com'], /nothing to change/],
+  [
+    'neither true nor false',
+    ['accounts', 'update', 'a@example.com', '--disabled', 'yes'],
+    /--disabled takes true or false/,
+  ],
+  [
+    'a grace without unit',
+    ['keys', 'reset-secret', 'a@example.com', '--grace', '60'],
+    /--grace takes 0s to 30d/,
+  ],
+  [
+    'a grace beyond 30 days',
+    ['keys', 'reset-secret', 'a@example.com', '--grace', '31d'],
+    /--grace takes 0s to 30d/,
+  ],
+  ['a negative grace', ['keys', 'reset-secret', 'a@example.com', '--grace=-1s'], /--grace takes 0s to 30d/],
+]
+
+for (const [what, args, told] of cases) {
+  t.test(`it is bad usage, told on standard error with exit status 2: ${what}`, async (t) => {
+    // A folder without a config: usage is looked at before anything is read.
+    const { status, stdout, stderr } = await run(t, args, { cwd: tempFolder(t) })
+    t.equal(status, 2)
+    t.equal(stdout, '')
+    t.match(stderr, told)
+    t.match(stderr, /Usage: gatehouse|See: gatehouse .*--help/, 'it says where to read on')
+  })
+}
+
+t.test('-h is help as well', async (t) => {
+  for (const args of [['-h'], ['check', '-h']]) {
+    const { status, stdout } = await run(t, args)
+    t.equal(status, 0)
+    t.match(stdout, /^Usage: gatehouse/)
+  }
+})

@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { loadConfig, readConfig } from '../../src/config/load.ts'
+import { OperatorError } from '../../src/errors.ts'
+import { least, problems, writeFiles } from './files.ts'
+
+t.test(
+  'all that is wrong is told at once, in the order of the file, each at its line and column',
+  async (t) => {
+    const text = `
+publicUrl: http://localhost:8080/base
+listen:
+  port: 70000
+  prot: 8080
+upstreams:
+  orders:
+    targets: [{ url: 'ftp://10.0.0.11' }]
+    connexions: 4
+routes:
+  - name: orders
+    path: orders
+    upstream: order
+    auth: all
+  - name: orders
+    path: /a//b
+    upstream: orders
+    auth: none
+    roles: [Admin]
+keys: { sealingKey: plain-text }
+tokens:
+  accessLifetime: 10
+`
+    t.strictSame(problems(t, text), [
+      '2:12  publicUrl: must be an origin: no path, query or fragment',
+      '4:9  listen.port: must be a whole number from 0 to 65535',
+      '5:3  listen.prot: unknown option, did you mean "port"?',
+      '8:22  upstreams.orders.targets[0].url: must be a URL such as http://10.0.0.11:3000',
+      '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
+      '12:11  routes[0].path: has the wrong form: it must match ^/',
+      '13:15  routes[0].upstream: there is no upstream "order", did you mean "orders"?',
+      '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
+      '15:11  routes[1].name: there is another route named "orders"',
+      '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, backslash or encoded slash',
+      '19:5  routes[1].roles: cannot go with auth: none, which lets anonymous requests pass',
+      '20:21  keys.sealingKey: a secret is never inline: give { file: … } or { env: … }',
+      '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h',
+    ])
+  },
+)
+
+t.test('what is missing is told at the item that lacks it', async (t) => {
+  const text = `upstreams:
+  a: {}
+  b:
+    connections: 4
+  c: { targets: [{ weight: 1 }] }
+routes:
+  - name: one
+    path: /one
+  - { upstream: a, auth: any }
+tokens:
+  keys:
+    - kid: k
+`
+  t.strictSame(problems(t, text), [
+    '2:6  upstreams.a.targets: is missing',
+    '4:5  upstreams.b.targets: is missing',
+    '5:18  upstreams.c.targets[0].url: is missing',
+    '7:5  routes[0].upstream: is missing',
+    '7:5  routes[0].auth: is missing',
+    '9:5  routes[1].name: is missing',
+    '9:5  routes[1].path: is missing',
+    '12:7  tokens.keys[0].use: is missing',
+  ])
+})
+
+t.test('things whose name is a number are told like any other', async (t) => {
+  const text = "upstreams:\n  1: {}\n  '2': { targetz: [] }\nroutes: []\n"
+  t.strictSame(problems(t, text), [
+    '2:6  upstreams.1.targets: is missing',
+    '3:8  upstreams.2.targets: is missing',
+    '3:10  upstreams.2.targetz: unknown option, did you mean "targets"?',
+  ])
+})
+
+t.test('what comes from outside the file is told after it, by its own name', async (t) => {
+  const text = `${JSON.stringify(least)}\n`.replace('{', '{ "nope": 1, ')
+  const around = {
+    env: { GATEHOUSE__LISTEN__PORT: 'x', GATEHOUSE__LOG__LEVL: 'info' },
+    settings: ['ops.port=y'],
+  }
+  const [first, ...others] = problems(t, text, around)
+  t.equal(first, '1:3  nope: unknown option')
+  t.strictSame(others.toSorted(), [
+    '$GATEHOUSE__LISTEN__PORT  listen.port: must be a whole number from 0 to 65535',
+    '$GATEHOUSE__LOG__LEVL  log.levl: unknown option, did you mean "level"?',
+    '--set ops.port  ops.port: must be a whole number from 0 to 65535',
+  ])
+})
+
+t.test('a config with problems is never handed out: the error has every one of them', async (t) => {
+  const folder = writeFiles(t, { 'gateway.yaml': 'upstreams: {}\nroutes: {}\nnope: 1\n' })
+  const file = join(folder, 'gateway.yaml')
+  t.equal(readConfig({ file, env: {} }).config, undefined)
+  const thrown = t.throws(() => loadConfig({ file, env: {} }), OperatorError)
+  t.match(thrown, {
+    message: [
+      'the config has 2 problems:',
+      `  ${file}:2:9  routes: must be a list`,
+      `  ${file}:3:1  nope: unknown option`,
+    ].join('\n'),
+    hint: `Mend ${file} and try it with: gatehouse check --config ${file}`,
+  })
+})
+
+t.test(
+  'the file is the one that is named, else that of GATEHOUSE_CONFIG, else config/gateway.yaml',
+  async (t) => {
+    const folder = writeFiles(t, { 'a.yaml': JSON.stringify(least), 'b.yaml': JSON.stringify(least) })
+    const a = join(folder, 'a.yaml')
+    const b = join(folder, 'b.yaml')
+    t.equal(readConfig({ file: a, env: { GATEHOUSE_CONFIG: b } }).file, a)
+    t.equal(readConfig({ env: { GATEHOUSE_CONFIG: b } }).file, b)
+    t.equal(readConfig({ env: {} }).file, 'config/gateway.yaml')
+  },
+)

@@ -1,0 +1,117 @@
+import t from 'tap'
+import type { Config } from '../../src/config/config.ts'
+import { least, load } from './files.ts'
+
+const env = (name: string, value: string) => ({ env: { [name]: value } })
+
+t.test('an option of the environment is named in any of the usual spellings', async (t) => {
+  const names = [
+    ...[
+      'KEEPALIVETIMEOUT',
+      'KEEP_ALIVE_TIMEOUT',
+      'keepAliveTimeout',
+      'KeepAliveTimeout',
+      'keep_alive_timeout',
+    ],
+    'KEEPALIVE_TIMEOUT',
+  ]
+  for (const name of names) {
+    const config = load(t, least, env(`GATEHOUSE__LISTEN__${name}`, '9s'))
+    t.equal(config.listen.keepAliveTimeoutMs, 9_000, name)
+  }
+  t.equal(load(t, least, env('GATEHOUSE__listen__Port', '9')).listen.port, 9)
+})
+
+t.test('a variable of another prefix is none of ours', async (t) => {
+  const others = {
+    GATEHOUSE_CONFIG: 'x',
+    GATEHOUSE_LISTEN__PORT: '1',
+    gatehouse__LISTEN__PORT: '1',
+    LISTEN__PORT: '1',
+  }
+  t.equal(load(t, least, { env: others }).listen.port, 8080)
+})
+
+t.test('upstreams are reached by name, items of lists by number', async (t) => {
+  const upstream = { targets: [{ url: 'http://a' }, { url: 'http://b' }] }
+  const options = { upstreams: { backend: upstream, 'my-Orders': upstream }, routes: least.routes }
+  const { upstreams, routes } = load(t, options, {
+    env: {
+      GATEHOUSE__UPSTREAMS__BACKEND__TARGETS__1__URL: 'http://c:1',
+      GATEHOUSE__UPSTREAMS__MY_ORDERS__CONNECTIONS: '7',
+      GATEHOUSE__ROUTES__0__ROLES__0: 'Admin',
+    },
+  })
+  t.strictSame(
+    upstreams[0]?.targets.map(({ url }) => url.origin),
+    ['http://a', 'http://c:1'],
+  )
+  t.strictSame(
+    upstreams.map(({ name, connectionsMax }) => [name, connectionsMax]),
+    [
+      ['backend', 128],
+      ['my-Orders', 7],
+    ],
+  )
+  t.strictSame(routes[0]?.roles, ['Admin'])
+})
+
+type Find = (config: Config) => unknown
+
+const values: readonly (readonly [option: string, value: string, find: Find, expected: unknown])[] = [
+  ['listen.port', '0', ({ listen }) => listen.port, 0],
+  ['log.access', 'false', ({ log }) => log.access, false],
+  ['tokens.audience', '12', ({ tokens }) => tokens.audience, '12'],
+  ['tokens.audience', 'a: b # c', ({ tokens }) => tokens.audience, 'a: b # c'],
+  ['tokens.audience', 'a=b=c', ({ tokens }) => tokens.audience, 'a=b=c'],
+  ['tokens.issuer', 'https://me', ({ tokens }) => tokens.issuer, 'https://me'],
+  ['tokens.issuer', 'null', ({ tokens }) => tokens.issuer, 'http://localhost:8080'],
+  ['cookie.secure', 'true', ({ cookie }) => cookie.isSecure, true],
+  ['trustedProxies', '[10.0.0.1, "::1"]', ({ trustedProxies }) => trustedProxies.length, 2],
+  ['trustedProxies[0]', '10.0.0.1', ({ trustedProxies }) => trustedProxies[0]?.address, '10.0.0.1'],
+  ['routes[0].methods', '[GET, PUT]', ({ routes }) => routes[0]?.methods, ['GET', 'PUT']],
+  ['routes[0].host', 'a.example', ({ routes }) => routes[0]?.host, 'a.example'],
+  [
+    'upstreams.new',
+    '{ targets: [{ url: "http://n" }] }',
+    ({ upstreams }) => upstreams[1]?.targets[0]?.url.host,
+    'n',
+  ],
+  [
+    'upstreams.7.targets',
+    '[{ url: "http://n" }]',
+    ({ upstreams }) => upstreams.map(({ name }) => name).toSorted(),
+    ['7', 'backend'],
+  ],
+  ['shutdown', '{ drain: 1s }', ({ shutdown }) => shutdown, { delayMs: 0, drainMs: 1_000 }],
+  ['tokens', '{}', ({ tokens }) => tokens.audience, 'gatehouse'],
+]
+
+for (const [option, value, find, expected] of values) {
+  t.test(`${option}=${value} is read as its option asks for, from both places`, async (t) => {
+    const name = option.toUpperCase().replaceAll(/[.[]/g, '__').replaceAll(']', '')
+    t.strictSame(find(load(t, least, env(`GATEHOUSE__${name}`, value))), expected)
+    t.strictSame(find(load(t, least, { settings: [`${option}=${value}`] })), expected)
+  })
+}
+
+t.test('a flag wins over the environment, that over the file, that over the default', async (t) => {
+  const file = { ...least, listen: { port: 2 } }
+  const setting = { settings: ['listen.port=4'] }
+  const variable = env('GATEHOUSE__LISTEN__PORT', '3')
+  t.equal(load(t, least).listen.port, 8080)
+  t.equal(load(t, file).listen.port, 2)
+  t.equal(load(t, file, variable).listen.port, 3)
+  t.equal(load(t, file, { ...variable, ...setting }).listen.port, 4)
+  t.equal(
+    load(t, file, { settings: ['listen.port=4', 'listen.port=5'] }).listen.port,
+    5,
+    'the last flag wins',
+  )
+  t.equal(load(t, file, { ...variable, settings: ['listen={}'] }).listen.port, 8080, 'also with all it holds')
+})
+
+t.test('an override mends what is wrong in the file', async (t) => {
+  t.equal(load(t, { ...least, listen: { port: 'x' } }, { settings: ['listen.port=1'] }).listen.port, 1)
+  t.equal(load(t, { ...least, listen: null }, { settings: ['listen.port=1'] }).listen.port, 1)
+})

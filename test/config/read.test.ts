@@ -1,0 +1,108 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readConfig } from '../../src/config/load.ts'
+import { OperatorError } from '../../src/errors.ts'
+import { problems, writeFiles } from './files.ts'
+
+const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
+
+t.test('a file that cannot be read is told with its name, the reason and the way out', async (t) => {
+  const folder = writeFiles(t, { 'a-file': '' })
+  symlinkSync('loop', join(folder, 'loop'))
+  const reasons = {
+    absent: 'no such file or directory',
+    'absent/gateway.yaml': 'no such file or directory',
+    'a-file/gateway.yaml': 'not a directory',
+    '': 'illegal operation on a directory',
+    loop: 'too many symbolic links encountered',
+  }
+  for (const [name, reason] of Object.entries(reasons)) {
+    const file = join(folder, name)
+    const thrown = t.throws(() => readConfig({ file, env: {} }), OperatorError)
+    t.match(thrown, { message: `cannot read the config file ${file}: ${reason}`, hint: /--config FILE/ })
+  }
+})
+
+t.test('a file without options lacks the two that have no default', async (t) => {
+  for (const text of ['', '\n\n', '# nothing but words\n', 'null\n', '---\n']) {
+    t.strictSame(
+      problems(t, text),
+      ['1:1  upstreams: is missing', '1:1  routes: is missing'],
+      JSON.stringify(text),
+    )
+  }
+})
+
+t.test('a file that holds no map of options is refused as a whole', async (t) => {
+  for (const text of ['[]', '- a: 1\n', 'some words', '7', 'true', Buffer.from([0xff, 0xfe, 0, 0x78])]) {
+    t.strictSame(problems(t, text), ['1:1  (config): must be a map of options'], String(text))
+  }
+})
+
+t.test('broken YAML is told at its place, in words that do not speak of the parser', async (t) => {
+  const texts: readonly (readonly [what: string, text: string, place: string, reason: RegExp])[] = [
+    ['a tab', `${good}ops:\n\tport: 1\n`, '4:1', /Tabs are not allowed/],
+    ['an open bracket', `${good}ops: { port: 1\nlog: {}\n`, '4:1', /must be .*indented and end with a }/],
+    ['an open quote', `${good}publicUrl: "http://a\n`, '4:1', /quote/i],
+    ['an option twice', `${good}ops: { port: 1, port: 2 }\n`, '3:17', /keys must be unique/],
+    ['a section twice', `${good}ops: {}\nlog: {}\nops: {}\n`, '5:1', /keys must be unique/],
+    ['two documents', `${good}---\nops: {}\n`, '3:1', /more than one document|multiple documents/],
+  ]
+  for (const [what, text, place, reason] of texts) {
+    const [first = '', ...others] = problems(t, text)
+    t.strictSame(others, [], what)
+    t.ok(first.startsWith(`${place}  (config): `), `${what}: ${first}`)
+    t.match(first, reason, what)
+    t.notMatch(first, /YAML\.|at line \d/, what)
+  }
+})
+
+t.test('every fault of broken YAML is told, and nothing about options that may be there', async (t) => {
+  const text = 'nope: 1\nops: { port: 1, port: 2 }\nlog: {}\nlog: {}\n'
+  t.match(problems(t, text), [/^2:17 {2}\(config\): .*unique$/, /^4:1 {2}\(config\): .*unique$/])
+})
+
+t.test('an asterisk that YAML takes for an alias is told at its place', async (t) => {
+  const text = `${good}publicUrl: *.example.com\n`
+  t.match(problems(t, text), [/^3:12 {2}.*alias/i])
+})
+
+t.test('aliases that grow beyond measure are refused', async (t) => {
+  const tenfold = (name: string) => `[${Array.from({ length: 10 }, () => name).join(', ')}]`
+  const text = `${good}a: &a ${tenfold('x')}\nb: &b ${tenfold('*a')}\nc: &c ${tenfold('*b')}\nd: ${tenfold('*c')}\n`
+  t.match(problems(t, text)[0], /^\d+:\d+ {2}\(config\): .*alias/i)
+})
+
+t.test('an anchor may be used again', async (t) => {
+  t.strictSame(
+    problems(t, 'upstreams:\n  a: &a { targets: [{ url: "http://b" }] }\n  b: *a\nroutes: []\n'),
+    [],
+  )
+})
+
+t.test('what is deeper than any config is refused', async (t) => {
+  const text = `${good}x: ${'['.repeat(5_000)}${']'.repeat(5_000)}\n`
+  t.ok(problems(t, text).length > 0)
+})
+
+t.test('a byte order mark and CR LF change nothing', async (t) => {
+  t.strictSame(problems(t, `\uFEFF${good.replaceAll('\n', '\r\n')}`), [])
+  t.strictSame(problems(t, `\uFEFF${good}nope: 1\n`.replaceAll('\n', '\r\n')), ['3:1  nope: unknown option'])
+})
+
+t.test('a name that every object has is an option like any other: unknown', async (t) => {
+  const text = `${good}__proto__: { x: 1 }\nconstructor: 1\ntoString: 2\nops: { hasOwnProperty: 1 }\n`
+  t.strictSame(problems(t, text), [
+    '3:1  __proto__: unknown option',
+    '4:1  constructor: unknown option',
+    '5:1  toString: unknown option',
+    '6:8  ops.hasOwnProperty: unknown option',
+  ])
+  t.equal(Object.hasOwn(Object.prototype, 'x'), false)
+})
+
+t.test('the shortcuts of older YAML are not taken: no merging, and no and on are texts', async (t) => {
+  t.strictSame(problems(t, `${good}<<: { ops: { port: 1 } }\n`), ['3:1  <<: unknown option'])
+  t.match(problems(t, `${good}log: { access: no }\n`), ['3:16  log.access: must be true or false'])
+})

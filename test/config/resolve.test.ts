@@ -1,0 +1,113 @@
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { loadConfig, readConfig } from '../../src/config/load.ts'
+import { least, load, read, withRoute, withUpstream, writeFiles } from './files.ts'
+
+t.test('a config of nothing but an upstream and a route is complete', async (t) => {
+  const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(least) })
+  const config = loadConfig({ file: join(folder, 'config/gateway.yaml'), env: {} })
+  t.strictSame(config, {
+    publicOrigin: 'http://localhost:8080',
+    listen: {
+      ...{ host: '127.0.0.1', port: 8080, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 72_000 },
+      headersBytesMax: 16_384,
+    },
+    ops: { host: '127.0.0.1', port: 9090 },
+    trustedProxies: [],
+    upstreams: [
+      {
+        ...{
+          name: 'backend',
+          targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
+          host: 'client',
+        },
+        ...{ connectTimeoutMs: 2_000, responseTimeoutMs: 30_000, idleTimeoutMs: 60_000 },
+        ...{ retryAttempts: 1, connectionsMax: 128, tls: { verify: true, ca: undefined } },
+      },
+    ],
+    routes: [
+      {
+        ...{ name: 'all', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth: 'any' },
+        ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
+        ...{ encodedSlash: 'reject', forwardCredentials: false },
+        ...{ bodyBytesMax: 10_485_760, responseTimeoutMs: undefined },
+      },
+    ],
+    identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
+    tokens: {
+      ...{ issuer: 'http://localhost:8080', audience: 'gatehouse', algorithm: 'ES256', keys: [] },
+      ...{ accessLifetimeMs: 600_000, refreshLifetimeMs: 2_592_000_000, refreshIdleMs: 604_800_000 },
+      ...{ reuseGraceMs: 10_000, clockToleranceMs: 5_000 },
+    },
+    cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
+    keys: { sealingKey: { kind: 'file', file: join(folder, 'data/sealing.key') }, reveal: true },
+    store: { driver: 'sqlite', path: join(folder, 'data/gatehouse.db') },
+    cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000 },
+    log: { level: 'info', access: true },
+    shutdown: { delayMs: 0, drainMs: 20_000 },
+  })
+})
+
+t.test('0 means 0, and unlimited means just that', async (t) => {
+  const tokens = { reuseGrace: '0s', clockTolerance: '0s' }
+  const config = load(t, { ...withRoute({ maxBody: '0B' }), tokens, cache: { ttl: '0s' }, ops: { port: 0 } })
+  t.match(config.tokens, { reuseGraceMs: 0, clockToleranceMs: 0 })
+  t.equal(config.cache.ttlMs, 0)
+  t.equal(config.ops.port, 0)
+  t.equal(config.routes[0]?.bodyBytesMax, 0)
+  t.equal(load(t, withUpstream({ retries: { attempts: 0 } })).upstreams[0]?.retryAttempts, 0)
+  t.equal(load(t, withRoute({ maxBody: 'unlimited' })).routes[0]?.bodyBytesMax, Number.POSITIVE_INFINITY)
+})
+
+t.test('the three places of a Redis', async (t) => {
+  const around = {
+    files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') },
+    env: { PASSWORD: 'p', SENTINEL: 's', URL: 'redis://:p@a/1' },
+  }
+  const store = (redis: object) => load(t, { ...least, store: { driver: 'redis', redis } }, around).store
+  const nothing = { username: undefined, password: undefined, tls: undefined, keyPrefix: 'gh:' }
+  t.strictSame(store({ url: { env: 'URL' } }), {
+    ...{ driver: 'redis', ...nothing },
+    place: { kind: 'single', url: 'redis://:p@a/1' },
+  })
+  const sentinel = { name: 'main', nodes: ['a:1', '[::1]:2'], password: { env: 'SENTINEL' } }
+  const nodes = [
+    { host: 'a', port: 1 },
+    { host: '::1', port: 2 },
+  ]
+  t.strictSame(store({ sentinel, username: 'u', password: { env: 'PASSWORD' }, keyPrefix: '' }), {
+    ...{ driver: 'redis', tls: undefined, username: 'u', password: 'p', keyPrefix: '' },
+    place: { kind: 'sentinel', name: 'main', nodes, password: 's' },
+  })
+  t.strictSame(store({ cluster: { nodes: ['a:1', '[::1]:2'] }, tls: { verify: false } }), {
+    ...{ driver: 'redis', ...nothing, tls: { verify: false, ca: undefined } },
+    place: { kind: 'cluster', nodes },
+  })
+})
+
+t.test('the config is frozen all the way down', async (t) => {
+  const config = load(t, { ...withRoute({ methods: ['GET'], roles: ['A'] }), trustedProxies: ['10.0.0.1'] })
+  t.strictSame(unfrozen(config, 'config'), [])
+  t.throws(() => Object.assign(config.listen, { port: 1 }), TypeError)
+})
+
+t.test('two readings share nothing: defaults are not changed by what is read', async (t) => {
+  const first = read(t, least)
+  const second = read(t, { ...least, listen: { port: 1 }, tokens: { audience: 'other' } })
+  t.match(first.tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
+  t.match(second.tree, { listen: { port: 1 }, tokens: { audience: 'other' } })
+  t.match(read(t, least).tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
+})
+
+t.test('the config that is shipped is good, and keeps its data in the folder beside it', async (t) => {
+  const { config, file } = readConfig({ file: 'config/gateway.yaml', env: {} })
+  t.match(config, { publicOrigin: 'http://localhost:8080', listen: { host: '127.0.0.1', port: 8080 } })
+  t.match(config?.store, { path: join(process.cwd(), dirname(file), '../data/gatehouse.db') })
+})
+
+/** Places of the maps and lists that can be changed. */
+function unfrozen(value: unknown, place: string): string[] {
+  if (typeof value !== 'object' || value === null || value instanceof URL) return []
+  const below = Object.entries(value).flatMap(([name, member]) => unfrozen(member, `${place}.${name}`))
+  return Object.isFrozen(value) ? below : [place, ...below]
+}

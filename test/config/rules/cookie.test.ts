@@ -1,0 +1,57 @@
+import t from 'tap'
+import { complaints, least, type Options } from '../files.ts'
+
+const https = { publicUrl: 'https://api.example.com' }
+const needsSecure = 'needs secure: true, or an https publicUrl'
+
+const cases: readonly (readonly [what: string, options: Options, complaints: readonly string[]])[] = [
+  ['the default over http', {}, []],
+  ['a __Host- name over https at the root', { ...https, cookie: { name: '__Host-refresh', path: '/' } }, []],
+  ['a __Secure- name over https at any path', { ...https, cookie: { name: '__Secure-refresh' } }, []],
+  ['a __Secure- name with secure: true', { cookie: { name: '__Secure-refresh', secure: true } }, []],
+  ['a name that only begins alike', { cookie: { name: '__Hostess' } }, []],
+  ['None over https', { ...https, cookie: { sameSite: 'None' } }, []],
+  ['Lax over http', { cookie: { sameSite: 'Lax' } }, []],
+  [
+    'a __Secure- name over http',
+    { cookie: { name: '__Secure-refresh' } },
+    [`cookie.name: "__Secure-refresh" ${needsSecure}`],
+  ],
+  [
+    'a __Host- name in another case, which browsers do not tell apart',
+    { cookie: { name: '__host-refresh', path: '/' } },
+    [`cookie.name: "__host-refresh" ${needsSecure}`],
+  ],
+  [
+    'a __Secure- name with secure: false behind https',
+    { ...https, cookie: { name: '__Secure-refresh', secure: false } },
+    [`cookie.name: "__Secure-refresh" ${needsSecure}`],
+  ],
+  [
+    'a __Host- name below the root',
+    { ...https, cookie: { name: '__Host-refresh' } },
+    ['cookie.path: must be / for a name that begins with __Host-'],
+  ],
+  ['None over http', { cookie: { sameSite: 'None' } }, [`cookie.sameSite: None ${needsSecure}`]],
+  [
+    'https in capitals, which is https',
+    { publicUrl: 'HTTPS://api.example.com', cookie: { name: '__Secure-refresh' } },
+    [],
+  ],
+]
+
+for (const [what, options, expected] of cases) {
+  t.test(`a cookie that browsers would drop is refused, no other: ${what}`, async (t) => {
+    t.strictSame(complaints(t, { ...least, ...options }), expected)
+  })
+}
+
+t.test('name and path hold nothing that could end the cookie or begin another', async (t) => {
+  for (const name of ['', 'a b', 'a=b', 'a;b', 'a,b', 'é', 'a\n', 'a'.repeat(65)]) {
+    t.match(complaints(t, { ...least, cookie: { name } }), [/^cookie\.name: has the wrong form/], name)
+  }
+  for (const path of ['', 'api', '/a;b', '/a b', '/é', '/a\n', '/a\u007f']) {
+    t.match(complaints(t, { ...least, cookie: { path } }), [/^cookie\.path: has the wrong form/], path)
+  }
+  t.strictSame(complaints(t, { ...least, cookie: { name: 'r.T-1_!', path: '/a/b,c:d' } }), [])
+})

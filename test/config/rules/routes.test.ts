@@ -1,0 +1,140 @@
+import { METHODS } from 'node:http'
+import t from 'tap'
+import { complaints, least, load, type Options, withRoute } from '../files.ts'
+
+const [route] = least.routes
+
+t.test('the upstream of a route is there', async (t) => {
+  const upstreams = { ...least.upstreams, billing: least.upstreams.backend }
+  const routes = (upstream: string) => ({ upstreams, routes: [{ ...route, upstream }] })
+  t.strictSame(complaints(t, routes('billing')), [])
+  t.strictSame(complaints(t, routes('biling')), [
+    'routes[0].upstream: there is no upstream "biling", did you mean "billing"?',
+  ])
+  for (const name of ['other', '', 'constructor', '__proto__', 'Billing'])
+    t.match(
+      complaints(t, routes(name)),
+      [/^routes\[0\]\.upstream: (there is no upstream|must not be empty)/],
+      name,
+    )
+})
+
+t.test('a path is plain: every server reads it alike', async (t) => {
+  for (const path of [
+    '/',
+    '/a',
+    '/a/',
+    '/a/b.c/~d',
+    '/a;v=1',
+    '/%61',
+    '/%C3%A9',
+    '/.well-known',
+    '/a..b',
+    '/@a:b',
+  ])
+    t.strictSame(complaints(t, withRoute({ path })), [], path)
+  const message =
+    'routes[0].path: must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
+  for (const path of [
+    ...['/a?b', '/a#b', '//', '//a', '/a//b', '/a//', '/.', '/..', '/a/../b', '/a/.', '/%2e%2e/a', '/..;/a'],
+    ...['/a\\b', '/a%2fb', '/a%5Cb', '/a b', '/a\tb', '/a%00', '/a%zz', '/a%2'],
+  ])
+    t.strictSame(complaints(t, withRoute({ path })), [message], path)
+  for (const path of ['', 'a', 'http://a/b', '*']) {
+    t.match(complaints(t, withRoute({ path })), [/^routes\[0\]\.path: has the wrong form/], path)
+  }
+})
+
+t.test('a path that no request can have is refused: what is not ASCII comes percent-encoded', async (t) => {
+  for (const path of ['/é', '/a/日本']) t.equal(complaints(t, withRoute({ path })).length, 1, path)
+})
+
+t.test('a host is a name or an address, without scheme, port and path', async (t) => {
+  for (const host of [
+    'api.example.com',
+    'API.Example.COM',
+    'localhost',
+    '10.0.0.1',
+    '[::1]',
+    'a_b.example',
+  ]) {
+    t.strictSame(complaints(t, withRoute({ host })), [], host)
+  }
+  const message = 'routes[0].host: must be a host name without scheme, port and path'
+  for (const host of ['https://a', 'a:80', 'a/b', '*.a', '::1', 'a b', 'é.example', 'a,b', '[::1]:80']) {
+    t.strictSame(complaints(t, withRoute({ host })), [message], host)
+  }
+})
+
+t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT', async (t) => {
+  const methods = METHODS.filter((method) => method !== 'TRACE' && method !== 'CONNECT')
+  t.strictSame(complaints(t, withRoute({ methods })), [])
+  t.strictSame(complaints(t, withRoute({ methods: ['GET', 'get', 'GRAB', 'TRACE', 'CONNECT', 'PROPFIN'] })), [
+    'routes[0].methods[1]: "get" is no HTTP method that can be proxied, did you mean "GET"?',
+    'routes[0].methods[2]: "GRAB" is no HTTP method that can be proxied',
+    'routes[0].methods[3]: TRACE is never proxied',
+    'routes[0].methods[4]: CONNECT is never proxied',
+    'routes[0].methods[5]: "PROPFIN" is no HTTP method that can be proxied, did you mean "PROPFIND"?',
+  ])
+})
+
+t.test('what only fits known callers cannot stand on a route that lets anonymous ones pass', async (t) => {
+  for (const auth of ['none', 'optional']) {
+    const message = `cannot go with auth: ${auth}, which lets anonymous requests pass`
+    t.strictSame(complaints(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
+      `routes[0].roles: ${message}`,
+      `routes[0].verifiedOnly: ${message}`,
+    ])
+    t.strictSame(complaints(t, withRoute({ auth, verifiedOnly: false })), [])
+  }
+  for (const auth of ['any', 'secretKey', 'bearer']) {
+    t.strictSame(complaints(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [], auth)
+  }
+})
+
+const pairs: readonly (readonly [what: string, one: Options, other: Options, isSame: boolean])[] = [
+  ['the same path', { path: '/a' }, { path: '/a' }, true],
+  ['a path that only differs by its last slash', { path: '/a' }, { path: '/a/' }, true],
+  ['the root in two ways', { path: '/' }, { path: '/' }, true],
+  ['a path that is only written differently', { path: '/a' }, { path: '/%61' }, true],
+  ['hosts that only differ by case', { host: 'A.example' }, { host: 'a.EXAMPLE' }, true],
+  ['a method in common', { methods: ['GET', 'PUT'] }, { methods: ['PUT', 'POST'] }, true],
+  ['any method and one', {}, { methods: ['GET'] }, true],
+  ['other roles, which do not choose', { roles: ['A'] }, { roles: ['B'] }, true],
+  ['paths of other case', { path: '/a' }, { path: '/A' }, false],
+  ['a longer path', { path: '/a' }, { path: '/a/b' }, false],
+  ['another host', { host: 'a.example' }, { host: 'b.example' }, false],
+  ['one host and any', { host: 'a.example' }, {}, false],
+  ['other methods', { methods: ['GET'] }, { methods: ['POST'] }, false],
+  ['GET beside a HEAD of its own', { methods: ['GET'] }, { methods: ['HEAD'] }, false],
+]
+
+for (const [what, one, other, isSame] of pairs) {
+  t.test(`two routes ${isSame ? 'never' : 'may'} want requests of ${what}`, async (t) => {
+    const routes = [
+      { ...route, path: '/x', name: 'x' },
+      { ...route, name: 'one', ...one },
+    ]
+    const found = complaints(t, { ...least, routes: [...routes, { ...route, name: 'other', ...other }] })
+    const message = 'route "one" has the same host, path and method: one of them would never be used'
+    t.strictSame(found, isSame ? [`routes[2].path: ${message}`] : [])
+  })
+}
+
+t.test('names are unique, and a broken route hides nothing that is wrong with the others', async (t) => {
+  const routes = [
+    route,
+    { ...route, path: '/b' },
+    'broken',
+    { ...route, name: 'c', path: '/c', upstream: 'c' },
+  ]
+  t.strictSame(complaints(t, { ...least, routes }), [
+    'routes[1].name: there is another route named "all"',
+    'routes[2]: must be a map',
+    'routes[3].upstream: there is no upstream "c"',
+  ])
+})
+
+t.test('a config may have no routes yet', async (t) => {
+  t.strictSame(load(t, { ...least, routes: [] }).routes, [])
+})

@@ -1,0 +1,160 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import t from 'tap'
+import { complaints, least, load } from '../files.ts'
+
+const pem = ({ privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject }) => ({
+  private: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  public: String(publicKey.export({ type: 'spki', format: 'pem' })),
+})
+const ec = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+const p384 = pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }))
+const ed = pem(generateKeyPairSync('ed25519'))
+const rsa = pem(generateKeyPairSync('rsa', { modulusLength: 2_048 }))
+const shortRsa = pem(generateKeyPairSync('rsa', { modulusLength: 1_024 }))
+
+interface Key {
+  readonly kid?: string
+  readonly use?: 'sign' | 'verify'
+  /** Text of the private and of the public half. */
+  readonly private?: string
+  readonly public?: string
+}
+
+/** A config whose keys are files, and those files. */
+function setUp(algorithm: string, keys: readonly Key[]) {
+  const files: Record<string, string> = {}
+  const list = keys.map(({ kid = 'k', use = 'sign', ...halves }, index) => {
+    const references = Object.entries(halves).map(([half, text]) => {
+      files[`config/${index}.${half}`] = text
+      return [half, { file: `${index}.${half}` }]
+    })
+    return { kid, use, ...Object.fromEntries(references) }
+  })
+  return [{ ...least, tokens: { algorithm, keys: list } }, { files }] as const
+}
+
+const secret = 's'.repeat(32)
+
+t.test('a key of each algorithm signs', async (t) => {
+  const keys: Readonly<Record<string, string>> = {
+    ES256: ec.private,
+    EdDSA: ed.private,
+    RS256: rsa.private,
+    HS256: secret,
+  }
+  for (const [algorithm, text] of Object.entries(keys)) {
+    const { tokens } = load(t, ...setUp(algorithm, [{ private: text }]))
+    t.match(tokens.keys, [{ kid: 'k', use: 'sign', material: { algorithm } }])
+  }
+})
+
+t.test('other keys verify, of whatever algorithm, with their public half alone', async (t) => {
+  const older = [
+    { kid: 'a', use: 'verify', public: rsa.public },
+    { kid: 'b', use: 'verify', private: ed.private },
+    { kid: 'c', use: 'verify', public: ec.private },
+  ] as const
+  const { tokens } = load(t, ...setUp('ES256', [{ private: ec.private }, ...older]))
+  t.strictSame(
+    tokens.keys.map(({ kid, use, material }) => [
+      kid,
+      use,
+      material.algorithm,
+      material.privateKey !== undefined,
+    ]),
+    [
+      ['k', 'sign', 'ES256', true],
+      ['a', 'verify', 'RS256', false],
+      ['b', 'verify', 'EdDSA', true],
+      ['c', 'verify', 'ES256', false],
+    ],
+  )
+})
+
+const at = 'tokens.keys[0]'
+const cases: readonly (readonly [what: string, algorithm: string, key: Key, complaint: string])[] = [
+  [
+    'a signing key of another algorithm',
+    'ES256',
+    { private: ed.private },
+    `${at}.private: is a key for EdDSA, but tokens.algorithm is ES256`,
+  ],
+  [
+    'a PEM key where a secret is meant',
+    'HS256',
+    { private: rsa.private },
+    `${at}.private: is a key for RS256, but tokens.algorithm is HS256`,
+  ],
+  [
+    'a public key in place of the private one',
+    'ES256',
+    { private: ec.public },
+    `${at}.private: holds no private key in PEM form`,
+  ],
+  [
+    'a signing key without its private half',
+    'ES256',
+    { public: ec.public },
+    `${at}.private: is missing: this key signs`,
+  ],
+  [
+    'an RSA key that is too short',
+    'RS256',
+    { private: shortRsa.private },
+    `${at}.private: is an RSA key of 1024 bits: 2048 is the least`,
+  ],
+  [
+    'a curve that no algorithm has',
+    'ES256',
+    { private: p384.private },
+    `${at}.private: must be a P-256, RSA or Ed25519 key`,
+  ],
+  ['a text that is no key', 'ES256', { private: secret }, `${at}.private: holds no key in PEM form`],
+  [
+    'a secret of 31 bytes',
+    'HS256',
+    { private: 's'.repeat(31) },
+    `${at}.private: is a secret of 31 bytes: 32 is the least`,
+  ],
+  [
+    'a broken PEM',
+    'ES256',
+    { private: ec.private.replace('\n', '\nx') },
+    `${at}.private: holds no private key in PEM form`,
+  ],
+]
+
+for (const [what, algorithm, key, complaint] of cases) {
+  t.test(`it is refused, and not repeated: ${what}`, async (t) => {
+    t.strictSame(complaints(t, ...setUp(algorithm, [key])), [complaint])
+  })
+}
+
+t.test('an empty secret is refused', async (t) => {
+  t.strictSame(complaints(t, ...setUp('HS256', [{ private: '\n' }])), [
+    `${at}.private: config/0.private is empty`,
+  ])
+})
+
+t.test('a verifying key needs a half, and not both from nowhere', async (t) => {
+  const signer = { kid: 's', private: ec.private }
+  t.strictSame(complaints(t, ...setUp('ES256', [{ use: 'verify' }, signer])), [`${at}.public: is missing`])
+})
+
+t.test('exactly one key signs, and IDs are unique', async (t) => {
+  const signer = { private: ec.private }
+  t.strictSame(complaints(t, ...setUp('ES256', [signer, { ...signer, kid: 'b' }])), [
+    'tokens.keys: exactly one key must have use: sign, not 2',
+  ])
+  t.strictSame(complaints(t, ...setUp('ES256', [{ use: 'verify', public: ec.public }])), [
+    'tokens.keys: exactly one key must have use: sign, not 0',
+  ])
+  t.strictSame(complaints(t, ...setUp('ES256', [signer, { use: 'verify', public: ec.public }])), [
+    'tokens.keys[1].kid: there is another key with the ID "k"',
+  ])
+  for (const kid of ['', 'a b', 'a/b', 'é', 'a'.repeat(129)]) {
+    t.match(complaints(t, ...setUp('ES256', [{ kid, ...signer }])), [
+      /^tokens\.keys\[0\]\.kid: has the wrong form/,
+    ])
+  }
+})

@@ -1,0 +1,58 @@
+import { rootCertificates } from 'node:tls'
+import t from 'tap'
+import { complaints, least, load, withUpstream } from '../files.ts'
+
+const target = (url: string) => withUpstream({ targets: [{ url: 'http://10.0.0.11' }, { url }] })
+
+t.test('a target is an http(s) origin', async (t) => {
+  const isOrigin = [
+    'http://10.0.0.11:3000',
+    'http://10.0.0.11:3000/',
+    'https://orders.internal',
+    'http://[fd00::1]:3000',
+    'HTTP://localhost',
+  ]
+  for (const url of isOrigin) t.strictSame(complaints(t, target(url)), [], url)
+  const isNone: Readonly<Record<string, string>> = {
+    '10.0.0.11:3000': 'must be a URL such as http://10.0.0.11:3000',
+    'localhost:3000': 'must be a URL such as http://10.0.0.11:3000',
+    '/orders': 'must be a URL such as http://10.0.0.11:3000',
+    'ftp://10.0.0.11': 'must be a URL such as http://10.0.0.11:3000',
+    'ws://10.0.0.11': 'must be a URL such as http://10.0.0.11:3000',
+    'http://': 'must be a URL such as http://10.0.0.11:3000',
+    'http://10.0.0.11:99999': 'must be a URL such as http://10.0.0.11:3000',
+    'http://user@10.0.0.11': 'must not hold a user or password',
+    'http://user:hunter2@10.0.0.11': 'must not hold a user or password',
+    'http://10.0.0.11/orders': 'must be an origin: no path, query or fragment',
+    'http://10.0.0.11/?a=b': 'must be an origin: no path, query or fragment',
+    'http://10.0.0.11/#a': 'must be an origin: no path, query or fragment',
+  }
+  for (const [url, complaint] of Object.entries(isNone)) {
+    t.strictSame(complaints(t, target(url)), [`upstreams.backend.targets[1].url: ${complaint}`], url)
+  }
+})
+
+t.test('the certificates to trust are PEM that is there', async (t) => {
+  const ca = withUpstream({ tls: { ca: { file: 'ca.pem' } } })
+  const at = 'upstreams.backend.tls.ca'
+  const [certificate = ''] = rootCertificates
+  const found = load(t, ca, { files: { 'config/ca.pem': `${certificate}\n` } })
+  t.strictSame(found.upstreams[0]?.tls, { verify: true, ca: certificate })
+  t.strictSame(complaints(t, ca), [`${at}: cannot read config/ca.pem: no such file or directory`])
+  for (const content of ['nonsense', '-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----'])
+    t.strictSame(complaints(t, ca, { files: { 'config/ca.pem': content } }), [
+      `${at}: holds no certificate in PEM form`,
+    ])
+  const byName = withUpstream({ tls: { ca: { env: 'BACKEND_CA' } } })
+  t.strictSame(complaints(t, byName), [`${at}: the environment variable BACKEND_CA is not set`])
+  t.strictSame(complaints(t, byName, { env: { BACKEND_CA: certificate } }), [])
+})
+
+t.test('the targets of an upstream are looked at even where something else in it is wrong', async (t) => {
+  const upstream = { targets: [{ url: 'nowhere' }], connections: 0, host: 'clent' }
+  t.strictSame(complaints(t, { ...least, upstreams: { backend: upstream } }), [
+    'upstreams.backend.targets[0].url: must be a URL such as http://10.0.0.11:3000',
+    'upstreams.backend.connections: must be a whole number from 1 to 65535',
+    'upstreams.backend.host: must be one of client, target, did you mean "client"?',
+  ])
+})

@@ -1,0 +1,52 @@
+import type { SchemaNode } from '../../../src/config/schema/fields.ts'
+import { configSchema } from '../../../src/config/schema/schema.ts'
+
+/** A node of the schema, where its option stands in `everything`. */
+export interface PlacedNode {
+  readonly path: readonly (string | number)[]
+  readonly node: SchemaNode
+}
+
+/** Every node of the schema: an upstream is `it`, an item of a list the first. */
+export function allNodes(): readonly PlacedNode[] {
+  return below(configSchema, [])
+}
+
+function below(node: SchemaNode, path: PlacedNode['path']): PlacedNode[] {
+  const members = Object.entries(node.properties ?? {})
+  const named = Object.values(node.patternProperties ?? {})
+  return [
+    { path, node },
+    ...members.flatMap(([name, child]) => below(child, [...path, name])),
+    ...named.flatMap((child) => below(child, [...path, 'it'])),
+    ...(node.items ? below(node.items, [...path, 0]) : []),
+    ...(node.anyOf ?? []).flatMap((child) => below(child, path)),
+  ]
+}
+
+const target = { url: 'http://127.0.0.1:3000' }
+
+/** A config in which every map and list of the schema can be gone into. */
+export const everything = {
+  upstreams: { it: { targets: [target] } },
+  routes: [
+    {
+      name: 'it',
+      path: '/',
+      host: 'a.example',
+      methods: ['GET'],
+      upstream: 'it',
+      auth: 'any',
+      roles: ['Admin'],
+    },
+  ],
+  trustedProxies: ['10.0.0.0/8'],
+}
+
+/** The config with another value at a path; maps on the way are made. */
+export function withValue(tree: unknown, [first, ...rest]: PlacedNode['path'], value: unknown): unknown {
+  if (first === undefined) return value
+  if (Array.isArray(tree)) return tree.with(Number(first), withValue(tree[Number(first)], rest, value))
+  const map = typeof tree === 'object' && tree !== null ? (tree as Record<string, unknown>) : {}
+  return { ...map, [first]: withValue(map[first], rest, value) }
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { parse } from 'yaml'
+import { publishedSchema } from '../../../src/config/schema/published.ts'
+import { validate } from '../../../src/config/validate.ts'
+import { least, type Options, withRoute, withUpstream } from '../files.ts'
+import { allNodes } from './nodes.ts'
+
+// Strict: a word that JSON Schema does not know is refused.
+const ajv = new Ajv2020({ strict: true, allErrors: true })
+const schema = publishedSchema()
+const isGood = ajv.compile(schema)
+
+t.test('it is a schema of JSON Schema 2020-12, and says so', async (t) => {
+  t.match(schema, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Gatehouse config' })
+  t.ok(ajv.validateSchema(schema), ajv.errorsText(ajv.errors))
+})
+
+t.test('no word of our own is left in it', async (t) => {
+  const ours = ['duration', 'size', 'secret', 'optional']
+  t.strictSame(
+    wordsOf(schema).filter((word) => ours.includes(word)),
+    [],
+  )
+})
+
+t.test('every option tells an editor what it is for', async (t) => {
+  const mute = allNodes().filter(({ path, node }) => {
+    // A branch of a choice is told by the choice.
+    return path.length > 0 && node.description === undefined && node.const === undefined && !isBare(node)
+  })
+  t.strictSame(mute, [])
+})
+
+t.test('the configs that are shipped are good by it', async (t) => {
+  for (const file of ['config/gateway.yaml', 'config/gateway.example.yaml']) {
+    t.ok(isGood(parse(readFileSync(file, 'utf8'))), `${file}: ${ajv.errorsText(isGood.errors)}`)
+  }
+})
+
+t.test('an editor and the program agree', async (t) => {
+  const configs: readonly (readonly [what: string, options: Options])[] = [
+    ['the least config', least],
+    ['nothing at all', {}],
+    ['an unknown option', { ...least, lisen: {} }],
+    ['an unknown option further down', { ...least, listen: { prot: 1 } }],
+    ['a port that is a text', { ...least, listen: { port: '80' } }],
+    ['a port out of range', { ...least, listen: { port: 65_536 } }],
+    ['a duration without a unit', { ...least, listen: { requestTimeout: '30' } }],
+    ['a duration', { ...least, listen: { requestTimeout: '45s' } }],
+    ['a size', withRoute({ maxBody: '1GiB' })],
+    ['a size without a limit', withRoute({ maxBody: 'unlimited' })],
+    ['a size that only begins well', withRoute({ maxBody: '1GiB or unlimited' })],
+    ['a size in other units', withRoute({ maxBody: '1GB' })],
+    ['no issuer', { ...least, tokens: { issuer: null } }],
+    ['an issuer that is a number', { ...least, tokens: { issuer: 1 } }],
+    ['an inline secret', { ...least, keys: { sealingKey: 'secret' } }],
+    ['a secret from two places', { ...least, keys: { sealingKey: { file: 'a', env: 'b' } } }],
+    ['a secret from nowhere', { ...least, keys: { sealingKey: {} } }],
+    ['a name with a slash', { ...least, upstreams: { 'a/b': { targets: [{ url: 'http://a' }] } } }],
+    ['no targets', withUpstream({ targets: [] })],
+    ['a route without a path', { ...least, routes: [{ name: 'a', upstream: 'b', auth: 'any' }] }],
+    ['the same method twice', withRoute({ methods: ['GET', 'GET'] })],
+  ]
+  for (const [what, options] of configs) {
+    t.equal(isGood(options), validate(options).findings.length === 0, what)
+  }
+})
+
+/** The words of a schema: names of options are none. */
+function wordsOf(node: object): string[] {
+  return Object.entries(node).flatMap(([word, value]: [string, unknown]) => {
+    if (word === 'properties' || word === 'patternProperties') {
+      return [word, ...Object.values(value as object).flatMap((child) => wordsOf(child as object))]
+    }
+    if (word === 'items' || word === 'anyOf')
+      return [word, ...[value].flat().flatMap((child) => wordsOf(child as object))]
+    return [word]
+  })
+}
+
+function isBare({ type }: { readonly type?: string }): boolean {
+  return type === 'boolean' || type === 'null'
+}

@@ -1,0 +1,93 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readConfig } from '../../src/config/load.ts'
+import { readSecret } from '../../src/config/secrets.ts'
+import { complaints, least, load, writeFiles } from './files.ts'
+
+const redis = (password: object) => ({
+  ...least,
+  store: { driver: 'redis', redis: { url: 'redis://a', password } },
+})
+const sealingKey = { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') }
+const at = 'store.redis.password'
+
+function passwordOf(config: ReturnType<typeof load>): string | undefined {
+  return config.store.driver === 'redis' ? config.store.password : undefined
+}
+
+t.test('a secret is the content of a file without the line break at its end', async (t) => {
+  const contents: Readonly<Record<string, string>> = {
+    hunter2: 'hunter2',
+    'hunter2\n': 'hunter2',
+    'hunter2\r\n': 'hunter2',
+    'hunter2\n\n': 'hunter2\n',
+    ' hunter 2 ': ' hunter 2 ',
+    pässwörd: 'pässwörd',
+  }
+  for (const [content, secret] of Object.entries(contents)) {
+    const files = { ...sealingKey, 'config/password': content }
+    t.equal(passwordOf(load(t, redis({ file: 'password' }), { files })), secret, JSON.stringify(content))
+  }
+})
+
+t.test('a secret is the value of an environment variable as it stands', async (t) => {
+  for (const value of ['hunter2', ' hunter2 ', 'hunter2\n', '[hunter2']) {
+    const around = { files: sealingKey, env: { REDIS_PASSWORD: value } }
+    t.equal(passwordOf(load(t, redis({ env: 'REDIS_PASSWORD' }), around)), value, JSON.stringify(value))
+  }
+})
+
+t.test('a secret that is missing or empty is told, with where it was looked for', async (t) => {
+  const files = { ...sealingKey, 'config/empty': '', 'config/line': '\n' }
+  const env = { EMPTY: '' }
+  const told: readonly (readonly [reference: object, complaint: string])[] = [
+    [{ file: 'absent' }, 'cannot read config/absent: no such file or directory'],
+    [{ file: 'empty' }, 'config/empty is empty'],
+    [{ file: 'line' }, 'config/line is empty'],
+    [{ file: '.' }, 'cannot read config: illegal operation on a directory'],
+    [{ file: 'empty/below' }, 'cannot read config/empty/below: not a directory'],
+    [{ env: 'ABSENT' }, 'the environment variable ABSENT is not set'],
+    [{ env: 'EMPTY' }, 'the environment variable EMPTY is empty'],
+  ]
+  for (const [reference, complaint] of told) {
+    t.strictSame(
+      complaints(t, redis(reference), { files, env }),
+      [`${at}: ${complaint}`],
+      JSON.stringify(reference),
+    )
+  }
+})
+
+t.test('a relative path starts at the config file, wherever the program runs', async (t) => {
+  const files = { ...sealingKey, 'config/a/password': 'below', 'secrets/password': 'beside' }
+  t.equal(passwordOf(load(t, redis({ file: 'a/password' }), { files })), 'below')
+  t.equal(passwordOf(load(t, redis({ file: '../secrets/password' }), { files })), 'beside')
+  const elsewhere = join(writeFiles(t, { password: 'elsewhere' }), 'password')
+  t.equal(passwordOf(load(t, redis({ file: elsewhere }), { files })), 'elsewhere', 'an absolute one does not')
+})
+
+t.test('also a relative path of an override starts at the config file', async (t) => {
+  const files = { ...sealingKey, 'config/a': 'file', 'config/b': 'override' }
+  const settings = ['store.redis.password={file: b}']
+  t.equal(passwordOf(load(t, redis({ file: 'a' }), { files, settings })), 'override')
+})
+
+t.test('a file that cannot be read is not taken for one that is absent', async (t) => {
+  const folder = writeFiles(t, {
+    'gateway.yaml': JSON.stringify({ ...least, keys: { sealingKey: { file: 'loop' } } }),
+  })
+  symlinkSync('loop', join(folder, 'loop'))
+  const { problems } = readConfig({ file: join(folder, 'gateway.yaml'), env: {} })
+  t.match(problems, [{ path: ['keys', 'sealingKey'], message: /too many symbolic links/ }])
+})
+
+t.test('a name that every object has is no environment variable', async (t) => {
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    t.match(
+      readSecret({ env: name }, {}, (path) => path),
+      { isAbsent: true },
+      name,
+    )
+  }
+})

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { complaints, least, type Options, withRoute, withUpstream } from './files.ts'
+
+t.test('an unknown option is told with what was probably meant, at every level', async (t) => {
+  const slips: readonly (readonly [options: Options, complaint: string])[] = [
+    [{ ...least, lisen: {} }, 'lisen: unknown option, did you mean "listen"?'],
+    [{ ...least, listen: { prot: 1 } }, 'listen.prot: unknown option, did you mean "port"?'],
+    [
+      withUpstream({ conections: 1 }),
+      'upstreams.backend.conections: unknown option, did you mean "connections"?',
+    ],
+    [
+      withUpstream({ timeouts: { conect: '1s' } }),
+      'upstreams.backend.timeouts.conect: unknown option, did you mean "connect"?',
+    ],
+    [
+      withUpstream({ targets: [{ url: 'http://a', wieght: 1 }] }),
+      'upstreams.backend.targets[0].wieght: unknown option, did you mean "weight"?',
+    ],
+    [withRoute({ role: ['Admin'] }), 'routes[0].role: unknown option, did you mean "roles"?'],
+    [
+      withRoute({ timeouts: { responce: '1s' } }),
+      'routes[0].timeouts.responce: unknown option, did you mean "response"?',
+    ],
+    [
+      { ...least, identity: { headers: { mail: 'X-Mail' } } },
+      'identity.headers.mail: unknown option, did you mean "email"?',
+    ],
+    [
+      { ...least, keys: { sealingKey: { flie: 'a' } } },
+      'keys.sealingKey.flie: unknown option, did you mean "file"?',
+    ],
+    [
+      { ...least, tokens: { keys: [{ kid: 'k', use: 'sign', privat: { file: 'a' } }] } },
+      'tokens.keys[0].privat: unknown option, did you mean "private"?',
+    ],
+    [
+      { ...least, store: { redis: { sentinel: { nam: 'a', name: 'a', nodes: ['a:1'] } } } },
+      'store.redis.sentinel.nam: unknown option, did you mean "name"?',
+    ],
+    [{ ...least, nothingLikeIt: 1 }, 'nothingLikeIt: unknown option'],
+  ]
+  for (const [options, complaint] of slips) t.ok(complaints(t, options).includes(complaint), complaint)
+})
+
+t.test('an option of a later version is unknown until it works', async (t) => {
+  for (const name of ['portal', 'cors', 'tracing', 'explain']) {
+    t.strictSame(complaints(t, { ...least, [name]: {} }), [`${name}: unknown option`])
+  }
+  for (const name of ['rateLimit', 'workers'])
+    t.match(complaints(t, withRoute({ [name]: 1 })), [/unknown option/])
+})

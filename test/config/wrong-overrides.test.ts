@@ -1,0 +1,68 @@
+import t, { type Test } from 'tap'
+import { complaints, least, type Options, problems, withUpstream } from './files.ts'
+
+const env = (name: string, value: string) => ({ env: { [name]: value } })
+
+t.test('what overrides an option is told where the value is wrong, not the file', async (t) => {
+  const text = JSON.stringify({ ...least, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
+  const told = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
+  t.strictSame(told('listen.port=x'), [
+    '--set listen.port  listen.port: must be a whole number from 0 to 65535',
+  ])
+  t.match(told('trustedProxies=[1.2.3.4, a]'), [/^--set trustedProxies {2}trustedProxies\[1\]: /])
+  t.match(told('keys.sealingKey.file=..'), [/^--set keys\.sealingKey\.file {2}keys\.sealingKey: cannot read/])
+  t.strictSame(told('nope.x=1'), ['--set nope.x  nope: unknown option'])
+  t.strictSame(problems(t, text, env('GATEHOUSE__NOPE__X', '1')), [
+    '$GATEHOUSE__NOPE__X  nope: unknown option',
+  ])
+})
+
+const refused: readonly (readonly [what: string, setting: string])[] = [
+  ['an unknown option', 'listen.prot=1'],
+  ['an unknown section', 'nope=1'],
+  ['an option below a number', 'listen.port.x=1'],
+  ['an option below a text', 'publicUrl.x=1'],
+  ['a route by its name rather than its number', 'routes.all.auth=none'],
+  ['a route counted from the end', 'routes[-1].auth=none'],
+  ['a route far behind the last', 'routes[7].auth=none'],
+  ['a number that no list can have', 'routes[4294967300].auth=none'],
+  ['a number that is none', 'routes[0x0].auth=none'],
+  ['no name', '=1'],
+  ['nothing', ''],
+  ['no value', 'listen.port'],
+  ['a value that is no YAML', 'trustedProxies=['],
+  ['a name that every object has', 'constructor.x=1'],
+  ['such a name further down', 'listen.toString.x=1'],
+  ['the prototype', '__proto__.polluted=1'],
+  ['the prototype of a section', 'listen.__proto__.polluted=1'],
+  ['the prototype by another way', 'constructor.prototype.polluted=1'],
+]
+
+for (const [what, setting] of refused) {
+  t.test(`an override that sets nothing is refused, never ignored: ${what}`, async (t) => {
+    t.not(told(t, setting).length, 0)
+    t.equal('polluted' in {}, false)
+  })
+}
+
+function told(t: Test, setting: string): readonly string[] {
+  const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
+  // Whatever a fault of ours does to the prototype of all objects must not reach the other tests.
+  t.teardown(() => Reflect.deleteProperty(Object.prototype, 'polluted'))
+  return complaints(t, options, { settings: [setting] })
+}
+
+t.test('the same holds for the environment', async (t) => {
+  for (const name of [
+    'ROUTES__ALL__AUTH',
+    'LISTEN__PORT__X',
+    'CONSTRUCTOR__X',
+    'NOPE',
+    '',
+    '__',
+    'LISTEN__',
+  ]) {
+    const found = complaints(t, { ...least, listen: { port: 1 } }, env(`GATEHOUSE__${name}`, '1'))
+    t.not(found.length, 0, name)
+  }
+})

@@ -1,0 +1,39 @@
+import type { Account, Session, Store } from '../../src/store/store.ts'
+
+/**
+ * What should be found of a store: for each record a text that says how it is, or null where it is gone.
+ * A writer tells the facts it is about to make, and tells them again once the store has answered.
+ */
+export type Facts = Readonly<Record<string, string | null>>
+
+export interface Report {
+  readonly phase: 'asks' | 'answered'
+  readonly facts: Facts
+}
+
+export function accountFact({ id, email, isDisabled, secretKey, apiKey, previousSecretKey }: Account): Facts {
+  const keys = [secretKey.digest, apiKey.digest, previousSecretKey?.digest ?? new Uint8Array()]
+  const digests = keys.map((digest) => Buffer.from(digest).toString('base64url'))
+  return { [`account ${id}`]: [email, isDisabled, ...digests].join(' ') }
+}
+
+export function sessionFact({ id, generation, end }: Pick<Session, 'id' | 'generation' | 'end'>): Facts {
+  return { [`session ${id}`]: `${generation} ${end ?? 'lives'}` }
+}
+
+/** What the store says of the records that some facts are about. */
+export async function lookUp(store: Store, facts: Facts): Promise<Facts> {
+  const found: [string, string | null][] = []
+  for (const name of Object.keys(facts)) {
+    const [kind, id = ''] = name.split(' ')
+    if (kind === 'email') found.push([name, (await store.findAccountByEmail(id))?.id ?? null])
+    else if (kind === 'account') {
+      const account = await store.findAccount(id)
+      found.push([name, account ? (accountFact(account)[name] ?? null) : null])
+    } else {
+      const session = await store.findSession(id)
+      found.push([name, session ? (sessionFact(session)[name] ?? null) : null])
+    }
+  }
+  return Object.fromEntries(found)
+}

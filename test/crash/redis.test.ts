@@ -1,0 +1,40 @@
+import t from 'tap'
+import type { StoreOptions } from '../../src/store/open.ts'
+import { type RedisServer, startRedis } from '../setup/redis.ts'
+import { openInspector } from '../store/redis/place.ts'
+import { surviveKills } from './rounds.ts'
+
+function optionsOf({ url }: RedisServer): StoreOptions {
+  const place = { kind: 'single', url } as const
+  return {
+    driver: 'redis',
+    place,
+    username: undefined,
+    password: undefined,
+    tls: undefined,
+    keyPrefix: 'gh:',
+  }
+}
+
+t.test('on Redis a kill at any moment loses no answered write and leaves none half-done', async (t) => {
+  const server = await startRedis(t)
+  await surviveKills(t, { store: optionsOf(server), rounds: 15, withinMs: 8_000 })
+  const inspector = openInspector(t, server)
+  const accounts = await inspector.zcard('gh:{account}:ids')
+  t.equal(await inspector.hlen('gh:{account}:emails'), accounts)
+  t.equal((await inspector.keys('gh:{account}:account:*')).length, accounts)
+})
+
+t.test('nor does a kill of Redis itself, where it appends every write to its file', async (t) => {
+  const server = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
+  await surviveKills(t, {
+    store: optionsOf(server),
+    rounds: 8,
+    withinMs: 8_000,
+    kill: () => server.signal('SIGKILL'),
+    between: async () => {
+      await server.stop()
+      await server.start()
+    },
+  })
+})

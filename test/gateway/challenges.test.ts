@@ -1,0 +1,101 @@
+import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
+import { assertProblem } from './support/problem.ts'
+import { assertRefusals } from './support/refusals.ts'
+
+const key = 'SecretKey realm="gatehouse"'
+const bearer = 'Bearer realm="gatehouse"'
+const either = `${key}\n${bearer}`
+const wrongToken = `${bearer}, error="invalid_token"`
+
+t.test('every refused credential has its code, and says how to come back', async (t) => {
+  const backend = await startBackend(t)
+  let aheadMs = 0
+  const gateway = await startGateway(t, { backend: backend.url, clock: () => Date.now() + aheadMs })
+  const user = await gateway.createAccount({ isVerified: false })
+  const off = await gateway.createAccount()
+  const expired = await gateway.tokens(user)
+  aheadMs = 3_600_000
+  const offTokens = await gateway.tokens(off)
+  await gateway.operate(({ accounts }) => accounts.update(off.account.id, { isDisabled: true }))
+  const { JwtToken } = await gateway.tokens(user)
+  const revoked = await gateway.tokens(user)
+  await gateway.post(revokeTokenPath, { token: revoked.RefreshToken })
+
+  const secretKey = `SecretKey: ${user.secretKey}`
+  const token = (text: string) => `Authorization: Bearer ${text}`
+  const asJson = (body: unknown) => ({
+    headers: ['Content-Type: application/json'],
+    body: JSON.stringify(body),
+  })
+  const wrongPair = { ...asJson({ SecretKey: 'a', APIKey: 'b' }), challenge: key }
+  const off403 = asJson({ SecretKey: off.secretKey, APIKey: off.apiKey })
+  const refused = (text: string) => ({ headers: [token(text)], challenge: wrongToken })
+  const refresh = (text: string) => ({ ...asJson({ token: text }), challenge: bearer })
+  const issue = `POST ${accessTokenPath}`
+  const rotate = `POST ${refreshTokenPath}`
+  const both = [secretKey, token(JwtToken)]
+  const notHere = '401 scheme-not-accepted'
+
+  await assertRefusals(t, gateway.url, [
+    ['nothing, for a key', 'GET /key', '401 credentials-missing', { challenge: key }],
+    ['nothing, for a token', 'GET /bearer', '401 credentials-missing', { challenge: bearer }],
+    ['nothing, for either', 'GET /any', '401 credentials-missing', { challenge: either }],
+    ['a wrong pair', issue, '401 credentials-invalid', wrongPair],
+    ['the pair of a disabled account', issue, '403 account-disabled', off403],
+    ['a wrong key', 'GET /key', '401 secret-key-invalid', { headers: ['SecretKey: x'], challenge: key }],
+    ['an empty key', 'GET /key', '401 secret-key-invalid', { headers: ['SecretKey:'], challenge: key }],
+    [
+      'a wrong key on any',
+      'GET /any',
+      '401 secret-key-invalid',
+      { headers: ['SecretKey: x'], challenge: either },
+    ],
+    ['a wrong token', 'GET /bearer', '401 token-invalid', refused('x.y.z')],
+    ['an empty token', 'GET /bearer', '401 token-invalid', refused('')],
+    ['a token of two words', 'GET /bearer', '401 token-invalid', refused('x y')],
+    ['an expired token', 'GET /bearer', '401 token-expired', refused(expired.JwtToken)],
+    ['a revoked token', 'GET /bearer', '401 token-revoked', refused(revoked.JwtToken)],
+    ['a disabled token', 'GET /bearer', '401 token-revoked', refused(offTokens.JwtToken)],
+    ['a key for a token', 'GET /bearer', notHere, { headers: [secretKey], challenge: bearer }],
+    ['a token for a key', 'GET /key', notHere, { headers: [token(JwtToken)], challenge: key }],
+    ['Basic', 'GET /any', notHere, { headers: ['Authorization: Basic dTpw'], challenge: either }],
+    ['a wrong refresh token', rotate, '401 refresh-token-invalid', refresh('x')],
+    ['a revoked refresh token', rotate, '401 session-revoked', refresh(revoked.RefreshToken)],
+    ['a disabled refresh token', rotate, '401 session-revoked', refresh(offTokens.RefreshToken)],
+    ['a disabled key', 'GET /any', '403 account-disabled', { headers: [`SecretKey: ${off.secretKey}`] }],
+    ['an account not verified', 'GET /verified', '403 account-unverified', { headers: [secretKey] }],
+    [
+      'a role that may not',
+      'GET /admin',
+      '403 role-forbidden',
+      { headers: [token(JwtToken)], challenge: `${key}\n${bearer}, error="insufficient_scope"` },
+    ],
+    [
+      'two credentials',
+      'GET /any',
+      '400 credentials-ambiguous',
+      { headers: both, challenge: `${key}\n${bearer}, error="invalid_request"` },
+    ],
+  ])
+  t.equal(backend.seen.length, 0, 'none of them reached the backend')
+
+  t.test('a refresh token used before is 401, and its session is over', async (t) => {
+    const { RefreshToken } = await gateway.tokens(user)
+    const next = await askJson(t, gateway.url, refreshTokenPath, { token: RefreshToken })
+    await askJson(t, gateway.url, refreshTokenPath, { token: next.json().refreshToken })
+    const response = await askJson(t, gateway.url, refreshTokenPath, { token: RefreshToken })
+    assertProblem(t, response, { status: 401, code: 'refresh-token-reused' })
+    t.equal(response.headers['www-authenticate'], bearer)
+  })
+
+  t.test('what is wrong with a token is described as RFC 6750 wants it', async (t) => {
+    const response = await ask(t, gateway.url, 'GET /bearer', [token('x')])
+    t.match(
+      response.headers['www-authenticate'],
+      /^Bearer realm="gatehouse", error="invalid_token", error_description="[ !#-[\]-~]+"$/,
+    )
+  })
+})

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { accessTokenPath, ask, askJson } from './support/ask.ts'
+
+type Line = Readonly<Record<string, unknown>>
+
+/** The request lines so far, once there are as many as are expected. */
+function requestLines({ logLines }: TestGateway, count: number, withinMs = 10_000): Promise<Line[]> {
+  return until(
+    'the requests are logged',
+    () => {
+      const lines = logLines.map((line): Line => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+      return lines.length >= count ? lines : undefined
+    },
+    withinMs,
+  )
+}
+
+t.test('each request leaves one line of JSON that says what became of it', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  const { account, secretKey } = await gateway.createAccount()
+  const expected: Line[] = []
+  for (const [line, headers, said] of [
+    [
+      'GET /key/a?b=c',
+      [`SecretKey: ${secretKey}`],
+      { route: 'key', status: 200, scheme: 'secretKey', accountId: account.id, upstream: 'backend' },
+    ],
+    ['GET /public', [], { route: 'public', status: 200 }],
+    ['POST /any', [], { route: 'any', status: 401, code: 'credentials-missing' }],
+    ['GET /nowhere', [], { route: '_unmatched', status: 404, code: 'route-not-found' }],
+    ['GET /a//b', [], { route: '_unmatched', status: 400, code: 'path-ambiguous' }],
+    [`PUT ${accessTokenPath}`, [], { route: '_gateway', status: 405, code: 'method-not-allowed' }],
+    ['TRACE /public', [], { status: 405, code: 'method-not-allowed' }],
+  ] as const) {
+    await ask(t, gateway.url, line, [...headers])
+    const [method, path] = line.split(/[ ?]/)
+    expected.push({ method, path, client: '127.0.0.1', level: 'info', ...said })
+    const lines = await requestLines(gateway, expected.length)
+    t.equal(lines.length, expected.length, 'one line a request')
+    t.match(lines.at(-1), expected.at(-1))
+    t.match(lines.at(-1), { requestId: /^[\da-f-]{36}$/, durationMs: Number, time: /^\d{4}-\d\d-\d\dT.*Z$/ })
+  }
+  t.ok(gateway.logLines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1))
+})
+
+t.test('a request that cannot be read leaves a line, too', async (t) => {
+  const gateway = await startGateway(t)
+  for (const [sent, status] of [
+    ['no HTTP at all\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+  ] as const) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(sent)
+    t.equal((await client.response()).status, status)
+  }
+  const lines = await requestLines(gateway, 3, 2_000).catch(() => [])
+  t.strictSame(
+    lines.map(({ status }) => status),
+    [400, 431, 405],
+  )
+})
+
+t.test('a client that leaves is 499, an answer that breaks off is not complete', async (t) => {
+  const backend = await startBackend(t, (request, response) => {
+    if (request.url === '/public/half')
+      response.writeHead(200, { 'Content-Length': 9 }).write('half', () => response.destroy())
+  })
+  const gateway = await startGateway(t, { backend: backend.url })
+  const client = await connectRaw(t, gateway.url)
+  client.send('GET /public/held HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until('the backend has it', () => backend.seen.length > 0)
+  client.close()
+  t.match((await requestLines(gateway, 1)).at(-1), { status: 499, path: '/public/held', isComplete: false })
+  await t.rejects(ask(t, gateway.url, 'GET /public/half'))
+  t.match((await requestLines(gateway, 2)).at(-1), { status: 200, path: '/public/half', isComplete: false })
+})
+
+t.test('a failure of the backend is logged with its cause, which the client is not told', async (t) => {
+  const gateway = await startGateway(t)
+  const response = await ask(t, gateway.url, 'GET /public')
+  t.notMatch(response.body, 'ECONNREFUSED')
+  const [line] = await requestLines(gateway, 1)
+  t.match(line, { status: 502, code: 'upstream-unreachable', reason: /ECONNREFUSED/, upstream: 'backend' })
+})
+
+t.test('log.access: false leaves out the requests, log.level what is below it', async (t) => {
+  const backend = await startBackend(t)
+  const quiet = await startGateway(t, { backend: backend.url, config: { log: { access: false } } })
+  t.equal((await ask(t, quiet.url, 'GET /public')).status, 200)
+  await quiet.shutDown()
+  t.notOk(quiet.logLines.some((line) => line.includes('"request"')))
+  const silent = await startGateway(t, { backend: backend.url, config: { log: { level: 'silent' } } })
+  await askJson(t, silent.url, accessTokenPath, {})
+  await silent.shutDown()
+  t.strictSame(silent.logLines, [])
+})

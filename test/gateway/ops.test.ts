@@ -1,0 +1,180 @@
+import { METHODS } from 'node:http'
+import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.ts'
+import { type Exposition, readMetrics } from './support/metrics.ts'
+
+/** Name, type and labels of all that the gateway measures of itself. */
+const expected: Readonly<Record<string, readonly [type: string, ...labels: string[]]>> = {
+  gatehouse_http_requests_total: ['counter', 'code', 'method', 'route'],
+  gatehouse_http_request_duration_seconds: ['histogram', 'route'],
+  gatehouse_overhead_duration_seconds: ['histogram'],
+  gatehouse_upstream_request_duration_seconds: ['histogram', 'upstream'],
+  gatehouse_http_requests_in_flight: ['gauge'],
+  gatehouse_auth_decisions_total: ['counter', 'outcome', 'reason', 'scheme'],
+  gatehouse_key_cache_requests_total: ['counter', 'result'],
+  gatehouse_tokens_issued_total: ['counter', 'grant'],
+  gatehouse_store_up: ['gauge'],
+  gatehouse_websockets_open: ['gauge'],
+  gatehouse_build_info: ['gauge', 'node', 'version'],
+}
+
+t.test('the ops listener', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  const user = await gateway.createAccount()
+  const { JwtToken } = await gateway.tokens(user)
+  const key = `SecretKey: ${user.secretKey}`
+
+  /** What a few calls change. A request is counted once it is over, which a client may see a little earlier. */
+  async function changes(calls: () => Promise<unknown>, awaited: (now: Exposition) => number) {
+    const before = await readMetrics(gateway.opsUrl)
+    await calls()
+    const after = await until('it is counted', async () => {
+      const now = await readMetrics(gateway.opsUrl)
+      return awaited(now) > awaited(before) ? now : undefined
+    })
+    return (name: string, labels = {}) => after.value(name, labels) - before.value(name, labels)
+  }
+
+  t.test('says that it lives and is ready', async (t) => {
+    for (const path of ['/livez', '/readyz']) {
+      const response = await ask(t, gateway.opsUrl, `GET ${path}`)
+      t.equal(response.status, 200)
+      t.match(response.json(), { status: 'ok' })
+      t.equal((await ask(t, gateway.opsUrl, `HEAD ${path}`)).status, 200)
+    }
+    t.equal((await ask(t, gateway.opsUrl, 'GET /nowhere')).status, 404)
+  })
+
+  t.test('is no part of the main listener, nor the other way round', async (t) => {
+    for (const path of ['/livez', '/readyz', '/metrics', '/status'])
+      t.equal((await ask(t, gateway.url, `GET ${path}`)).status, 404)
+    for (const path of ['/public', accessTokenPath])
+      t.equal((await ask(t, gateway.opsUrl, `POST ${path}`, [], '')).status, 404)
+  })
+
+  t.test('exposes text that Prometheus reads, with just the names and labels of the contract', async (t) => {
+    await ask(t, gateway.url, 'GET /key', [key])
+    await askJson(t, gateway.url, accessTokenPath, {})
+    const response = await ask(t, gateway.opsUrl, 'GET /metrics')
+    t.match(response.headers['content-type'], /^text\/plain; version=0\.0\.4/)
+    const { samples, types } = await readMetrics(gateway.opsUrl)
+    const ours = [...types.keys()].filter((name) => name.startsWith('gatehouse_'))
+    t.strictSame(ours.toSorted(), Object.keys(expected).toSorted())
+    for (const [name, [type, ...labels]] of Object.entries(expected)) {
+      t.equal(types.get(name), type, name)
+      const own = samples.filter((sample) => sample.name.replace(/_(bucket|sum|count)$/, '') === name)
+      for (const sample of own)
+        t.strictSame(
+          Object.keys(sample.labels)
+            .filter((label) => label !== 'le')
+            .toSorted(),
+          labels,
+        )
+    }
+    for (const [name, type] of types)
+      t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`)
+    t.match(samples.find(({ name }) => name === 'gatehouse_build_info')?.labels, {
+      version: /^\d/,
+      node: /^v\d/,
+    })
+  })
+
+  t.test('counts each request under its route, method and status', async (t) => {
+    const rows = [
+      ['GET /key/secret-path', [key], { route: 'key', method: 'GET', code: '200' }],
+      ['POST /bearer', [], { route: 'bearer', method: 'POST', code: '401' }],
+      ['GET /nowhere', [], { route: '_unmatched', method: 'GET', code: '404' }],
+      ['GET /key/../x', [], { route: '_unmatched', method: 'GET', code: '400' }],
+      [`GET ${accessTokenPath}`, [], { route: '_gateway', method: 'GET', code: '405' }],
+      [`POST ${refreshTokenPath}`, [], { route: '_gateway', method: 'POST', code: '400' }],
+    ] as const
+    for (const [line, headers, labels] of rows) {
+      const counter = 'gatehouse_http_requests_total'
+      const change = await changes(
+        () => ask(t, gateway.url, line, [...headers]),
+        (now) => now.value(counter, labels),
+      )
+      t.equal(change(counter, labels), 1, line)
+      t.equal(change(counter), 1, 'and no other')
+      t.equal(change('gatehouse_http_request_duration_seconds_count', { route: labels.route }), 1)
+      const isProxied = labels.code === '200' ? 1 : 0
+      t.equal(change('gatehouse_upstream_request_duration_seconds_count', { upstream: 'backend' }), isProxied)
+      t.equal(change('gatehouse_overhead_duration_seconds_count'), isProxied)
+    }
+  })
+
+  t.test('counts decisions by scheme, outcome and reason', async (t) => {
+    for (const [line, headers, labels] of [
+      ['GET /key', [key], { scheme: 'secretKey', outcome: 'allowed', reason: 'ok' }],
+      [
+        'GET /bearer',
+        [`Authorization: Bearer ${JwtToken}`],
+        { scheme: 'bearer', outcome: 'allowed', reason: 'ok' },
+      ],
+      ['GET /optional', [], { scheme: 'none', outcome: 'allowed', reason: 'anonymous' }],
+      [
+        'GET /key',
+        ['SecretKey: x'],
+        { scheme: 'secretKey', outcome: 'refused', reason: 'secret-key-invalid' },
+      ],
+      ['GET /admin', [key], { scheme: 'secretKey', outcome: 'refused', reason: 'role-forbidden' }],
+      ['GET /any', [], { scheme: 'none', outcome: 'refused', reason: 'credentials-missing' }],
+    ] as const) {
+      const counter = 'gatehouse_auth_decisions_total'
+      const change = await changes(
+        () => ask(t, gateway.url, line, [...headers]),
+        (now) => now.value(counter, labels),
+      )
+      t.equal(change(counter), 1, `${line} ${labels.reason}`)
+    }
+  })
+
+  t.test('counts tokens issued and looks into the cache', async (t) => {
+    const issued = 'gatehouse_tokens_issued_total'
+    const change = await changes(
+      async () => {
+        const { RefreshToken } = await gateway.tokens(user)
+        await askJson(t, gateway.url, refreshTokenPath, { token: RefreshToken })
+        await askJson(t, gateway.url, refreshTokenPath, { token: 'wrong' })
+      },
+      (now) => now.value(issued, { grant: 'refresh' }),
+    )
+    t.strictSame([change(issued, { grant: 'keys' }), change(issued)], [1, 2])
+    const other = await gateway.createAccount()
+    const cache = 'gatehouse_key_cache_requests_total'
+    const looked = await changes(
+      async () => {
+        for (let turn = 0; turn < 3; turn++)
+          await ask(t, gateway.url, 'GET /key', [`SecretKey: ${other.secretKey}`])
+      },
+      (now) => now.value(cache, { result: 'hit' }),
+    )
+    t.strictSame([looked(cache, { result: 'miss' }), looked(cache, { result: 'hit' })], [1, 2])
+  })
+
+  t.test('names no path, key, user or address in any label', async (t) => {
+    for (const method of METHODS.filter((method) => method !== 'CONNECT'))
+      await ask(t, gateway.url, `${method} /key/some-path-of-a-client`, ['SecretKey: gsk_x'])
+    const { samples } = await readMetrics(gateway.opsUrl)
+    const text = JSON.stringify(samples.filter(({ name }) => name.startsWith('gatehouse_')))
+    t.notMatch(text, /some-path|example\.com|127\.0\.0\.1|gsk_|eyJ/)
+    t.notOk(text.includes(user.account.id))
+    const routes = new Set(samples.map(({ labels }) => labels.route).filter((route) => route !== undefined))
+    const known = [
+      '_gateway',
+      '_unmatched',
+      'public',
+      'optional',
+      'key',
+      'bearer',
+      'any',
+      'admin',
+      'verified',
+    ]
+    for (const route of routes) t.ok(known.includes(route), route)
+  })
+})

@@ -1,0 +1,134 @@
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { startServer } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { accessTokenPath, ask } from './support/ask.ts'
+import { assertProblem } from './support/problem.ts'
+import { untilClosed } from './support/until-closed.ts'
+import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
+
+const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+/** A gateway before a backend whose answers wait until they are let go. */
+async function start(t: Test, shutdown: object) {
+  const held: ServerResponse[] = []
+  const backend = await startServer(t, (request, response) => {
+    if (request.url?.includes('now')) response.end('now')
+    else held.push(response)
+  })
+  const gateway = await startGateway(t, { backend, config: { shutdown } })
+  const readiness = async () => (await fetch(`${gateway.opsUrl}/readyz`)).status
+  return { held, gateway, readiness }
+}
+
+t.test('requests under way end well, and the gateway ends when they have', async (t) => {
+  const { held, gateway, readiness } = await start(t, { drain: '10s' })
+  const counted = await connectRaw(t, gateway.url)
+  counted.send(head('/public/held'))
+  const streamed = await connectRaw(t, gateway.url)
+  streamed.send('POST /public/held HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc')
+  await until('the backend has both', () => held.length === 2)
+  t.equal(await readiness(), 200)
+  const down = gateway.shutDown()
+  t.equal(await readiness(), 503, 'from the moment it starts')
+  t.equal((await fetch(`${gateway.opsUrl}/livez`)).status, 200)
+  await untilClosed(t, gateway.url)
+  streamed.send('def')
+  for (const response of held) response.end('late')
+  for (const client of [counted, streamed]) {
+    t.match(await client.response(), { status: 200, body: 'late' })
+    client.close()
+  }
+  t.equal(await down, true, 'nothing was broken off')
+  await t.rejects(fetch(`${gateway.opsUrl}/livez`))
+})
+
+t.test(
+  'a connection whose request was under way ends with its answer, and so does the gateway',
+  async (t) => {
+    const { held, gateway } = await start(t, { drain: '3s' })
+    const client = await connectRaw(t, gateway.url)
+    client.send(head('/public/held'))
+    await until('the backend has it', () => held.length === 1)
+    const started = performance.now()
+    const down = gateway.shutDown()
+    await untilClosed(t, gateway.url)
+    held[0]?.end('late')
+    t.equal((await client.response()).headers.connection, 'close')
+    await down
+    t.ok(performance.now() - started < 2_000, 'it did not wait for a client that has nothing more to say')
+  },
+)
+
+t.test('an idle connection gets its next answer, with Connection: close', async (t) => {
+  const { gateway } = await start(t, { drain: '10s' })
+  const targets = ['GET /public/now', `GET ${accessTokenPath}`, 'GET /nowhere', 'GET /any/now', 'GET /a//b']
+  const clients = await Promise.all(
+    targets.map(async (line) => {
+      const client = await connectRaw(t, gateway.url)
+      client.send(head('/public/now'))
+      const { headers } = await client.response()
+      t.not(headers.connection, 'close')
+      return { client, line }
+    }),
+  )
+  const fresh = await connectRaw(t, gateway.url)
+  const down = gateway.shutDown()
+  await untilClosed(t, gateway.url)
+  for (const { client, line } of [...clients, { client: fresh, line: 'GET /public/now' }]) {
+    client.send(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const response = await client.response()
+    t.not(response.status, 503, line)
+    t.equal(response.headers.connection, 'close', line)
+    await client.ended()
+  }
+  t.equal(await down, true)
+})
+
+t.test('while shutdown.delay lasts all goes on as before, but for readyz', async (t) => {
+  const { gateway, readiness } = await start(t, { delay: '300ms', drain: '10s' })
+  const down = gateway.shutDown()
+  t.equal(await readiness(), 503)
+  const response = await ask(t, gateway.url, 'GET /public/now')
+  t.equal(response.status, 200)
+  t.not(response.headers.connection, 'close')
+  t.equal(await down, true)
+})
+
+t.test('what is not answered when the drain ends is told 503, and it was not clean', async (t) => {
+  const { held, gateway } = await start(t, { drain: '100ms' })
+  const client = await connectRaw(t, gateway.url)
+  client.send(head('/public/held'))
+  const half = await connectRaw(t, gateway.url)
+  half.send(head('/public/half'))
+  await until('the backend has both', () => held.length === 2)
+  held
+    .find((response) => response.req.url === '/public/half')
+    ?.writeHead(200, { 'Content-Length': 9 })
+    .write('half')
+  await half.readUntil('half')
+  const idle = await connectRaw(t, gateway.url)
+  const down = gateway.shutDown()
+  const response = await client.response()
+  assertProblem(t, response, { status: 503, code: 'shutting-down' })
+  t.equal(response.headers.connection, 'close')
+  for (const each of [client, half, idle]) await each.ended()
+  t.equal(await down, false)
+})
+
+t.test('WebSockets are closed with 1001 on both sides', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
+  const gateway = await startGateway(t, {
+    backend: backend.url,
+    config: { routes, shutdown: { drain: '10s' } },
+  })
+  const mine = record(await openWebSocket(t, `${gateway.url}/ws`))
+  const theirs = record(backend.sockets[0])
+  t.equal(await gateway.shutDown(), true)
+  await until('both are told', () => mine.closes.length + theirs.closes.length === 2)
+  t.equal(mine.closes[0]?.code, 1001)
+  t.equal(theirs.closes[0]?.code, 1001)
+})

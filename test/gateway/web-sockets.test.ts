@@ -1,0 +1,142 @@
+import t, { type Test } from 'tap'
+import { type Driver, drivers, startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
+
+const identity = { headers: { session: 'X-User-Session', scheme: 'X-User-Scheme' } }
+
+async function start(t: Test, driver: Driver = 'sqlite') {
+  const backend = await startWebSocketBackend(t)
+  const route = { upstream: 'backend', websocket: true }
+  const routes = [
+    { ...route, name: 'ws', path: '/ws', auth: 'any' },
+    { ...route, name: 'open', path: '/open', auth: 'none' },
+  ]
+  const gateway = await startGateway(t, { backend: backend.url, driver, config: { routes, identity } })
+  return { backend, gateway }
+}
+
+for (const driver of drivers) {
+  t.test(`the identity is on the upgrade request, by either scheme, on ${driver}`, async (t) => {
+    const { backend, gateway } = await start(t, driver)
+    const created = await gateway.createAccount()
+    const { JwtToken } = await gateway.tokens(created)
+    const mine = { 'x-user-id': created.account.id, 'x-user-role': 'User', cookie: 'a=1' }
+    for (const [credential, scheme] of [
+      [{ SecretKey: created.secretKey }, 'secretKey'],
+      [{ Authorization: `Bearer ${JwtToken}` }, 'bearer'],
+    ] as const) {
+      const headers = {
+        ...credential,
+        'X-User-Id': 'root',
+        X_User_Role: 'Admin',
+        Cookie: 'refreshToken=x; a=1',
+      }
+      const socket = await openWebSocket(t, `${gateway.url}/ws/x?y=1`, { headers })
+      const upgrade = backend.upgrades.at(-1)
+      t.equal(upgrade?.url, '/ws/x?y=1')
+      t.match(upgrade?.headers, { ...mine, 'x-user-scheme': scheme, 'x-forwarded-for': '127.0.0.1' })
+      for (const name of ['secretkey', 'authorization', 'x_user_role'])
+        t.notOk(name in (upgrade?.headers ?? {}))
+      t.equal('x-user-session' in (upgrade?.headers ?? {}), scheme === 'bearer')
+      socket.close()
+    }
+  })
+}
+
+t.test('messages pass both ways as they are', async (t) => {
+  const { backend, gateway } = await start(t)
+  const socket = await openWebSocket(t, `${gateway.url}/open`)
+  const { messages } = record(socket)
+  const sent = [
+    ...['text', '', 'žluťoučký 🦊', 'x'.repeat(70_000)],
+    ...[Buffer.from([0, 255, 1]), Buffer.alloc(0), Buffer.alloc(3_000_000, 7)],
+  ]
+  for (const data of sent) socket.send(data)
+  await until('all came back', () => messages.length === sent.length)
+  for (const [index, data] of sent.entries()) {
+    t.equal(messages[index]?.isBinary, typeof data !== 'string')
+    t.ok(messages[index]?.data.equals(Buffer.from(data)))
+  }
+  backend.sockets.at(-1)?.send('unasked')
+  await until('what the backend says unasked has come', () => String(messages.at(-1)?.data) === 'unasked')
+})
+
+t.test('pings and pongs pass as they are, and nobody answers for the other side', async (t) => {
+  const { backend, gateway } = await start(t)
+  const mine = await openWebSocket(t, `${gateway.url}/open`)
+  const theirs = backend.sockets.at(-1)
+  const [toldMe, toldThem] = [record(mine), record(theirs)]
+  mine.ping('to you')
+  theirs?.ping('to me')
+  await until('both are answered', () => toldMe.pongs.length > 0 && toldThem.pongs.length > 0)
+  t.match(toldMe, { pings: ['to me'], pongs: ['to you'] })
+  t.match(toldThem, { pings: ['to you'], pongs: ['to me'] })
+})
+
+t.test('close codes and reasons pass both ways', async (t) => {
+  const { backend, gateway } = await start(t)
+  for (const [code, reason] of [
+    [1000, ''],
+    [1000, 'done'],
+    [4321, 'žádný'],
+    [1011, 'x'.repeat(123)],
+  ] as const) {
+    const told = record(await openWebSocket(t, `${gateway.url}/open`))
+    backend.sockets.at(-1)?.close(code, reason)
+    await until('the client is told', () => told.closes.length > 0)
+    t.strictSame(told.closes, [{ code, reason }])
+    const mine = await openWebSocket(t, `${gateway.url}/open`)
+    const { closes } = record(backend.sockets.at(-1))
+    mine.close(code, reason)
+    await until('the backend is told', () => closes.length > 0)
+    t.strictSame(closes, [{ code, reason }])
+  }
+})
+
+t.test('a side that vanishes takes the other with it', async (t) => {
+  const { backend, gateway } = await start(t)
+  const told = record(await openWebSocket(t, `${gateway.url}/open`))
+  backend.sockets.at(-1)?.terminate()
+  await until('the client is told', () => told.closes[0]?.code === 1006)
+  const mine = await openWebSocket(t, `${gateway.url}/open`)
+  const { closes } = record(backend.sockets.at(-1))
+  mine.terminate()
+  await until('the backend is told', () => closes[0]?.code === 1006)
+})
+
+t.test('subprotocols and extensions are between client and backend', async (t) => {
+  const { backend, gateway } = await start(t)
+  const protocols = ['chat', 'superchat']
+  const socket = await openWebSocket(t, `${gateway.url}/open`, { protocols, perMessageDeflate: true })
+  t.equal(socket.protocol, 'chat')
+  t.match(backend.upgrades.at(-1)?.headers, {
+    'sec-websocket-protocol': 'chat,superchat',
+    'sec-websocket-extensions': /^permessage-deflate/,
+  })
+  const { messages } = record(socket)
+  socket.send('squeeze '.repeat(1_000))
+  await until('it came back', () => messages.length > 0)
+  t.equal(String(messages[0]?.data), 'squeeze '.repeat(1_000))
+  const plain = await openWebSocket(t, `${gateway.url}/open`)
+  t.equal(plain.protocol, '')
+})
+
+t.test('open WebSockets are counted, each request is logged when it is over', async (t) => {
+  const { gateway } = await start(t)
+  const open = async () => {
+    const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
+    return Number(/^gatehouse_websockets_open (\d+)$/m.exec(text)?.[1])
+  }
+  const sockets = [
+    await openWebSocket(t, `${gateway.url}/open`),
+    await openWebSocket(t, `${gateway.url}/open`),
+  ]
+  t.equal(await open(), 2)
+  for (const socket of sockets) socket.close()
+  await until('both are counted out', async () => (await open()) === 0)
+  await until(
+    'both are logged',
+    () => gateway.logLines.filter((line) => line.includes('"status":101')).length === 2,
+  )
+})

@@ -1,0 +1,146 @@
+import t from 'tap'
+import { createHeaderRules } from '../../src/proxy/header-rules.ts'
+import { memoryInUse } from './memory.ts'
+
+/** What a server that turns names into variables takes for the same name. */
+function aliasesOf(name: string): readonly string[] {
+  const spellings = [
+    name,
+    name.replaceAll('-', '_'),
+    name.replaceAll('-', '.'),
+    name.replaceAll('-', ''),
+    name.replaceAll('-', '--'),
+    name.replaceAll('-', '~'),
+    name.replaceAll('-', '_-'),
+    `_${name}`,
+    `${name}-`,
+    name.replace('-', "'").replace('-', '!'),
+  ]
+  return spellings.flatMap((spelling) => [spelling, spelling.toLowerCase(), spelling.toUpperCase()])
+}
+
+const defaultNames = [
+  ...['X-User-Id', 'X-User-Role', 'X-User-Email', 'X-User-Verified', 'X-User-Name', 'X-User-Session'],
+  ...['X-User-Scheme', 'X-Gatehouse-Assertion'],
+]
+
+t.test(
+  'every default identity name is dropped in every spelling, though another is configured',
+  async (t) => {
+    const rules = createHeaderRules(['Remote-User', 'Remote-Role'])
+    for (const alias of [...defaultNames, 'Remote-User', 'Remote-Role'].flatMap(aliasesOf)) {
+      t.equal(rules.ruleOf(alias), 'drop', alias)
+    }
+  },
+)
+
+t.test('a name that only resembles an identity header passes', async (t) => {
+  const rules = createHeaderRules(['X-User-Id'])
+  for (const name of [
+    'X-User',
+    'X-User-Ids',
+    'X-User-Id-2',
+    'X-User-I',
+    'User-Id',
+    'Remote-User',
+    'X-Users-Id',
+  ]) {
+    t.equal(rules.ruleOf(name), 'pass', name)
+  }
+})
+
+t.test('hop-by-hop fields, framing and Host are dropped in any case', async (t) => {
+  const rules = createHeaderRules([])
+  const names = [
+    ...['Connection', 'Keep-Alive', 'Proxy-Authenticate', 'Proxy-Authorization', 'Proxy-Connection', 'TE'],
+    ...['Upgrade', 'Content-Length', 'Transfer-Encoding', 'Host'],
+  ]
+  for (const name of [
+    ...names,
+    ...names.map((name) => name.toUpperCase()),
+    ...names.map((name) => name.toLowerCase()),
+  ]) {
+    t.equal(rules.ruleOf(name), 'drop', name)
+  }
+})
+
+t.test('what the gateway sets itself is dropped in every spelling', async (t) => {
+  const rules = createHeaderRules([])
+  for (const name of ['X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host'].flatMap(
+    aliasesOf,
+  )) {
+    t.equal(rules.ruleOf(name), 'drop', name)
+  }
+})
+
+t.test('what only a proxy may say is told apart, in every spelling', async (t) => {
+  const rules = createHeaderRules([])
+  const names = [
+    ...[
+      'Forwarded',
+      'X-Real-IP',
+      'X-Original-URL',
+      'X-Rewrite-URL',
+      'X-Forwarded-Prefix',
+      'X-Forwarded-Port',
+    ],
+    ...['X-Forwarded-Uri', 'X-Forwarded', 'X-Forwarded-User', 'X-Forwarded-Whatever-Comes'],
+  ]
+  for (const name of names.flatMap(aliasesOf)) t.equal(rules.ruleOf(name), 'proxy-word', name)
+})
+
+t.test('credentials and cookies have rules of their own', async (t) => {
+  const rules = createHeaderRules([])
+  const expected = { SecretKey: 'secret-key', Authorization: 'authorization', Cookie: 'cookie' }
+  for (const [name, rule] of Object.entries(expected)) {
+    for (const spelling of [name, name.toLowerCase(), name.toUpperCase()])
+      t.equal(rules.ruleOf(spelling), rule)
+  }
+})
+
+t.test('ordinary fields pass, unusual ones too', async (t) => {
+  const rules = createHeaderRules(['X-User-Id'])
+  const names = [
+    ...[
+      'Accept',
+      'Content-Type',
+      'Content-Encoding',
+      'Expect',
+      'Range',
+      'If-Match',
+      'Trailer',
+      'traceparent',
+    ],
+    ...[
+      'Sec-WebSocket-Key',
+      'Origin',
+      'Via',
+      'X',
+      '!',
+      '~',
+      'x-forward',
+      'Set-Cookie',
+      'X-Api-Key',
+      '__proto__',
+    ],
+    ...['constructor', 'toString'],
+  ]
+  for (const name of names) t.equal(rules.ruleOf(name), 'pass', name)
+})
+
+t.test('a rule stays the same however many names have been asked for in between', async (t) => {
+  const rules = createHeaderRules(['X-Our-Id'])
+  for (let index = 0; index < 10_000; index++) rules.ruleOf(`X-Made-Up-${index}`)
+  t.equal(rules.ruleOf('x_our_id'), 'drop')
+  t.equal(rules.ruleOf('X-Made-Up-1'), 'pass')
+})
+
+t.test('made-up names do not fill the memory', async (t) => {
+  const rules = createHeaderRules([])
+  const before = memoryInUse()
+  // 100,000 names of 1,000 letters would be 100 MB.
+  for (let index = 0; index < 100_000; index++) rules.ruleOf(`x-${index}-${'y'.repeat(1_000)}`)
+  const growth = memoryInUse() - before
+  t.equal(rules.ruleOf('Accept'), 'pass')
+  t.ok(growth < 10_000_000, `grew by ${growth} bytes`)
+})

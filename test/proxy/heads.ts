@@ -1,0 +1,59 @@
+import type { Principal } from '../../src/auth/principal.ts'
+import type { Client } from '../../src/proxy/client.ts'
+import { createHeaderRules } from '../../src/proxy/header-rules.ts'
+import { createIdentityWriter, type IdentityHeaders } from '../../src/proxy/identity.ts'
+import {
+  createRequestWriter,
+  type RequestHeadInput,
+  type RequestWriter,
+} from '../../src/proxy/request-head.ts'
+
+export const principal: Principal = {
+  accountId: 'acc_1',
+  role: 'Admin',
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  isVerified: true,
+  scheme: 'bearer',
+  sessionId: 'ses_1',
+}
+
+export const client: Client = {
+  address: '203.0.113.7',
+  isTrusted: false,
+  forwardedFor: '203.0.113.7',
+  protocol: 'https',
+  host: 'api.example.com',
+}
+
+export const identityHeaders: IdentityHeaders = { id: 'X-User-Id', role: 'X-User-Role' }
+
+export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWriter {
+  const names = Object.values(headers).filter((name) => name !== undefined)
+  return createRequestWriter({
+    rules: createHeaderRules(names),
+    writeIdentity: createIdentityWriter(headers),
+    refreshCookie: 'refreshToken',
+  })
+}
+
+/** The lines of a head for a principal's GET, less what is changed. */
+export function linesOf(
+  rawHeaders: readonly string[],
+  changes: Partial<RequestHeadInput> = {},
+): readonly string[] {
+  const head = writerOf().writeHead({
+    ...{ rawHeaders, route: { forwardsCredentials: false }, principal, client, requestId: 'req-1' },
+    ...{ body: { kind: 'none', isEmpty: false }, connectionNames: undefined, isUpgrade: false },
+    ...changes,
+  })
+  if (!head.endsWith('\r\n')) throw new Error('the last line has no end')
+  return head.split('\r\n').slice(0, -1)
+}
+
+/** What the gateway says in any case. */
+export const ownLines = [
+  ...['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.com'],
+  ...['X-Request-Id: req-1', 'X-User-Id: acc_1', 'X-User-Role: Admin'],
+]

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { createIdentityWriter, headerValue } from '../../src/proxy/identity.ts'
+import { principal } from './heads.ts'
+
+const all = {
+  ...{ id: 'X-User-Id', role: 'X-User-Role', email: 'X-User-Email', verified: 'X-User-Verified' },
+  ...{ name: 'X-User-Name', session: 'X-User-Session', scheme: 'X-User-Scheme' },
+}
+
+t.test('each configured header has its field of the principal', async (t) => {
+  t.strictSame(createIdentityWriter(all)(principal).split('\r\n'), [
+    ...['X-User-Id: acc_1', 'X-User-Role: Admin', 'X-User-Email: ada@example.com', 'X-User-Verified: true'],
+    ...['X-User-Name: Ada%20Lovelace', 'X-User-Session: ses_1', 'X-User-Scheme: bearer', ''],
+  ])
+})
+
+t.test('only what is configured is written, under the name that is configured', async (t) => {
+  t.equal(
+    createIdentityWriter({ id: 'Remote-User', role: 'R' })(principal),
+    'Remote-User: acc_1\r\nR: Admin\r\n',
+  )
+})
+
+t.test('a secret key has no session, and none is written', async (t) => {
+  const byKey = { ...principal, scheme: 'secretKey', sessionId: undefined, isVerified: false } as const
+  const lines = createIdentityWriter(all)(byKey)
+  t.notMatch(lines, /Session/)
+  t.match(lines, 'X-User-Scheme: secretKey\r\n')
+  t.match(lines, 'X-User-Verified: false\r\n')
+})
+
+const values: readonly (readonly [value: string, written: string])[] = [
+  ['', ''],
+  ['Admin', 'Admin'],
+  ['!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
+  ['two words', 'two%20words'],
+  [' ', '%20'],
+  ['\t', '%09'],
+  ['J\u00fcrgen', 'J%C3%BCrgen'],
+  ['\u5f20\u4f1f', '%E5%BC%A0%E4%BC%9F'],
+  ['\u{1f600}', '%F0%9F%98%80'],
+  ['a\r\nX-User-Role: Admin', 'a%0D%0AX-User-Role%3A%20Admin'],
+  ['a\nb', 'a%0Ab'],
+  ['a\rb', 'a%0Db'],
+  ['a\0b', 'a%00b'],
+  ['\u007f', '%7F'],
+  ['\u0085\u2028\u00a0', '%C2%85%E2%80%A8%C2%A0'],
+  ['\ud800', '%EF%BF%BD'],
+  ['a\udc00b', 'a%EF%BF%BDb'],
+  // What would become CR and LF if it were cut down to a byte.
+  ['\u010d\u010a', '%C4%8D%C4%8A'],
+]
+
+t.test('a value is visible ASCII as it is, anything else percent-encoded', async (t) => {
+  for (const [index, [value, written]] of values.entries()) {
+    t.equal(headerValue(value), written, `value ${index}`)
+  }
+})
+
+t.test('no character whatever can end its line', async (t) => {
+  for (let code = 0; code < 0x10000; code++) {
+    const line = headerValue(`a${String.fromCharCode(code)}b`)
+    if (!/^[!-~]+$/.test(line)) t.fail(`U+${code.toString(16)} gives ${JSON.stringify(line)}`)
+  }
+  const role = 'User\r\nX-User-Id: acc_2'
+  const lines = createIdentityWriter({ id: 'X-User-Id', role: 'X-User-Role' })({ ...principal, role }).split(
+    '\r\n',
+  )
+  t.strictSame(lines, ['X-User-Id: acc_1', 'X-User-Role: User%0D%0AX-User-Id%3A%20acc_2', ''])
+})

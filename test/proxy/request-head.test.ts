@@ -1,0 +1,170 @@
+import t from 'tap'
+import type { RequestBody } from '../../src/proxy/request-head.ts'
+import { client, linesOf, ownLines } from './heads.ts'
+
+t.test(
+  "a client's fields pass in their order and case, and what the gateway says comes after them",
+  async (t) => {
+    const sent = [
+      'Accept',
+      'a',
+      'x-one',
+      '1',
+      'ACCEPT',
+      'b',
+      'X-One',
+      '2',
+      'x_odd.name',
+      '',
+      'X-Latin',
+      'J\xfcrgen',
+    ]
+    t.strictSame(linesOf(sent), [
+      ...['Accept: a', 'x-one: 1', 'ACCEPT: b', 'X-One: 2', 'x_odd.name: ', 'X-Latin: J\xfcrgen'],
+      ...ownLines,
+    ])
+    t.strictSame(linesOf([]), ownLines)
+  },
+)
+
+t.test('identity from a client never passes, whether or not there is a principal', async (t) => {
+  const sent = [
+    'X-User-Id',
+    'eve',
+    'x_user_role',
+    'Admin',
+    'X.User.Id',
+    'eve',
+    'X-USER-EMAIL',
+    'e',
+    'x-user-name',
+    'e',
+  ]
+  t.strictSame(linesOf(sent), ownLines)
+  t.strictSame(linesOf(sent, { principal: undefined }), ownLines.slice(0, 4))
+})
+
+t.test('hop-by-hop fields, Host and framing from the client never pass', async (t) => {
+  const sent = [
+    ...['Host', 'a', 'Connection', 'close', 'Keep-Alive', 'timeout=1', 'TE', 'trailers', 'Upgrade', 'h2c'],
+    ...['Proxy-Authorization', 'Basic eDp5', 'Proxy-Connection', 'keep-alive', 'Content-Length', '7'],
+    ...['Transfer-Encoding', 'gzip', 'content-length', '8'],
+  ]
+  t.strictSame(linesOf(sent), ownLines)
+})
+
+t.test(
+  'what Connection nominates is dropped, in any case; ours stand though they are nominated',
+  async (t) => {
+    const connectionNames = new Set([
+      ...['x-hop', 'cookie', 'authorization', 'x-user-id', 'x-user-role', 'x-request-id', 'x-forwarded-for'],
+      ...['host', 'content-length', 'transfer-encoding', 'expect'],
+    ])
+    const sent = [
+      'X-Hop',
+      '1',
+      'x-HOP',
+      '2',
+      'Cookie',
+      'a=b',
+      'Authorization',
+      'Basic x',
+      'Expect',
+      '100-continue',
+      'X',
+      'y',
+    ]
+    const counted: RequestBody = { kind: 'counted', length: 3 }
+    t.strictSame(linesOf(sent, { connectionNames, body: counted }), [
+      ...['Expect: 100-continue', 'X: y', 'Content-Length: 3'],
+      ...ownLines,
+    ])
+  },
+)
+
+t.test('the credentials of an authenticated request stay here unless the route forwards them', async (t) => {
+  const sent = ['SecretKey', 'gsk_1', 'Authorization', 'Bearer x', 'secretkey', 'gsk_2']
+  t.strictSame(linesOf(sent), ownLines)
+  t.strictSame(linesOf(sent, { route: { forwardsCredentials: true } }), [
+    ...['SecretKey: gsk_1', 'Authorization: Bearer x', 'secretkey: gsk_2'],
+    ...ownLines,
+  ])
+})
+
+t.test('where nobody was authenticated Authorization passes, a secret key does not', async (t) => {
+  const sent = ['SecretKey', 'gsk_1', 'Authorization', 'Basic x']
+  t.strictSame(linesOf(sent, { principal: undefined }), ['Authorization: Basic x', ...ownLines.slice(0, 4)])
+})
+
+t.test('the refresh cookie never passes, not even where credentials are forwarded', async (t) => {
+  const sent = ['Cookie', 'a=1; refreshToken=grt_1; b=2', 'cookie', 'refreshToken=grt_2', 'Cookie', 'c=3']
+  for (const forwardsCredentials of [false, true]) {
+    const lines = linesOf(sent, { route: { forwardsCredentials } })
+    t.strictSame(lines, ['Cookie: a=1; b=2', 'Cookie: c=3', ...ownLines])
+  }
+})
+
+t.test('words of a proxy pass from a trusted one only', async (t) => {
+  const sent = [
+    ...[
+      'Forwarded',
+      'for=10.0.0.1',
+      'X-Real-IP',
+      '10.0.0.1',
+      'X-Original-URL',
+      '/admin',
+      'X-Rewrite-URL',
+      '/admin',
+    ],
+    ...[
+      'X-Forwarded-Prefix',
+      '/a',
+      'x_forwarded_port',
+      '1',
+      'X-Forwarded-For',
+      '10.0.0.1',
+      'X-Request-Id',
+      'theirs',
+    ],
+  ]
+  t.strictSame(linesOf(sent), ownLines)
+  const trusted = { ...client, isTrusted: true, forwardedFor: '10.0.0.1, 203.0.113.7' }
+  t.strictSame(linesOf(sent, { client: trusted }), [
+    ...['Forwarded: for=10.0.0.1', 'X-Real-IP: 10.0.0.1', 'X-Original-URL: /admin', 'X-Rewrite-URL: /admin'],
+    ...['X-Forwarded-Prefix: /a', 'x_forwarded_port: 1', 'X-Forwarded-For: 10.0.0.1, 203.0.113.7'],
+    ...ownLines.slice(1),
+  ])
+})
+
+t.test('the framing is what the body is, said once', async (t) => {
+  const bodies: readonly (readonly [body: RequestBody, lines: readonly string[]])[] = [
+    [{ kind: 'none', isEmpty: false }, []],
+    [{ kind: 'none', isEmpty: true }, ['Content-Length: 0']],
+    [{ kind: 'counted', length: 12_345_678_901 }, ['Content-Length: 12345678901']],
+    [{ kind: 'chunked' }, ['Transfer-Encoding: chunked']],
+  ]
+  const sent = ['Content-Length', '0', 'Transfer-Encoding', 'chunked', 'Accept', 'a']
+  for (const [body, lines] of bodies) {
+    t.strictSame(linesOf(sent, { body }), ['Accept: a', ...lines, ...ownLines], body.kind)
+  }
+})
+
+t.test('an upgrade says so in words of the gateway, and keeps the fields of the WebSocket', async (t) => {
+  const sent = [
+    ...['Connection', 'keep-alive, Upgrade, X-User-Id', 'Upgrade', 'WebSocket', 'Sec-WebSocket-Key', 'abc'],
+    ...[
+      'Sec-WebSocket-Version',
+      '13',
+      'Sec-WebSocket-Protocol',
+      'chat',
+      'Sec-WebSocket-Extensions',
+      'permessage-deflate',
+    ],
+    ...['X-User-Id', 'eve'],
+  ]
+  t.strictSame(linesOf(sent, { isUpgrade: true, connectionNames: new Set(['x-user-id']) }), [
+    ...['Sec-WebSocket-Key: abc', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Protocol: chat'],
+    ...['Sec-WebSocket-Extensions: permessage-deflate', 'Connection: Upgrade', 'Upgrade: websocket'],
+    ...ownLines,
+  ])
+})

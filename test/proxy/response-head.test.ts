@@ -1,0 +1,129 @@
+import t from 'tap'
+import { type ResponseHeadInput, responseHeaders, responseTrailers } from '../../src/proxy/response-head.ts'
+
+const origins = { targetOrigin: 'http://10.0.0.11:3000', clientOrigin: 'https://api.example.com' }
+
+function keptOf(headers: readonly string[], changes: Partial<ResponseHeadInput> = {}): readonly string[] {
+  return responseHeaders({ headers, mayHaveTrailers: false, ...origins, ...changes })
+}
+
+t.test('fields pass in their order, case and number', async (t) => {
+  const headers = [
+    ...[
+      'Content-Type',
+      'text/plain',
+      'Set-Cookie',
+      'a=1',
+      'set-cookie',
+      'b=2',
+      'Content-Length',
+      '3',
+      'X-Odd_name',
+      '',
+    ],
+    ...['WWW-Authenticate', 'Basic realm="x"', 'Date', 'now', 'Server', 'J\xfcrgen', 'X-User-Id', 'theirs'],
+  ]
+  t.strictSame(keptOf(headers), headers)
+})
+
+t.test('what concerns the connection to the target stays there', async (t) => {
+  const names = [
+    ...[
+      'Connection',
+      'Keep-Alive',
+      'Proxy-Authenticate',
+      'Proxy-Connection',
+      'TE',
+      'Transfer-Encoding',
+      'Upgrade',
+    ],
+  ]
+  for (const name of names.flatMap((name) => [name, name.toLowerCase(), name.toUpperCase()])) {
+    t.strictSame(keptOf([name, 'some', 'X', 'y']), ['X', 'y'], name)
+  }
+})
+
+t.test('what Connection nominates stays there too, but never the length', async (t) => {
+  const headers = [
+    'X-Hop',
+    '1',
+    'Connection',
+    'close, x-HOP ,X-Two',
+    'x-two',
+    '2',
+    'X-Three',
+    '3',
+    'Content-Length',
+    '5',
+  ]
+  t.strictSame(keptOf(headers), ['X-Three', '3', 'Content-Length', '5'])
+  t.strictSame(keptOf(['Connection', 'X-A', 'Connection', 'X-B', 'X-A', '1', 'X-B', '2', 'X-C', '3']), [
+    'X-C',
+    '3',
+  ])
+  t.strictSame(keptOf(['Connection', 'content-length', 'Content-Length', '5']), ['Content-Length', '5'])
+})
+
+t.test('Trailer announces only what can follow', async (t) => {
+  t.strictSame(keptOf(['Trailer', 'X-Sum']), [])
+  t.strictSame(keptOf(['trailer', 'X-Sum'], { mayHaveTrailers: true }), ['trailer', 'X-Sum'])
+})
+
+const locations: readonly (readonly [location: string, rewritten: string])[] = [
+  ['http://10.0.0.11:3000', 'https://api.example.com'],
+  ['http://10.0.0.11:3000/', 'https://api.example.com/'],
+  ['http://10.0.0.11:3000/a?b#c', 'https://api.example.com/a?b#c'],
+  ['http://10.0.0.11:3000?a', 'https://api.example.com?a'],
+  ['HTTP://10.0.0.11:3000/A', 'https://api.example.com/A'],
+  ['/a', '/a'],
+  ['a', 'a'],
+  ['', ''],
+  ['http://10.0.0.11:30000/a', 'http://10.0.0.11:30000/a'],
+  ['http://10.0.0.11:3000.evil.example/', 'http://10.0.0.11:3000.evil.example/'],
+  ['http://10.0.0.11:3000@evil.example/', 'http://10.0.0.11:3000@evil.example/'],
+  ['http://10.0.0.11/a', 'http://10.0.0.11/a'],
+  ['https://other.example/?to=http://10.0.0.11:3000/', 'https://other.example/?to=http://10.0.0.11:3000/'],
+]
+
+t.test("the target's own address in Location becomes the one the client knows", async (t) => {
+  for (const [location, rewritten] of locations) {
+    for (const name of ['Location', 'location', 'Content-Location', 'LOCATION']) {
+      t.strictSame(keptOf([name, location]), [name, rewritten], `${name}: ${location}`)
+    }
+  }
+  t.strictSame(keptOf(['X-Location', 'http://10.0.0.11:3000/']), ['X-Location', 'http://10.0.0.11:3000/'])
+})
+
+t.test('other ways to write the address of the target do not give it away either', async (t) => {
+  const plain = { ...origins, targetOrigin: 'http://10.0.0.11' }
+  t.strictSame(keptOf(['Location', 'http://10.0.0.11:3000#a']), ['Location', 'https://api.example.com#a'])
+  t.strictSame(keptOf(['Location', '//10.0.0.11:3000/a']), ['Location', '//api.example.com/a'])
+  t.strictSame(keptOf(['Location', 'http://10.0.0.11:80/a'], plain), [
+    'Location',
+    'https://api.example.com/a',
+  ])
+})
+
+t.test('trailers pass, but neither framing nor what must be known before', async (t) => {
+  const refused = [
+    ...[
+      'Content-Length',
+      'Transfer-Encoding',
+      'Trailer',
+      'Host',
+      'Connection',
+      'Content-Encoding',
+      'Content-Type',
+    ],
+    ...['Content-Range', 'Set-Cookie', 'TE', 'Upgrade', 'Keep-Alive'],
+  ]
+  for (const name of refused)
+    t.strictSame(responseTrailers([name, 'x', 'X-Sum', 'y']), [['X-Sum', 'y']], name)
+  t.strictSame(responseTrailers(['X-Sum', 'a', 'x-sum', 'b', 'ETag', '"c"']), [
+    ...[
+      ['X-Sum', 'a'],
+      ['x-sum', 'b'],
+      ['ETag', '"c"'],
+    ],
+  ])
+})

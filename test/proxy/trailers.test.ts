@@ -1,0 +1,85 @@
+import t from 'tap'
+import { startBackend, startCannedBackend } from '../setup/backend.ts'
+import { connectProxy, headOf } from './proxies.ts'
+
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'
+
+t.test('trailers of an answer pass, announced or not, and the connection goes on', async (t) => {
+  for (const announced of ['Trailer: X-Sum\r\n', '']) {
+    const backend = await startCannedBackend(
+      t,
+      `${chunked}${announced}\r\n2\r\nok\r\n0\r\nX-Sum: abc\r\nX-Sum: d\r\n\r\n`,
+    )
+    const client = await connectProxy(t, backend)
+    for (let turn = 0; turn < 2; turn++) {
+      client.send(headOf('GET / HTTP/1.1', 'TE: trailers'))
+      const { body, trailers, headers } = await client.response()
+      t.equal(body, 'ok')
+      t.strictSame(trailers, { 'x-sum': 'abc\nd' })
+      t.equal(headers.trailer, announced === '' ? undefined : 'X-Sum')
+    }
+  }
+})
+
+t.test('trailers pass with Connection: close too', async (t) => {
+  const backend = await startCannedBackend(
+    t,
+    `${chunked}Connection: close\r\n\r\n2\r\nok\r\n0\r\nX-Sum: abc\r\n\r\n`,
+  )
+  const client = await connectProxy(t, backend)
+  client.send(headOf('GET / HTTP/1.1', 'Connection: close'))
+  t.strictSame((await client.response()).trailers, { 'x-sum': 'abc' })
+  await client.ended()
+})
+
+t.test('a client of HTTP/1.0 gets the body without them', async (t) => {
+  const backend = await startCannedBackend(
+    t,
+    `${chunked}Trailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: abc\r\n\r\n`,
+  )
+  const client = await connectProxy(t, backend)
+  client.send(headOf('GET / HTTP/1.0'))
+  const { body, headers } = await client.response()
+  t.strictSame([body, headers.trailer, headers['transfer-encoding']], ['ok', undefined, undefined])
+})
+
+t.test('trailers of an answer change neither framing nor cookies', async (t) => {
+  const trailers = 'Content-Length: 7\r\nTransfer-Encoding: gzip\r\nSet-Cookie: a=b\r\nX-Sum: abc\r\n'
+  const client = await connectProxy(
+    t,
+    await startCannedBackend(t, `${chunked}\r\n2\r\nok\r\n0\r\n${trailers}\r\n`),
+  )
+  for (let turn = 0; turn < 2; turn++) {
+    client.send(headOf('GET / HTTP/1.1'))
+    t.strictSame((await client.response()).trailers, { 'x-sum': 'abc' })
+  }
+})
+
+t.test('trailers of a request pass to the target', async (t) => {
+  const backend = await startBackend(t)
+  const client = await connectProxy(t, backend.url)
+  client.send(
+    `${headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Sum')}2\r\nok\r\n0\r\nX-Sum: abc\r\n\r\n`,
+  )
+  t.equal((await client.response()).body, 'ok')
+  t.equal(backend.last().body, 'ok')
+  t.equal(backend.last().headers.trailer, 'X-Sum')
+  t.strictSame({ ...backend.last().trailers }, { 'x-sum': 'abc' })
+})
+
+t.test('trailers of a request bring neither identity nor credentials to the target', async (t) => {
+  const backend = await startBackend(t)
+  const client = await connectProxy(t, backend.url)
+  const trailers = [
+    'X-User-Id: eve',
+    'x_user_role: Admin',
+    'SecretKey: gsk_1',
+    'Cookie: refreshToken=x',
+    'X-Sum: abc',
+  ]
+  client.send(
+    `${headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked')}2\r\nok\r\n0\r\n${trailers.join('\r\n')}\r\n\r\n`,
+  )
+  t.equal((await client.response()).status, 200)
+  t.strictSame({ ...backend.last().trailers }, { 'x-sum': 'abc' })
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
+import { compileOne, options, upstreams } from './examples.ts'
+
+t.test('a prefix has no slash at its end and counts its segments; the root is empty', async (t) => {
+  const places: readonly (readonly [path: string, prefix: string, depth: number])[] = [
+    ['/', '', 0],
+    ['/a', '/a', 1],
+    ['/a/', '/a', 1],
+    ['/a/b/c', '/a/b/c', 3],
+    ['/%61/%c3%a9', '/a/%C3%A9', 2],
+  ]
+  for (const [path, prefix, depth] of places) t.hasStrict(compileOne({ path }), { prefix, depth }, path)
+})
+
+t.test('a host is compared in lower case; none means any', async (t) => {
+  t.equal(compileOne({ host: 'API.Example.COM' }).host, 'api.example.com')
+  t.equal(compileOne({}).host, undefined)
+})
+
+t.test('GET brings HEAD with it, other methods bring nothing', async (t) => {
+  t.strictSame([...(compileOne({ methods: ['GET', 'POST'] }).methods ?? [])], ['GET', 'POST', 'HEAD'])
+  t.strictSame([...(compileOne({ methods: ['GET', 'HEAD'] }).methods ?? [])], ['GET', 'HEAD'])
+  t.strictSame([...(compileOne({ methods: ['POST'] }).methods ?? [])], ['POST'])
+  t.equal(compileOne({}).methods, undefined)
+})
+
+t.test('each auth option takes just its schemes, and only optional and none let nobody pass', async (t) => {
+  t.strictSame(compileOne({ auth: 'none' }).access, { kind: 'public' })
+  const kinds = [
+    ['secretKey', ['secretKey'], false],
+    ['bearer', ['bearer'], false],
+    ['any', ['secretKey', 'bearer'], false],
+    ['optional', ['secretKey', 'bearer'], true],
+  ] as const satisfies readonly (readonly [RouteOptions['auth'], readonly string[], boolean])[]
+  for (const [auth, schemes, isOptional] of kinds) {
+    t.hasStrict(compileOne({ auth }).access, { kind: 'protected', schemes, isOptional }, auth)
+  }
+})
+
+t.test('roles and verifiedOnly stand with the access', async (t) => {
+  const { access } = compileOne({ roles: ['Admin', 'Staff'], verifiedOnly: true })
+  t.hasStrict(access, { kind: 'protected', roles: new Set(['Admin', 'Staff']), verifiedOnly: true })
+  t.hasStrict(compileOne({}).access, { roles: undefined, verifiedOnly: false })
+})
+
+t.test("a route's own response timeout wins over its upstream's", async (t) => {
+  t.equal(compileOne({ responseTimeoutMs: 10 }).responseTimeoutMs, 10)
+  t.equal(compileOne({}).responseTimeoutMs, 30_000)
+})
+
+t.test('switches and limits are taken as they are', async (t) => {
+  const on = { stripPrefix: true, websocket: true, encodedSlash: 'pass', forwardCredentials: true } as const
+  t.hasStrict(compileOne({ ...on, bodyBytesMax: Number.POSITIVE_INFINITY }), {
+    stripPrefix: true,
+    websocket: true,
+    passesEncodedSlash: true,
+    forwardsCredentials: true,
+    bodyBytesMax: Number.POSITIVE_INFINITY,
+  })
+  t.hasStrict(compileOne({ bodyBytesMax: 0 }), {
+    bodyBytesMax: 0,
+    passesEncodedSlash: false,
+    websocket: false,
+  })
+})
+
+t.test('a route without its upstream, or with an ambiguous path, is never built', async (t) => {
+  t.throws(() => compileRoutes([{ ...options, upstream: 'other' }], upstreams), /route it/)
+  t.throws(() => compileRoutes([{ ...options, path: '/a/../b' }], upstreams), /route it/)
+})

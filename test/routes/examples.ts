@@ -1,0 +1,51 @@
+import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
+import type { Route } from '../../src/routes/route.ts'
+import { createRouteTable, type RouteTable } from '../../src/routes/table.ts'
+import { parseTarget, type Target } from '../../src/routes/target.ts'
+
+export interface FakeUpstream {
+  readonly responseTimeoutMs: number
+}
+
+export const upstreams: ReadonlyMap<string, FakeUpstream> = new Map([
+  ['backend', { responseTimeoutMs: 30_000 }],
+])
+
+/** A route with the defaults of the config. */
+export const options: RouteOptions = {
+  name: 'it',
+  host: undefined,
+  path: '/',
+  methods: undefined,
+  upstream: 'backend',
+  auth: 'any',
+  roles: undefined,
+  verifiedOnly: false,
+  stripPrefix: false,
+  websocket: false,
+  encodedSlash: 'reject',
+  forwardCredentials: false,
+  bodyBytesMax: 10_485_760,
+  responseTimeoutMs: undefined,
+}
+
+export function compileOne(changes: Partial<RouteOptions>): Route<FakeUpstream> {
+  const [route] = compileRoutes([{ ...options, ...changes }], upstreams)
+  if (!route) throw new Error('no route came out')
+  return route
+}
+
+export function tableOf(routes: readonly Partial<RouteOptions>[]): RouteTable<FakeUpstream> {
+  return createRouteTable(
+    compileRoutes(
+      routes.map((changes) => ({ ...options, ...changes })),
+      upstreams,
+    ),
+  )
+}
+
+export function targetOf(sent: string): Target {
+  const target = parseTarget(sent)
+  if (!target) throw new Error(`${sent} is refused`)
+  return target
+}

@@ -1,0 +1,125 @@
+import t from 'tap'
+import { parseTarget } from '../../src/routes/target.ts'
+
+/** What is sent, and the path it is matched by. */
+const plainPaths: readonly (readonly [sent: string, path: string])[] = [
+  ['/', '/'],
+  ['/orders', '/orders'],
+  ['/orders/', '/orders/'],
+  ['/orders/1;v=2/items', '/orders/1;v=2/items'],
+  ['/.well-known/x', '/.well-known/x'],
+  ['/...', '/...'],
+  ['/..a/b..', '/..a/b..'],
+  ['/a/.b/..c', '/a/.b/..c'],
+  ['/a.', '/a.'],
+  ['/a..', '/a..'],
+  ['/a;..', '/a;..'],
+  ["/!$&'()*+,=:@-._~", "/!$&'()*+,=:@-._~"],
+  ['/[brackets]|^`"<>{}', '/[brackets]|^`"<>{}'],
+  ['/caf\xe9', '/caf\xe9'],
+]
+
+t.test('a plain path is matched as it is, with every character that is unusual but harmless', async (t) => {
+  for (const [sent, path] of plainPaths) {
+    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: false }, sent)
+  }
+})
+
+const escapedPaths: readonly (readonly [sent: string, path: string])[] = [
+  ['/%61dmin', '/admin'],
+  ['/%41%5a%5A%30%39%2d%5F%7e', '/AZZ09-_~'],
+  ['/a%2eb', '/a.b'],
+  ['/%2ehidden', '/.hidden'],
+  ['/%2e%2E%2e', '/...'],
+  ['/caf%c3%a9', '/caf%C3%A9'],
+  ['/a%20b', '/a%20b'],
+  ['/%3a%40%21', '/%3A%40%21'],
+  ['/%23%3f', '/%23%3F'],
+  ['/100%25', '/100%25'],
+  ['/%c2%80', '/%C2%80'],
+]
+
+t.test('unreserved characters are decoded for matching, other escapes written in upper case', async (t) => {
+  for (const [sent, path] of escapedPaths) {
+    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: false }, sent)
+  }
+})
+
+t.test('what is encoded twice is decoded by nobody here, and passes', async (t) => {
+  for (const sent of ['/%252e%252e%252fadmin', '/a/%252E%252E/b', '/%255c', '/%2561', '/%2500']) {
+    t.equal(parseTarget(sent)?.sentPath, sent)
+    t.equal(parseTarget(sent)?.hasEncodedSlash, false)
+  }
+})
+
+t.test('an encoded slash or backslash is told, in either case', async (t) => {
+  const slashed: readonly (readonly [sent: string, path: string])[] = [
+    ['/@scope%2fname', '/@scope%2Fname'],
+    ['/@scope%2Fname', '/@scope%2Fname'],
+    ['/a%5cb', '/a%5Cb'],
+    ['/a%5Cb', '/a%5Cb'],
+    ['/%2f', '/%2F'],
+    ['/a%2F', '/a%2F'],
+    ['/a%2fb/%61', '/a%2Fb/a'],
+  ]
+  for (const [sent, path] of slashed) {
+    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: true }, sent)
+  }
+})
+
+t.test('the query is kept as it was sent, whatever it holds', async (t) => {
+  const queries = [
+    '?',
+    '?a=b',
+    '?a=/../b',
+    '?a=//',
+    '?%zz',
+    '?%0a',
+    '?a\\b',
+    '?a?b?c',
+    '?%2e%2e%2f',
+    '?q=caf\xe9',
+  ]
+  for (const query of queries) {
+    t.strictSame(
+      parseTarget(`/a${query}`),
+      { path: '/a', sentPath: '/a', query, hasEncodedSlash: false },
+      query,
+    )
+  }
+})
+
+t.test('an absolute form is taken by its path', async (t) => {
+  const forms: readonly (readonly [sent: string, sentPath: string, query: string])[] = [
+    ['http://example.com/a/b?c', '/a/b', '?c'],
+    ['HTTPS://EXAMPLE.com:8443/a', '/a', ''],
+    ['http://[::1]:80/a', '/a', ''],
+    ['http://user:pass@example.com/a', '/a', ''],
+    ['http://example.com', '/', ''],
+    ['http://example.com?c=d', '/', '?c=d'],
+    ['http:///a', '/a', ''],
+  ]
+  for (const [sent, sentPath, query] of forms) t.hasStrict(parseTarget(sent), { sentPath, query }, sent)
+  for (const sent of ['http://example.com/../a', 'http://example.com//a', 'http://example.com/a#b']) {
+    t.equal(parseTarget(sent), undefined, sent)
+  }
+})
+
+t.test('a target that is neither a path nor an absolute URL is refused', async (t) => {
+  for (const sent of [
+    '',
+    '*',
+    'a',
+    'example.com:443',
+    'http:',
+    'http:/a',
+    '?a',
+    '#',
+    '%2fa',
+    '.',
+    '\\a',
+    '1x://a/b',
+  ]) {
+    t.equal(parseTarget(sent), undefined, sent)
+  }
+})

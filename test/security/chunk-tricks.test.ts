@@ -1,0 +1,96 @@
+import t from 'tap'
+import { startPatientBackend } from '../gateway/support/patient-backend.ts'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+
+const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** Chunked bodies that servers read in different ways. */
+const broken: Readonly<Record<string, string>> = {
+  'a size that is no number': 'x\r\nabc\r\n0\r\n\r\n',
+  'a size with 0x': '0x3\r\nabc\r\n0\r\n\r\n',
+  'a size with a sign': '+3\r\nabc\r\n0\r\n\r\n',
+  'a negative size': '-3\r\nabc\r\n0\r\n\r\n',
+  'an empty size': '\r\nabc\r\n0\r\n\r\n',
+  'a size that overflows': `FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'a size that wraps to three': `10000000000000003\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'a chunk longer than its size': '3\r\nabcd\r\n0\r\n\r\n',
+  'a chunk shorter than its size': `5\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'data that end with a bare LF': `3\r\nabc\n0\r\n\r\n${hidden}`,
+  'a size that ends with a bare LF': `3\nabc\r\n0\r\n\r\n${hidden}`,
+  'a size that ends with a bare CR': `3\rabc\r\n0\r\n\r\n${hidden}`,
+  'an extension that ends with a bare LF': `3;a\nabc\r\n0\r\n\r\n${hidden}`,
+  'an extension with a bare CR': `3;a\rb\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'a size before a space and LF': `3 \nabc\r\n0\r\n\r\n${hidden}`,
+  'a last chunk that ends with a bare LF': `3\r\nabc\r\n0\n\r\n${hidden}`,
+  'a trailer without a colon': `3\r\nabc\r\n0\r\n${hidden}`,
+  'a trailer with a space in its name': '3\r\nabc\r\n0\r\nX Y: z\r\n\r\n',
+  'an endless extension': `3;${'a'.repeat(20_000)}\r\nabc\r\n0\r\n\r\n`,
+  'endless trailers': `3\r\nabc\r\n0\r\n${'X: y\r\n'.repeat(9_000)}\r\n`,
+}
+
+t.test('a body whose chunks are broken never looks whole to the backend', async (t) => {
+  const backend = await startPatientBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  for (const [name, body] of Object.entries(broken)) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`)
+    const response = await client.response()
+    t.ok(
+      response.status === 400 || response.status === 413 || response.status === 431,
+      `${name} is ${response.status}`,
+    )
+    t.equal(response.headers.connection, 'close')
+    await client.ended()
+  }
+  t.strictSame(backend.whole, [])
+  t.notOk(backend.begun.includes('/smuggled'))
+})
+
+t.test('chunks that are only unusual are read as they are meant, and written anew', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  for (const body of [
+    '3\r\nabc\r\n0\r\n\r\n',
+    '0003\r\nabc\r\n000\r\n\r\n',
+    '3;name=value\r\nabc\r\n0;last\r\n\r\n',
+    '3;name="a;b"\r\nabc\r\n0\r\n\r\n',
+    '1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\nX-Trailer: 1\r\n\r\n',
+  ]) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(
+      `POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}${hidden.replace('smuggled', 'public/next')}`,
+    )
+    t.equal((await client.response()).status, 200)
+    t.equal((await client.response()).status, 200, 'the next request on the connection is the next')
+    const [first, second] = backend.seen.slice(-2)
+    t.match(first, { url: '/public', body: 'abc' })
+    t.match(second, { url: '/public/next', body: '' })
+  }
+})
+
+t.test('trailers cannot carry what a header may not', async (t) => {
+  const backend = await startPatientBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  const forbidden = [
+    ...['Content-Length: 0', 'Transfer-Encoding: chunked', 'Host: evil', 'SecretKey: x', 'Authorization: x'],
+    ...[
+      'Cookie: refreshToken=x',
+      'X-Forwarded-For: 1.2.3.4',
+      'Connection: close',
+      'X-Request-Id: x',
+      'TE: x',
+    ],
+  ]
+  for (const line of forbidden) {
+    const client = await connectRaw(t, gateway.url)
+    client.send('POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+    client.send(`1\r\nx\r\n0\r\n${line}\r\nX-Sum: 1\r\n\r\n`)
+    const { status } = await client.response()
+    t.ok(status === 200 || status === 400, line)
+    const { request } = backend.whole.at(-1) ?? {}
+    if (status === 200) t.strictSame({ ...request?.trailers }, { 'x-sum': '1' }, line)
+  }
+  t.ok(backend.whole.length > 0, 'some pass, without that line')
+})

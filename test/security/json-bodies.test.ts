@@ -1,0 +1,98 @@
+import t from 'tap'
+import { accessTokenPath, ask, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
+import { startGateway } from '../setup/gateway.ts'
+
+const json = ['Content-Type: application/json']
+const paths = [accessTokenPath, refreshTokenPath, revokeTokenPath]
+
+/** Bodies that are no object with the members that are wanted. */
+const invalid: Readonly<Record<string, string | Buffer>> = {
+  'a number': '1',
+  'a text': '"x"',
+  null: 'null',
+  true: 'true',
+  'a list': '[]',
+  'a list of what is wanted': '[{"SecretKey":"a","APIKey":"b","token":"c"}]',
+  'an open brace': '{',
+  'a comma too many': '{"token":"x",}',
+  'a comment': '{"token":"x"/**/}',
+  'single quotes': "{'token':'x'}",
+  'two values': '{"token":"x"}{"token":"y"}',
+  'something behind': '{"token":"x"} x',
+  NaN: '{"token":NaN}',
+  'a form': 'token=x',
+  'only space': '   ',
+  'a zero byte': '\u0000',
+  'a control character in a text': '{"token":"\u0001","SecretKey":"\u0001","APIKey":"\u0001"}',
+  '30 000 lists': '['.repeat(30_000) + ']'.repeat(30_000),
+  '30 000 lists, open': '['.repeat(60_000),
+  '6 000 objects': `${'{"token":'.repeat(6_000)}1${'}'.repeat(6_000)}`,
+  '__proto__ alone': '{"__proto__":{"token":"x","SecretKey":"a","APIKey":"b"}}',
+  '__proto__ beside': '{"token":"x","SecretKey":"a","APIKey":"b","__proto__":{"polluted":true}}',
+  '__proto__ escaped': '{"token":"x","SecretKey":"a","APIKey":"b","\\u005f_proto__":{"polluted":true}}',
+  'constructor.prototype':
+    '{"token":"x","SecretKey":"a","APIKey":"b","constructor":{"prototype":{"polluted":true}}}',
+  'wrong types': '{"token":1,"SecretKey":{},"APIKey":[]}',
+  nulls: '{"token":null,"SecretKey":null,"APIKey":null}',
+  'lists of texts': '{"token":["x"],"SecretKey":["a"],"APIKey":["b"]}',
+  'empty texts': '{"token":"","SecretKey":"","APIKey":""}',
+  'invalid UTF-8 in a name': Buffer.from('{"\xfftoken":"x"', 'latin1'),
+  'UTF-16': Buffer.from('\ufeff{"token":"x","SecretKey":"a","APIKey":"b"}', 'utf16le'),
+}
+
+t.test('a body that is not what is wanted is 400, whatever it is', async (t) => {
+  const gateway = await startGateway(t)
+  for (const path of paths) {
+    for (const [name, body] of Object.entries(invalid)) {
+      const response = await ask(t, gateway.url, `POST ${path}`, json, body)
+      t.equal(response.status, 400, `${name} at ${path}`)
+      t.equal(response.json().code, 'request-invalid', name)
+      t.notMatch(response.body, /Unexpected|position|SyntaxError|JSON at|\.js|\.ts/)
+    }
+  }
+  t.notOk('polluted' in {}, 'no prototype has changed')
+})
+
+t.test('JSON that is not UTF-8 is 400, however it comes', async (t) => {
+  const gateway = await startGateway(t)
+  for (const bytes of ['\xff', '\xc3\x28', '\xe2\x82', '\xed\xa0\x80', '\xc0\xaf']) {
+    const text = `{"token":"grt_${bytes}"}`
+    const line = `POST ${refreshTokenPath}`
+    const counted = await ask(t, gateway.url, line, json, Buffer.from(text, 'latin1'))
+    const chunks = ['Transfer-Encoding: chunked', '', text.length.toString(16), text, '0']
+    const chunked = await ask(t, gateway.url, line, [...json, ...chunks])
+    t.strictSame([counted.status, chunked.status], [400, 400], JSON.stringify(bytes))
+  }
+})
+
+t.test('odd but whole JSON is read as JSON is', async (t) => {
+  const gateway = await startGateway(t)
+  const account = await gateway.createAccount()
+  const [key, apiKey] = [account.secretKey, account.apiKey]
+  for (const body of [
+    ` \r\n\t{ "SecretKey" : "${key}" , "APIKey" : "${apiKey}" } \n`,
+    `{"SecretKey":"${key}","APIKey":"${apiKey}","token":1,"more":{"deep":[1,{"x":null}]}}`,
+    `{"\\u0053ecretKey":"${key.replace('g', '\\u0067')}","APIKey":"${apiKey}"}`,
+    `{"SecretKey":"wrong","APIKey":"${apiKey}","SecretKey":"${key}"}`,
+  ])
+    t.equal((await ask(t, gateway.url, `POST ${accessTokenPath}`, json, body)).status, 200, body.slice(0, 30))
+})
+
+t.test('a member that comes twice means one and the same to whoever reads it', async (t) => {
+  const gateway = await startGateway(t)
+  const { secretKey, apiKey } = await gateway.createAccount()
+  const body = `{"SecretKey":"${secretKey}","APIKey":"${apiKey}","SecretKey":"wrong"}`
+  const response = await ask(t, gateway.url, `POST ${accessTokenPath}`, json, body)
+  t.ok(response.status === 400 || response.status === 401, 'the last counts, or none')
+})
+
+t.test('a length that is not that of the body is refused or waited for, never guessed', async (t) => {
+  const gateway = await startGateway(t, { config: { listen: { port: 0, requestTimeout: '1s' } } })
+  const short = await ask(t, gateway.url, `POST ${refreshTokenPath}`, [
+    ...json,
+    'Content-Length: 50',
+    '',
+    '{"token":"x"}',
+  ])
+  t.equal(short.json().code, 'request-timeout')
+})

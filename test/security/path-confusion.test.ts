@@ -1,0 +1,165 @@
+import t from 'tap'
+import { ask } from '../gateway/support/ask.ts'
+import { assertProblem } from '../gateway/support/problem.ts'
+import { upgradeLines } from '../gateway/support/web-socket.ts'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+
+/** Paths that some server or other would take for one below /admin. */
+const ambiguous = [
+  ...[
+    '/public/../admin',
+    '/public/./../admin',
+    '/./admin',
+    '/../admin',
+    '/public/..',
+    '/.',
+    '/..',
+    '/admin/.',
+  ],
+  ...[
+    '/public/%2e%2e/admin',
+    '/public/%2E%2E/admin',
+    '/public/.%2e/admin',
+    '/public/%2e./admin',
+    '/%2e/admin',
+  ],
+  ...['/public/..%2fadmin', '/public/..%2Fadmin', '/public/%2e%2e%2fadmin', '/public/x%2f..%2f..%2fadmin'],
+  ...['/public/..%5cadmin', '/public/%2e%2e%5Cadmin', '/public/..\\admin', '/\\admin', '/public\\..\\admin'],
+  ...[
+    '//admin',
+    '/public//../admin',
+    '/public//',
+    '///',
+    '/admin//',
+    '//evil.example/admin',
+    '/%2e%2e//admin',
+  ],
+  ...[
+    '/public/..;/admin',
+    '/public/..;a=b/admin',
+    '/public/%2e%2e;/admin',
+    '/public/..%3b/admin',
+    '/.;/admin',
+  ],
+  ...['/public/..%3Bx/admin', '/public/;/../admin', '/public/x/..;/..;/admin'],
+  ...[
+    '/admin%00',
+    '/public/%00/../admin',
+    '/admin%0a',
+    '/admin%0D%0A',
+    '/admin%09',
+    '/admin%7f',
+    '/public/%1f',
+  ],
+  ...['/admin%', '/admin%2', '/admin%zz', '/public/%u002e%u002e/admin', '/%%61dmin'],
+  ...['/admin#', '/public#/../admin', '/public?x#/admin', '/#/admin'],
+  ...['http://gateway.test/public/../admin', 'http://gateway.test//admin'],
+  ...['http:///../admin', '*'],
+]
+
+/** What is no target at all (RFC 9112 3.2). */
+const malformed = [
+  '\\admin',
+  'http://gateway.test\\admin',
+  'http:/admin',
+  'admin',
+  '?/admin',
+  '.',
+  '..',
+  '#',
+  'admin:80',
+]
+
+/** Spellings of /admin itself: they are that path, and need what it needs. */
+const sameAsAdmin = [
+  ...['/admin', '/admin/', '/%61dmin', '/%61%64%6d%69%6e', '/a%64min/x', '/admin?', '/admin?/../public'],
+  ...['http://gateway.test/admin', 'HTTP://elsewhere.test/%61dmin', 'http://a:b@gateway.test/admin'],
+]
+
+const route = { upstream: 'backend', auth: 'none' }
+const routes = [
+  { ...route, name: 'all', path: '/' },
+  { ...route, name: 'public', path: '/public', websocket: true },
+  { ...route, name: 'pass', path: '/pass', encodedSlash: 'pass' },
+  { ...route, name: 'strip', path: '/strip', encodedSlash: 'pass', stripPrefix: true },
+  { ...route, name: 'admin', path: '/admin', auth: 'any', roles: ['Admin'] },
+]
+
+t.test('no spelling of a path reaches what another route protects', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { secretKey } = await gateway.createAccount({ role: 'Admin' })
+  const key = `SecretKey: ${secretKey}`
+
+  t.test('a path that could be read in two ways is refused, for everybody', async (t) => {
+    for (const target of ambiguous) {
+      for (const line of [`GET ${target}`, `POST ${target}`]) {
+        const response = await ask(t, gateway.url, line, [key])
+        t.equal(response.status, 400, line)
+        t.equal(response.json().code, 'path-ambiguous', line)
+      }
+    }
+    for (const target of [...ambiguous, ...malformed]) {
+      t.equal((await ask(t, gateway.url, `GET ${target}`, [key])).status, 400, target)
+      t.equal((await ask(t, gateway.url, `GET ${target}`, upgradeLines)).status, 400, `upgrade ${target}`)
+    }
+    t.equal(backend.seen.length, 0)
+  })
+
+  t.test('encodedSlash: pass lets no dot segment through', async (t) => {
+    for (const place of ['/pass', '/strip']) {
+      for (const rest of [
+        ...[
+          '/..%2fadmin',
+          '/%2e%2e%2fadmin',
+          '/x%2f..%2fadmin',
+          '/x%2f.%2fadmin',
+          '/..%5cadmin',
+          '/x%5c..%5Cadmin',
+        ],
+        ...[
+          '/x%2f..',
+          '/x%2f..%3bx',
+          '%2f..%2fadmin',
+          '/%2e%2e',
+          '/x%2F%2E%2E%2Fadmin',
+          '/..%2f..%2f..%2fadmin',
+        ],
+      ]) {
+        const response = await ask(t, gateway.url, `GET ${place}${rest}`)
+        assertProblem(t, response, { status: 400, code: 'path-ambiguous' })
+      }
+    }
+    t.equal(backend.seen.length, 0)
+  })
+
+  t.test('every spelling of a protected path is protected', async (t) => {
+    for (const target of sameAsAdmin) {
+      const response = await ask(t, gateway.url, `GET ${target}`)
+      t.equal(response.status, 401, target)
+      t.equal(backend.seen.length, 0)
+    }
+    for (const target of sameAsAdmin)
+      t.equal((await ask(t, gateway.url, `GET ${target}`, [key])).status, 200, target)
+  })
+
+  t.test('what is encoded twice stays encoded, and is no dot segment for anybody', async (t) => {
+    for (const target of ['/public/%252e%252e/admin', '/public/..%252fadmin', '/pass/%252e%252e%2fadmin']) {
+      t.equal((await ask(t, gateway.url, `GET ${target}`)).status, 200, target)
+      t.equal(backend.last().url, target, 'it is forwarded as it was sent')
+    }
+  })
+
+  t.test('names that only look odd pass', async (t) => {
+    for (const target of [
+      '/public/...',
+      '/public/..x',
+      '/public/x..',
+      '/public/.x',
+      '/public/%2e%2ex',
+      '/public/a.b;c',
+    ])
+      t.equal((await ask(t, gateway.url, `GET ${target}`)).status, 200, target)
+  })
+})

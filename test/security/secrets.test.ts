@@ -1,0 +1,102 @@
+import t from 'tap'
+import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
+import { startBackend } from '../setup/backend.ts'
+import { drivers, startGateway } from '../setup/gateway.ts'
+import type { RawResponse } from '../setup/raw-client.ts'
+
+for (const driver of drivers) {
+  t.test(`no secret is in a log line, metric, error or page, on ${driver}`, async (t) => {
+    const backend = await startBackend(t)
+    const gateway = await startGateway(t, {
+      backend: backend.url,
+      driver,
+      config: { log: { level: 'debug' } },
+    })
+    const created = await gateway.createAccount()
+    const tokens = await gateway.tokens(created)
+    const { secretKey, apiKey } = created
+    const secrets = [
+      ...[secretKey, apiKey, tokens.JwtToken, tokens.RefreshToken],
+      ...['hunter2-query', 'hunter2-cookie', 'hunter2-basic', 'hunter2-body', 'hunter2-userinfo'],
+    ]
+    const basic = Buffer.from('user:hunter2-basic').toString('base64')
+    const answers: RawResponse[] = []
+
+    /** Sends each secret wherever a client might put it, rightly or not. */
+    const inEveryPlace = (path: string) =>
+      secrets.flatMap((secret) => [
+        ask(t, gateway.url, `GET ${path}?token=${secret}&SecretKey=${secret}`),
+        ask(t, gateway.url, `GET ${path}/${secret.startsWith('hunter2') ? 'x' : secret}`),
+        ask(t, gateway.url, `GET ${path}`, [`SecretKey: ${secret}`]),
+        ask(t, gateway.url, `GET ${path}`, [`Authorization: Bearer ${secret}`]),
+        ask(t, gateway.url, `GET ${path}`, [
+          `Authorization: Basic ${basic}`,
+          `Cookie: refreshToken=${secret}`,
+        ]),
+        ask(t, gateway.url, `GET ${path}`, [
+          `X-Custom: ${secret}`,
+          `User-Agent: ${secret}`,
+          `Referer: ${secret}`,
+        ]),
+        ask(t, gateway.url, `GET ${path}`, [`Host: ${secret}`]),
+        ask(t, gateway.url, `POST ${path}`, [`Content-Type: ${secret}`], secret),
+        ask(t, gateway.url, `GET http://user:${secret}@gateway.test${path}`),
+        ask(t, gateway.url, `GET ${path}`, [`X-Bad\x00: ${secret}`]),
+      ])
+    for (const path of ['/public', '/any', '/admin', '/nowhere', accessTokenPath])
+      answers.push(...(await Promise.all(inEveryPlace(path))))
+    for (const path of [accessTokenPath, refreshTokenPath, revokeTokenPath]) {
+      for (const body of [
+        { SecretKey: secretKey, APIKey: secretKey },
+        { SecretKey: apiKey, APIKey: 'hunter2-body' },
+        { token: tokens.JwtToken },
+        { token: [tokens.RefreshToken] },
+        { [tokens.RefreshToken]: 1 },
+      ])
+        answers.push(await askJson(t, gateway.url, path, body))
+      answers.push(
+        await ask(t, gateway.url, `POST ${path}`, ['Content-Type: application/json'], `{${secretKey}`),
+      )
+    }
+    answers.push(await ask(t, gateway.url, `GET /a//b?${secretKey}`))
+    for (const path of ['/livez', '/readyz', '/metrics', `/${secretKey}`])
+      answers.push(await ask(t, gateway.opsUrl, `GET ${path}`, [`SecretKey: ${secretKey}`]))
+    await gateway.shutDown()
+
+    const errors = answers.filter(({ status, body }) => status >= 400 || body.includes('# HELP'))
+    const places = {
+      log: gateway.logLines.join(''),
+      answers: errors.map(({ head, body }) => `${head}\n${body}`).join('\n'),
+    }
+    t.ok(gateway.logLines.length > 100)
+    for (const secret of secrets) {
+      // Of a key the 256 bits, of a token the part that says most.
+      const [core = secret] = secret.split(/[_.]/).toSorted((a, b) => b.length - a.length)
+      for (const [place, text] of Object.entries(places)) {
+        t.notOk(text.includes(secret), `${secret.slice(0, 14)} whole in ${place}`)
+        t.notOk(text.includes(core), `${secret.slice(0, 14)} in part in ${place}`)
+      }
+    }
+    for (const encoded of [basic, encodeURIComponent(secretKey)]) t.notOk(places.log.includes(encoded))
+  })
+}
+
+t.test('a secret in the path is not written down, however it is encoded', async (t) => {
+  const gateway = await startGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const [, , secret = ''] = secretKey.split('_')
+  for (const target of [
+    `/x/${secretKey}`,
+    `/x/${secretKey.replaceAll('_', '%5F')}`,
+    `/x/%67sk${secretKey.slice(3)}`,
+    `/x//${secretKey}`,
+    `/x#access_token=${secretKey}`,
+    '/x#access_token=hunter2-fragment',
+    'http://user:hunter2-userinfo@gateway.test/a//b',
+  ])
+    await ask(t, gateway.url, `GET ${target}`)
+  await gateway.shutDown()
+  const log = gateway.logLines.join('')
+  t.equal(gateway.logLines.filter((line) => line.includes('"request"')).length, 7)
+  for (const text of [secret, 'hunter2-fragment', 'hunter2-userinfo']) t.notOk(log.includes(text), text)
+})

@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http'
+import t, { type Test } from 'tap'
+import { accessTokenPath, ask } from '../gateway/support/ask.ts'
+import { readMetrics } from '../gateway/support/metrics.ts'
+import { startServer } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw, type RawClient } from '../setup/raw-client.ts'
+
+const count = 200
+
+/** Connections that each send the start of a request, and nothing more. */
+function stall(t: Test, { url }: TestGateway, text: string): Promise<RawClient[]> {
+  return Promise.all(Array.from({ length: count }, async () => (await connectRaw(t, url)).send(text)))
+}
+
+t.test('clients that stall hold up nobody, and are sent away in time', async (t) => {
+  const url = await startServer(t, (_request, response) => response.end('ok'))
+  const gateway = await startGateway(t, {
+    backend: url,
+    config: { listen: { port: 0, requestTimeout: '1s' } },
+  })
+  const stalled = [
+    ...(await stall(t, gateway, '')),
+    ...(await stall(t, gateway, 'GET /public HTTP/1.1\r\nHost: x\r\nX-')),
+    ...(await stall(t, gateway, `POST ${accessTokenPath} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{`)),
+  ]
+  for (let turn = 0; turn < 20; turn++) t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
+  const isGone = await until('all are gone', () =>
+    stalled.every(({ socket }) => socket.readableEnded || socket.closed),
+  )
+  t.ok(isGone)
+})
+
+t.test('a body that is not wanted is not waited for long', async (t) => {
+  const gateway = await startGateway(t)
+  for (const head of [
+    'POST /any HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n',
+    'POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+    `PUT ${accessTokenPath} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n`,
+  ]) {
+    const client = await connectRaw(t, gateway.url)
+    const start = performance.now()
+    client.send(head)
+    t.match((await client.response()).status, /40[145]/, 'the answer does not wait for the body')
+    t.ok(performance.now() - start < 1_000)
+    await until('the connection ends', () => client.isEnded, 5_000)
+  }
+})
+
+t.test('a flood behind a refused request is cut, after the client could see why', async (t) => {
+  const gateway = await startGateway(t)
+  const client = await connectRaw(t, gateway.url)
+  client.send('POST /any HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
+  const block = Buffer.alloc(65_536)
+  let sent = 0
+  const timer = setInterval(() => {
+    if (!client.socket.writable || client.socket.writableNeedDrain) return
+    sent += block.length
+    client.send(block)
+  }, 1)
+  t.teardown(() => clearInterval(timer))
+  t.equal((await client.response()).status, 401)
+  await until('it is cut', () => client.socket.closed)
+  t.ok(sent < 32_000_000, `${sent} bytes were taken from a client that had its answer`)
+})
+
+t.test('a client that closes one side or both leaves nothing behind', async (t) => {
+  const requests: IncomingMessage[] = []
+  const url = await startServer(t, (request) => {
+    request.on('error', () => {}).resume()
+    requests.push(request)
+  })
+  const gateway = await startGateway(t, { backend: url })
+  const heads = [
+    'GET /public HTTP/1.1\r\nHost: x\r\n\r\n',
+    'POST /public HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc',
+    'POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
+  ]
+  for (const head of heads) {
+    for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
+      requests.length = 0
+      const client = await connectRaw(t, gateway.url)
+      client.send(head)
+      await until('the backend has it', () => requests.length > 0)
+      client.socket[leave]()
+      await until(`the backend is told after ${leave}`, () => requests[0]?.socket.closed)
+    }
+  }
+  await until(
+    'nothing is under way',
+    async () => (await readMetrics(gateway.opsUrl)).value('gatehouse_http_requests_in_flight') === 0,
+  )
+})
+
+t.test('a client that sends many requests and reads no answer is no longer read', async (t) => {
+  let answered = 0
+  const body = 'x'.repeat(100_000)
+  const url = await startServer(t, (_request, response) => {
+    answered++
+    response.end(body)
+  })
+  const gateway = await startGateway(t, { backend: url })
+  const client = await connectRaw(t, gateway.url)
+  client.socket.pause()
+  const total = 5_000
+  client.send('GET /public HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(total))
+  const counts: number[] = []
+  await until('no more is asked of the backend', () => {
+    counts.push(answered)
+    return answered > 0 && counts.length > 60 && counts.at(-60) === answered
+  })
+  t.ok(answered < total / 2, `${answered} of ${total} answers were made for nobody`)
+  t.equal((await ask(t, gateway.url, 'GET /nowhere')).status, 404, 'others are served')
+  client.close()
+})

@@ -1,0 +1,26 @@
+import type { Test } from 'tap'
+import { type NewPlace, runCase } from '../place.ts'
+import { newKey, newSession, now, useOf } from '../samples.ts'
+
+/** What the verbs answer where there is nothing: an answer, never a rejection. */
+export function absenceCases(t: Test, newPlace: NewPlace): void {
+  for (const id of ['nobody', '', '%', '*', '{account}:emails', "' OR 1=1 --"]) {
+    runCase(t, newPlace, `"${id}" that is not there is an answer`, async (t, _place, store) => {
+      t.equal(await store.findAccount(id), undefined)
+      t.equal(await store.findAccountByEmail(id), undefined)
+      t.strictSame(await store.updateAccount(id, { role: 'Admin' }), { kind: 'unknown' })
+      t.equal(await store.deleteAccount(id), false)
+      t.equal(await store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }), undefined)
+      t.equal(await store.resetApiKey(id, newKey()), undefined)
+      t.equal(await store.startSession(newSession({ id }), { revision: 1 }), 'account-changed')
+      t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', why: 'unknown' })
+      t.equal(await store.findSession(id), undefined)
+      t.strictSame(await store.listSessions(id, now), [])
+      t.equal(await store.endSession(id, 'revoked'), false)
+      t.equal(await store.endSessions(id), false)
+      t.equal(await store.retireSigningKey(id), false)
+      t.strictSame(await store.listSigningKeys(), [])
+      t.strictSame(await store.readChanges(undefined), { head: 0, changes: [] })
+    })
+  }
+}

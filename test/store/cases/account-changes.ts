@@ -1,0 +1,125 @@
+import type { Test } from 'tap'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import { createAccount, newKey, now, plain, startSession } from '../samples.ts'
+
+/** How accounts change and go. */
+export function accountChangeCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'a change changes what it names and counts', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const other = await createAccount(store)
+    const changes = { firstName: 'Grace', role: 'Admin', isVerified: false } as const
+    const expected = { ...account, ...changes, revision: 2 }
+    t.strictSame(plain(await store.updateAccount(account.id, changes)), {
+      kind: 'updated',
+      account: plain(expected),
+    })
+    t.strictSame(plain(await store.findAccount(account.id)), plain(expected))
+    await store.updateAccount(account.id, { lastName: '' })
+    t.match(await store.findAccount(account.id), { firstName: 'Grace', lastName: '', revision: 3 })
+    t.strictSame(plain(await store.findAccount(other.id)), plain(other))
+  })
+
+  runCase(t, newPlace, 'a changed e-mail frees the old one', async (t, _place, store) => {
+    const { id } = await createAccount(store, { email: 'old@example.com' })
+    await store.updateAccount(id, { email: 'New@example.com' })
+    t.equal(await store.findAccountByEmail('old@example.com'), undefined)
+    t.match(await store.findAccountByEmail('new@example.com'), { id, email: 'New@example.com' })
+    const heir = await createAccount(store, { email: 'old@example.com' })
+    t.equal((await store.findAccountByEmail('OLD@example.com'))?.id, heir.id)
+  })
+
+  runCase(t, newPlace, 'an account may change the case of its own e-mail', async (t, _place, store) => {
+    const { id } = await createAccount(store, { email: 'ada@example.com' })
+    t.equal((await store.updateAccount(id, { email: 'Ada@Example.com' })).kind, 'updated')
+    t.match(await store.findAccountByEmail('ada@example.com'), { id, email: 'Ada@Example.com' })
+  })
+
+  runCase(
+    t,
+    newPlace,
+    "another account's e-mail is refused and nothing changes",
+    async (t, _place, store) => {
+      await createAccount(store, { email: 'taken@example.com' })
+      const account = await createAccount(store)
+      const update = await store.updateAccount(account.id, { email: 'TAKEN@example.com', role: 'Admin' })
+      t.strictSame(update, { kind: 'exists' })
+      t.strictSame(plain(await store.findAccount(account.id)), plain(account))
+      t.equal((await store.findAccountByEmail(account.email))?.id, account.id)
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'of many that take one e-mail at once exactly one gets it',
+    async (t, place, store) => {
+      const stores = await openMany(place, 4)
+      const accounts = await Promise.all(stores.map((each) => createAccount(each)))
+      const updates = await Promise.all(
+        accounts.map(({ id }, index) => stores[index]?.updateAccount(id, { email: 'wanted@example.com' })),
+      )
+      const winners = updates.filter((update) => update?.kind === 'updated')
+      t.equal(winners.length, 1)
+      t.strictSame(
+        plain({ kind: 'updated', account: await store.findAccountByEmail('wanted@example.com') }),
+        plain(winners[0]),
+      )
+      const owned = await Promise.all(accounts.map(({ email }) => store.findAccountByEmail(email)))
+      t.equal(owned.filter((account) => account !== undefined).length, 3, 'the losers keep theirs')
+    },
+  )
+
+  runCase(t, newPlace, 'no change is lost to another at the same moment', async (t, place, store) => {
+    const { id } = await createAccount(store)
+    const stores = await openMany(place, 4)
+    const apiKey = newKey()
+    await Promise.all(
+      stores.flatMap((each, index) => [
+        each.updateAccount(id, index === 0 ? { firstName: 'Grace' } : { isVerified: true }),
+        index === 1 ? each.updateAccount(id, { lastName: 'Hopper' }) : each.endSessions(id),
+        each.resetApiKey(id, apiKey),
+        index === 2 ? each.updateAccount(id, { role: 'Admin' }) : each.updateAccount(id, {}),
+      ]),
+    )
+    const account = await store.findAccount(id)
+    t.match(account, { firstName: 'Grace', lastName: 'Hopper', role: 'Admin', revision: 17, sessionEpoch: 4 })
+    t.strictSame(plain(account?.apiKey), plain(apiKey))
+  })
+
+  runCase(t, newPlace, 'a new API key replaces the old and nothing else', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const apiKey = newKey({ createdAt: now + 1 })
+    const expected = { ...account, apiKey, revision: 2 }
+    t.strictSame(plain(await store.resetApiKey(account.id, apiKey)), plain(expected))
+    t.strictSame(plain(await store.findAccount(account.id)), plain(expected))
+    const unsealed = newKey({ sealed: undefined })
+    await store.resetApiKey(account.id, unsealed)
+    t.equal((await store.findAccount(account.id))?.apiKey.sealed, undefined)
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'a deleted account is gone with its e-mail, place and sessions',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const kept = await createAccount(store)
+      const session = await startSession(store, account)
+      const keptSession = await startSession(store, kept)
+      t.equal(await store.deleteAccount(account.id), true)
+      t.equal(await store.findAccount(account.id), undefined)
+      t.equal(await store.findAccountByEmail(account.email), undefined)
+      t.strictSame(await store.listSessions(account.id, now), [])
+      t.equal(await store.findSession(session.id), undefined)
+      t.equal(await store.endSession(session.id, 'revoked'), false)
+      t.equal(await store.deleteAccount(account.id), false)
+      const rest = await store.listAccounts({ after: undefined, limit: 10 })
+      t.strictSame(
+        rest.map(({ id }) => id),
+        [kept.id],
+      )
+      t.equal((await store.findSession(keptSession.id))?.end, undefined)
+      t.equal((await createAccount(store, { email: account.email })).email, account.email)
+    },
+  )
+}

@@ -1,0 +1,156 @@
+import type { Test } from 'tap'
+import type { Account, Change, NewSession, Store } from '../../../src/store/store.ts'
+import { type NewPlace, runCase } from '../place.ts'
+import {
+  createAccount,
+  hour,
+  newAccount,
+  newKey,
+  newSession,
+  newSigningKey,
+  now,
+  second,
+  startSession,
+  useOf,
+} from '../samples.ts'
+
+interface Subject {
+  readonly store: Store
+  readonly account: Account
+  readonly session: NewSession
+}
+
+type Write = readonly [verb: string, write: (subject: Subject) => Promise<unknown>]
+
+const kid = 'the-key'
+const reset = (graceUntil: number | undefined) => ({ secretKey: newKey(), graceUntil })
+
+const accountChanges: readonly Write[] = [
+  ['updateAccount', ({ store, account }) => store.updateAccount(account.id, { role: 'Admin' })],
+  ['resetSecretKey', ({ store, account }) => store.resetSecretKey(account.id, reset(undefined))],
+  ['resetSecretKey with grace', ({ store, account }) => store.resetSecretKey(account.id, reset(now + hour))],
+  ['resetApiKey', ({ store, account }) => store.resetApiKey(account.id, newKey())],
+  ['endSessions', ({ store, account }) => store.endSessions(account.id)],
+  ['deleteAccount', ({ store, account }) => store.deleteAccount(account.id)],
+]
+
+const sessionChanges: readonly Write[] = [
+  ['endSession', ({ store, session }) => store.endSession(session.id, 'revoked')],
+  [
+    'rotateSession of a spent token',
+    async ({ store, session }) => {
+      await store.rotateSession(useOf(session))
+      await store.rotateSession(useOf(session, { now: now + 20 * second }))
+    },
+  ],
+]
+
+const keyChanges: readonly Write[] = [
+  ['addSigningKey', ({ store }) => store.addSigningKey(newSigningKey())],
+  ['retireSigningKey', ({ store }) => store.retireSigningKey(kid)],
+]
+
+/** What caches need not hear of: nothing that could be known has changed. */
+const silent: readonly Write[] = [
+  ['createAccounts', ({ store }) => store.createAccounts([newAccount()])],
+  ['startSession', ({ store, account }) => store.startSession(newSession(account), account)],
+  ['rotateSession', ({ store, session }) => store.rotateSession(useOf(session))],
+  ['updateAccount of nobody', ({ store }) => store.updateAccount('nobody', { role: 'Admin' })],
+  [
+    'updateAccount to a taken e-mail',
+    async ({ store, account }) => {
+      const { email } = await createAccount(store)
+      await store.updateAccount(account.id, { email })
+    },
+  ],
+  ['resetSecretKey of nobody', ({ store }) => store.resetSecretKey('nobody', reset(undefined))],
+  ['resetApiKey of nobody', ({ store }) => store.resetApiKey('nobody', newKey())],
+  ['endSessions of nobody', ({ store }) => store.endSessions('nobody')],
+  ['deleteAccount of nobody', ({ store }) => store.deleteAccount('nobody')],
+  ['endSession of none', ({ store }) => store.endSession('none', 'revoked')],
+  ['rotateSession of none', ({ store }) => store.rotateSession(useOf({ id: 'none' }))],
+  [
+    'rotateSession of a token of the future',
+    ({ store, session }) => store.rotateSession(useOf(session, { generation: 9 })),
+  ],
+  ['addSigningKey beside a signer', ({ store }) => store.addSigningKey(newSigningKey(), 'signer')],
+  ['retireSigningKey of none', ({ store }) => store.retireSigningKey('none')],
+]
+
+/** The change log: what caches of other processes learn, and the listeners of this one. */
+export function changeLogCases(t: Test, newPlace: NewPlace): void {
+  function logs(
+    writes: readonly Write[],
+    told: string,
+    expect: (subject: Subject) => readonly Change[],
+  ): void {
+    for (const [verb, write] of writes) {
+      runCase(t, newPlace, `${verb} ${told}`, async (t, place, store) => {
+        const account = await createAccount(store)
+        const subject = { store, account, session: await startSession(store, account) }
+        await store.addSigningKey(newSigningKey({ kid }))
+        const other = await place.open()
+        const { head } = await store.readChanges(undefined)
+        const heard: Change[] = []
+        const heardByOther: Change[] = []
+        store.onChange((change) => heard.push(change))
+        other.onChange((change) => heardByOther.push(change))
+        await write(subject)
+        const changes = expect(subject)
+        t.strictSame(heard, changes)
+        t.strictSame(heardByOther, [])
+        t.strictSame(await other.readChanges(head), { head: head + changes.length, changes })
+        t.strictSame(await other.readChanges(undefined), { head: head + changes.length, changes: [] })
+      })
+    }
+  }
+
+  const isTold = 'is logged, and told before it answers'
+  logs(accountChanges, isTold, ({ account }) => [{ kind: 'account', accountId: account.id }])
+  logs(sessionChanges, isTold, ({ session }) => [{ kind: 'session', sessionId: session.id }])
+  logs(keyChanges, isTold, () => [{ kind: 'signing-keys' }])
+  logs(silent, 'logs nothing', () => [])
+
+  runCase(t, newPlace, 'the log is read from any position, in order', async (t, place, store) => {
+    const account = await createAccount(store)
+    const session = await startSession(store, account)
+    await store.updateAccount(account.id, { role: 'Admin' })
+    await store.endSession(session.id, 'revoked')
+    await store.addSigningKey(newSigningKey())
+    const all = [
+      { kind: 'account', accountId: account.id },
+      { kind: 'session', sessionId: session.id },
+      { kind: 'signing-keys' },
+    ]
+    const other = await place.open()
+    for (const after of [0, 1, 2, 3]) {
+      t.strictSame(await other.readChanges(after), { head: 3, changes: all.slice(after) })
+    }
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'a position the log has not reached means that nothing can be told',
+    async (t, _place, store) => {
+      t.strictSame(await store.readChanges(0), { head: 0, changes: [] })
+      t.strictSame(await store.readChanges(1), { head: 0, changes: undefined })
+      await store.addSigningKey(newSigningKey())
+      t.strictSame(await store.readChanges(7), { head: 1, changes: undefined })
+    },
+  )
+
+  runCase(t, newPlace, 'every listener hears every change', async (t, _place, store) => {
+    const heard: string[] = []
+    store.onChange(({ kind }) => heard.push(`first ${kind}`))
+    store.onChange(({ kind }) => heard.push(`second ${kind}`))
+    await store.addSigningKey(newSigningKey({ kid }))
+    await store.retireSigningKey(kid)
+    t.strictSame(heard, [
+      'first signing-keys',
+      'second signing-keys',
+      'first signing-keys',
+      'second signing-keys',
+    ])
+  })
+}

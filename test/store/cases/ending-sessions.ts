@@ -1,0 +1,93 @@
+import type { Test } from 'tap'
+import type { Account, Store } from '../../../src/store/store.ts'
+import { type NewPlace, runCase } from '../place.ts'
+import { createAccount, newKey, now, plain, second, startSession, useOf } from '../samples.ts'
+
+/** What is done to an account, and what it does to its sessions. */
+export function endingSessionsCases(t: Test, newPlace: NewPlace): void {
+  const endings: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
+    'disabling the account': (store, { id }) => store.updateAccount(id, { isDisabled: true }),
+    'disabling and enabling the account': async (store, { id }) => {
+      await store.updateAccount(id, { isDisabled: true })
+      await store.updateAccount(id, { isDisabled: false })
+    },
+    'a reset without grace': (store, { id }) =>
+      store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }),
+    'ending all sessions': (store, { id }) => store.endSessions(id),
+  }
+  for (const [name, end] of Object.entries(endings)) {
+    runCase(t, newPlace, `${name} ends its sessions, and those of no other`, async (t, _place, store) => {
+      const account = await createAccount(store)
+      const other = await createAccount(store)
+      const sessions = [await startSession(store, account), await startSession(store, account)]
+      const kept = await startSession(store, other)
+      await end(store, account)
+      t.strictSame(await store.listSessions(account.id, now), [])
+      for (const session of sessions) {
+        t.strictSame(await store.rotateSession(useOf(session)), { kind: 'over', why: 'revoked' })
+      }
+      t.equal((await store.rotateSession(useOf(kept))).kind, 'current')
+    })
+  }
+
+  const others: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
+    'a change of role': (store, { id }) => store.updateAccount(id, { role: 'Admin' }),
+    'enabling an account that is enabled': (store, { id }) => store.updateAccount(id, { isDisabled: false }),
+    'a reset with grace': (store, { id }) =>
+      store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + second }),
+    'a new API key': (store, { id }) => store.resetApiKey(id, newKey()),
+  }
+  for (const [name, change] of Object.entries(others)) {
+    runCase(t, newPlace, `${name} ends no session`, async (t, _place, store) => {
+      const account = await createAccount(store)
+      const session = await startSession(store, account)
+      await change(store, account)
+      t.equal((await store.listSessions(account.id, now)).length, 1)
+      t.equal((await store.rotateSession(useOf(session))).kind, 'current')
+      t.equal((await store.findAccount(account.id))?.sessionEpoch, 1)
+    })
+  }
+
+  runCase(t, newPlace, 'only the step from enabled to disabled ends sessions', async (t, _place, store) => {
+    const { id } = await createAccount(store)
+    for (const [isDisabled, sessionEpoch] of [
+      [true, 2],
+      [true, 2],
+      [false, 2],
+      [true, 3],
+    ] as const) {
+      await store.updateAccount(id, { isDisabled })
+      t.match(await store.findAccount(id), { isDisabled, sessionEpoch })
+    }
+  })
+
+  runCase(t, newPlace, 'a reset with grace keeps the last key until then', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
+    await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
+    const once = await store.findAccount(account.id)
+    t.strictSame(plain(once?.secretKey), plain(keys[1]))
+    t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
+    const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
+    t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
+    t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
+    const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
+    t.equal(strict?.previousSecretKey, undefined)
+    t.match(await store.findAccount(account.id), {
+      revision: 4,
+      sessionEpoch: 2,
+      previousSecretKey: undefined,
+    })
+  })
+
+  runCase(t, newPlace, 'an unrelated change keeps the grace of a reset', async (t, _place, store) => {
+    const account = await createAccount(store)
+    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
+    await store.updateAccount(account.id, { firstName: 'Grace' })
+    const found = await store.findAccount(account.id)
+    t.strictSame(
+      plain(found?.previousSecretKey),
+      plain({ digest: account.secretKey.digest, validUntil: now + second }),
+    )
+  })
+}

@@ -1,0 +1,62 @@
+import type { Test } from 'tap'
+import { GatehouseError } from '../../../src/errors.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
+
+type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'close'>
+
+/** A call of each verb that asks the store: a verb that is new has to come in here. */
+export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unknown> } = {
+  createAccounts: (store) => store.createAccounts([newAccount()]),
+  findAccount: (store) => store.findAccount('a'),
+  findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
+  listAccounts: (store) => store.listAccounts({ after: undefined, limit: 1 }),
+  updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
+  deleteAccount: (store) => store.deleteAccount('a'),
+  resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newKey(), graceUntil: undefined }),
+  resetApiKey: (store) => store.resetApiKey('a', newKey()),
+  startSession: (store) => store.startSession(newSession({ id: 'a' }), { revision: 1 }),
+  rotateSession: (store) => store.rotateSession(useOf({ id: 'a' })),
+  findSession: (store) => store.findSession('a'),
+  listSessions: (store) => store.listSessions('a', now),
+  endSession: (store) => store.endSession('a', 'revoked'),
+  endSessions: (store) => store.endSessions('a'),
+  listSigningKeys: (store) => store.listSigningKeys(),
+  addSigningKey: (store) => store.addSigningKey(newSigningKey()),
+  retireSigningKey: (store) => store.retireSigningKey('a'),
+  readChanges: (store) => store.readChanges(undefined),
+}
+
+const writes: readonly string[] = [
+  'createAccounts',
+  'updateAccount',
+  'deleteAccount',
+  'resetSecretKey',
+  'resetApiKey',
+  'startSession',
+  'rotateSession',
+  'endSession',
+  'endSessions',
+  'addSigningKey',
+  'retireSigningKey',
+]
+
+/** Asks every verb, or only those that write, of a store that cannot answer. */
+export async function assertUnavailable(
+  t: Test,
+  store: Store,
+  verbs: 'all' | 'writes' = 'all',
+): Promise<void> {
+  const asked = Object.entries(everyVerb).filter(([name]) => verbs === 'all' || writes.includes(name))
+  await Promise.all(
+    asked.map(async ([name, ask]) => {
+      const error = await ask(store).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      t.ok(error instanceof GatehouseError, `${name} is rejected by one of our errors`)
+      t.match(error, { code: 'store-unavailable' }, name)
+      t.ok(error instanceof Error && error.cause instanceof Error, `${name} tells the cause`)
+    }),
+  )
+}

@@ -1,0 +1,143 @@
+import type { Test } from 'tap'
+import type { NewSession, RefreshTokenUse, Rotation, Store } from '../../../src/store/store.ts'
+import { type NewPlace, runCase } from '../place.ts'
+import { createAccount, day, hour, now, plain, second, startSession, useOf } from '../samples.ts'
+
+const over = (why: string) => ({ kind: 'over', why })
+
+async function startOne(store: Store, changes: Partial<NewSession> = {}) {
+  const account = await createAccount(store)
+  const session = await startSession(store, account, changes)
+  const rotate = (use: Partial<RefreshTokenUse> = {}) => store.rotateSession(useOf(session, use))
+  return { account, session, rotate }
+}
+
+function generationOf(rotation: Rotation): number | string {
+  return rotation.kind === 'current' ? rotation.session.generation : rotation.why
+}
+
+/** What one use of a refresh token leads to (RFC 9700 4.14.2). */
+export function rotationCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'the current token is traded for the next', async (t, _place, store) => {
+    const { account, session, rotate } = await startOne(store)
+    for (const generation of [1, 2, 3, 4]) {
+      const at = now + generation * second
+      const rotation = await rotate({ generation, now: at })
+      const { id, accountId, createdAt, expiresAt } = session
+      const rotated = { id, accountId, createdAt, expiresAt, sessionEpoch: 1, end: undefined }
+      const expected = { ...rotated, generation: generation + 1, rotatedAt: at }
+      t.strictSame(plain(rotation), { kind: 'current', session: expected, account: plain(account) })
+      t.strictSame(await store.findSession(session.id), expected)
+    }
+  })
+
+  runCase(t, newPlace, 'a rotation tells the account as it is now', async (t, _place, store) => {
+    const { account, rotate } = await startOne(store)
+    await store.updateAccount(account.id, { role: 'Admin' })
+    t.match(await rotate(), { kind: 'current', account: { role: 'Admin', revision: 2 } })
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'the token just replaced gives the same current one within the grace',
+    async (t, _place, store) => {
+      const { session, rotate } = await startOne(store)
+      const graceMs = 10 * second
+      await rotate({ now: now + second, graceMs })
+      // A clock of another instance may be behind.
+      for (const at of [now, now + second, now + 2 * second, now + 11 * second - 1]) {
+        t.equal(generationOf(await rotate({ now: at, graceMs })), 2)
+      }
+      t.equal((await store.findSession(session.id))?.rotatedAt, now + second, 'the grace is not prolonged')
+      t.equal(generationOf(await rotate({ generation: 2, now: now + 11 * second - 1, graceMs })), 3)
+      t.equal(generationOf(await rotate({ generation: 2, now: now + 21 * second - 2, graceMs })), 3)
+    },
+  )
+
+  const reuses: readonly [string, Partial<RefreshTokenUse>, Partial<RefreshTokenUse>][] = [
+    ['after the grace', { generation: 2 }, { generation: 2, now: now + 12 * second }],
+    [
+      'at once, where there is no grace',
+      { generation: 2 },
+      { generation: 2, now: now + 2 * second, graceMs: 0 },
+    ],
+    [
+      'within the grace, if it is the one before the last',
+      { generation: 2 },
+      { generation: 1, now: now + 2 * second },
+    ],
+  ]
+  for (const [when, trade, reuse] of reuses) {
+    runCase(t, newPlace, `a spent token ends its session: ${when}`, async (t, _place, store) => {
+      const { account, session, rotate } = await startOne(store)
+      await rotate()
+      await rotate({ ...trade, now: now + 2 * second })
+      t.strictSame(await rotate(reuse), over('reused'))
+      t.equal((await store.findSession(session.id))?.end, 'reused')
+      t.strictSame(await store.listSessions(account.id, now), [])
+      for (const generation of [1, 2, 3]) t.strictSame(await rotate({ generation }), over('revoked'))
+    })
+  }
+
+  runCase(
+    t,
+    newPlace,
+    'without a grace not even a clock that is behind gives one',
+    async (t, _place, store) => {
+      const { rotate } = await startOne(store)
+      await rotate({ graceMs: 0 })
+      t.strictSame(await rotate({ now, graceMs: 0 }), over('reused'))
+    },
+  )
+
+  runCase(t, newPlace, 'a token of the future is refused and ends nothing', async (t, _place, store) => {
+    const { session, rotate } = await startOne(store)
+    for (const generation of [2, 3, 999_999_999]) t.strictSame(await rotate({ generation }), over('ahead'))
+    t.match(await store.findSession(session.id), { generation: 1, end: undefined })
+    t.equal(generationOf(await rotate()), 2)
+  })
+
+  runCase(t, newPlace, 'no rotation takes a session beyond its end', async (t, _place, store) => {
+    const { session, rotate } = await startOne(store, { expiresAt: now + hour })
+    const idleMs = day
+    t.equal(generationOf(await rotate({ now: now + hour - 1, idleMs })), 2)
+    t.equal((await store.findSession(session.id))?.expiresAt, now + hour)
+    for (const generation of [1, 2]) {
+      t.strictSame(await rotate({ generation, now: now + hour, idleMs }), over('expired'))
+    }
+    t.equal((await store.findSession(session.id))?.end, undefined)
+  })
+
+  runCase(t, newPlace, 'a session ends when it is idle for too long', async (t, _place, store) => {
+    const idleMs = 10 * second
+    const { rotate } = await startOne(store, { idleMs })
+    t.strictSame(await rotate({ now: now + idleMs, idleMs }), over('expired'))
+    t.equal(generationOf(await rotate({ now: now + idleMs - 1, idleMs })), 2)
+    t.equal(generationOf(await rotate({ generation: 2, now: now + 2 * idleMs - 2, idleMs })), 3)
+    t.strictSame(await rotate({ generation: 3, now: now + 3 * idleMs - 2, idleMs }), over('expired'))
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'an ended session comes before the grace and before its age',
+    async (t, _place, store) => {
+      const { session, rotate } = await startOne(store)
+      await rotate()
+      await store.endSession(session.id, 'revoked')
+      for (const generation of [1, 2, 3]) {
+        t.strictSame(await rotate({ generation }), over('revoked'))
+        t.strictSame(await rotate({ generation, now: now + 2 * day }), over('revoked'))
+      }
+      t.match(await store.findSession(session.id), { generation: 2, end: 'revoked' })
+    },
+  )
+
+  runCase(t, newPlace, 'a token of a deleted account is unknown', async (t, _place, store) => {
+    const { account, rotate } = await startOne(store)
+    await rotate()
+    await store.deleteAccount(account.id)
+    for (const generation of [1, 2, 3]) t.strictSame(await rotate({ generation }), over('unknown'))
+  })
+}

@@ -1,0 +1,60 @@
+import type { Test } from 'tap'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import { hour, newSigningKey, now, plain } from '../samples.ts'
+
+/** How signing keys are kept. */
+export function signingKeyCases(t: Test, newPlace: NewPlace): void {
+  runCase(
+    t,
+    newPlace,
+    'signing keys are listed as they were added, oldest first',
+    async (t, _place, store) => {
+      const keys = [
+        newSigningKey({ createdAt: now }),
+        newSigningKey({ createdAt: now + 2, signsFrom: now + hour, algorithm: 'RS256' }),
+        newSigningKey({ createdAt: now + 1, publicKey: undefined, algorithm: 'HS256' }),
+      ]
+      for (const key of keys) t.equal(await store.addSigningKey(key), true)
+      t.strictSame(plain(await store.listSigningKeys()), plain([keys[0], keys[2], keys[1]]))
+    },
+  )
+
+  runCase(t, newPlace, 'a retired key is gone, once', async (t, _place, store) => {
+    const [kept, gone] = [newSigningKey(), newSigningKey()]
+    await store.addSigningKey(kept)
+    await store.addSigningKey(gone)
+    t.equal(await store.retireSigningKey(gone.kid), true)
+    t.equal(await store.retireSigningKey(gone.kid), false)
+    t.strictSame(plain(await store.listSigningKeys()), plain([kept]))
+  })
+
+  runCase(t, newPlace, 'a first key is added only where its algorithm has none', async (t, _place, store) => {
+    const first = newSigningKey({ signsFrom: now + hour })
+    const second = newSigningKey()
+    const other = newSigningKey({ algorithm: 'EdDSA' })
+    t.equal(await store.addSigningKey(first, 'signer'), true)
+    t.equal(await store.addSigningKey(second, 'signer'), false, 'one that will sign is there')
+    t.equal(await store.addSigningKey(other, 'signer'), true)
+    t.equal((await store.listSigningKeys()).length, 2)
+    t.equal(await store.addSigningKey(second), true, 'unless it is wanted beside')
+    await store.retireSigningKey(first.kid)
+    await store.retireSigningKey(second.kid)
+    t.equal(await store.addSigningKey(newSigningKey(), 'signer'), true)
+  })
+
+  runCase(t, newPlace, 'of many that add the first key at once exactly one does', async (t, place, store) => {
+    const stores = await openMany(place, 8)
+    const keys = stores.map(() => newSigningKey())
+    const added = await Promise.all(keys.map((key, index) => stores[index]?.addSigningKey(key, 'signer')))
+    t.equal(added.filter((isAdded) => isAdded).length, 1)
+    t.strictSame(plain(await store.listSigningKeys()), plain([keys[added.indexOf(true)]]))
+  })
+
+  runCase(t, newPlace, 'of many that retire one key at once exactly one does', async (t, place, store) => {
+    const key = newSigningKey()
+    await store.addSigningKey(key)
+    const stores = await openMany(place, 8)
+    const retired = await Promise.all(stores.map((each) => each.retireSigningKey(key.kid)))
+    t.equal(retired.filter((isRetired) => isRetired).length, 1)
+  })
+}

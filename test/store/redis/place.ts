@@ -1,0 +1,66 @@
+import { Redis } from 'ioredis'
+import type { Test } from 'tap'
+import { openRedisStore } from '../../../src/store/redis/store.ts'
+import { until } from '../../setup/net.ts'
+import { type RedisServer, startRedis } from '../../setup/redis.ts'
+import type { NewPlace } from '../place.ts'
+
+type RedisOptions = Parameters<typeof openRedisStore>[0]
+
+/** What a store on one Redis needs, as the config gives it. */
+export function optionsOf(
+  { url }: Pick<RedisServer, 'url'>,
+  changes: Partial<RedisOptions> = {},
+): RedisOptions {
+  return {
+    place: { kind: 'single', url },
+    username: undefined,
+    password: undefined,
+    tls: undefined,
+    keyPrefix: 'gh:',
+    commandTimeoutMs: 5_000,
+    ...changes,
+  }
+}
+
+/** Opens a store that is closed with the test. */
+export async function openStoreAt(t: Test, options: RedisOptions) {
+  const store = openRedisStore(options)
+  t.teardown(() => store.close())
+  // Rather than ready(), which looks only now and then: there are hundreds of these.
+  await until('the store answers', () =>
+    store.readChanges(undefined).then(
+      () => true as const,
+      () => undefined,
+    ),
+  )
+  return store
+}
+
+/** Places side by side in one Redis: each case has a prefix of its own. */
+export function prefixedPlaces(options: RedisOptions): NewPlace {
+  let places = 0
+  return async (t) => {
+    places++
+    const keyPrefix = `${options.keyPrefix}${places}:`
+    return { open: () => openStoreAt(t, { ...options, keyPrefix }) }
+  }
+}
+
+/** A plain client, to look at what is there. */
+export function openInspector(t: Test, { url }: Pick<RedisServer, 'url'>): Redis {
+  const client = new Redis(url)
+  client.on('error', () => {})
+  t.teardown(() => client.disconnect())
+  return client
+}
+
+/** Places in a Redis of one's own that is emptied before each case. */
+export async function emptiedPlaces(t: Test): Promise<NewPlace> {
+  const server = await startRedis(t)
+  const inspector = openInspector(t, server)
+  return async (t) => {
+    await inspector.flushall()
+    return { open: () => openStoreAt(t, optionsOf(server)) }
+  }
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { createAccountId } from '../../src/accounts/keys.ts'
+import type {
+  Account,
+  NewSession,
+  RefreshTokenUse,
+  Store,
+  StoredKey,
+  StoredSigningKey,
+} from '../../src/store/store.ts'
+import { createSessionId } from '../../src/tokens/refresh-token.ts'
+
+/** A time of the cases. Not made up: Redis lets records expire by its own clock. */
+export const now = Date.now()
+
+export const second = 1_000
+export const hour = 3_600_000
+export const day = 24 * hour
+
+export function newKey(changes: Partial<StoredKey> = {}): StoredKey {
+  return { digest: randomBytes(32), sealed: randomBytes(80), createdAt: now, ...changes }
+}
+
+export function newAccount(changes: Partial<Account> = {}): Account {
+  const id = createAccountId()
+  return {
+    id,
+    email: `${id}@example.com`,
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    role: 'User',
+    isVerified: true,
+    isDisabled: false,
+    createdAt: now,
+    revision: 1,
+    sessionEpoch: 1,
+    secretKey: newKey(),
+    previousSecretKey: undefined,
+    apiKey: newKey(),
+    ...changes,
+  }
+}
+
+export async function createAccount(store: Store, changes: Partial<Account> = {}): Promise<Account> {
+  const account = newAccount(changes)
+  const { kind } = await store.createAccounts([account])
+  if (kind !== 'created') throw new Error(`the account was not created: ${kind}`)
+  return account
+}
+
+export function newSession(
+  { id: accountId }: Pick<Account, 'id'>,
+  changes: Partial<NewSession> = {},
+): NewSession {
+  return { id: createSessionId(), accountId, createdAt: now, expiresAt: now + day, idleMs: hour, ...changes }
+}
+
+export async function startSession(
+  store: Store,
+  account: Pick<Account, 'id' | 'revision'>,
+  changes: Partial<NewSession> = {},
+): Promise<NewSession> {
+  const session = newSession(account, changes)
+  const started = await store.startSession(session, account)
+  if (started !== 'started') throw new Error(`the session was not started: ${started}`)
+  return session
+}
+
+/** A use of the first refresh token of a session, a second after its start. */
+export function useOf(
+  { id }: Pick<NewSession, 'id'>,
+  changes: Partial<RefreshTokenUse> = {},
+): RefreshTokenUse {
+  return { sessionId: id, generation: 1, now: now + second, graceMs: 10 * second, idleMs: hour, ...changes }
+}
+
+export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSigningKey {
+  return {
+    kid: createSessionId(),
+    algorithm: 'ES256',
+    sealed: randomBytes(200),
+    publicKey: '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n',
+    createdAt: now,
+    signsFrom: now,
+    ...changes,
+  }
+}
+
+/** A record with its bytes in hexadecimal: whether they come as Buffer or Uint8Array is the adapter's. */
+export function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
+}

@@ -1,0 +1,56 @@
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { createAccount, day, hour, newSigningKey, now, startSession, useOf } from '../samples.ts'
+import { newSqlitePlace } from './place.ts'
+
+function fill(database: DatabaseSync, first: number, last: number): void {
+  database.exec(`
+    WITH RECURSIVE number(n) AS (VALUES (${first}) UNION ALL SELECT n + 1 FROM number WHERE n < ${last})
+    INSERT INTO changes (seq, kind, subject) SELECT n, 'session', 'x' FROM number`)
+}
+
+t.test('the log is kept short, whoever is far behind drops all', async (t) => {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  const database = new DatabaseSync(place.path)
+  t.teardown(() => database.close())
+  fill(database, 1, 100_010)
+  t.equal((await store.readChanges(0)).changes?.length, 100_010)
+  await store.addSigningKey(newSigningKey())
+  t.equal(database.prepare('SELECT count(*) AS count FROM changes').get()?.count, 100_000)
+  t.strictSame(await store.readChanges(10), { head: 100_011, changes: undefined })
+  t.equal((await store.readChanges(11)).changes?.length, 100_000)
+})
+
+t.test('positions are never given twice, not even of entries that are gone', async (t) => {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  await store.addSigningKey(newSigningKey())
+  await store.addSigningKey(newSigningKey())
+  const database = new DatabaseSync(place.path)
+  t.teardown(() => database.close())
+  database.exec('DELETE FROM changes')
+  await store.addSigningKey(newSigningKey())
+  t.strictSame(await store.readChanges(2), { head: 3, changes: [{ kind: 'signing-keys' }] })
+  t.strictSame(await store.readChanges(1), { head: 3, changes: undefined })
+})
+
+t.test('what a newer version logs is passed over', async (t) => {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  await store.addSigningKey(newSigningKey())
+  const database = new DatabaseSync(place.path)
+  t.teardown(() => database.close())
+  database.exec(`INSERT INTO changes (kind, subject) VALUES ('novelty', 'x')`)
+  t.strictSame(await store.readChanges(0), { head: 2, changes: [{ kind: 'signing-keys' }] })
+})
+
+t.test('a session is told from an unknown one for a day after its end, then cleared away', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const account = await createAccount(store)
+  const old = await startSession(store, account, { createdAt: now - hour, expiresAt: now, idleMs: hour })
+  await startSession(store, account, { createdAt: now + day, expiresAt: now + 9 * day })
+  t.strictSame(await store.rotateSession(useOf(old)), { kind: 'over', why: 'expired' })
+  await startSession(store, account, { createdAt: now + day + 1, expiresAt: now + 9 * day })
+  t.strictSame(await store.rotateSession(useOf(old)), { kind: 'over', why: 'unknown' })
+})

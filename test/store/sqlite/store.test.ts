@@ -1,0 +1,5 @@
+import t from 'tap'
+import { runStoreSuite } from '../suite.ts'
+import { newSqlitePlace } from './place.ts'
+
+runStoreSuite(t, newSqlitePlace)

@@ -1,0 +1,52 @@
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { assertUnavailable } from '../cases/every-verb.ts'
+import { createAccount, newSigningKey, plain } from '../samples.ts'
+import { newSqlitePlace } from './place.ts'
+
+t.test('a database that is closed answers nothing', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  await store.close()
+  await assertUnavailable(t, store)
+})
+
+t.test('while another process writes for too long, writes are refused and reads answered', async (t) => {
+  const place = await newSqlitePlace(t)
+  const account = await createAccount(await place.open())
+  const store = openSqliteStore({ path: place.path, busyTimeoutMs: 20 })
+  t.teardown(() => store.close())
+  const other = new DatabaseSync(place.path)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  await assertUnavailable(t, store, 'writes')
+  t.strictSame(plain(await store.findAccount(account.id)), plain(account))
+  t.strictSame(await store.readChanges(0), { head: 0, changes: [] })
+  other.exec('ROLLBACK')
+  t.equal(await store.addSigningKey(newSigningKey()), true)
+})
+
+t.test('a write that fails half-way leaves nothing behind', async (t) => {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  const account = await createAccount(store)
+  const heard: unknown[] = []
+  store.onChange((change) => heard.push(change))
+  const other = new DatabaseSync(place.path)
+  t.teardown(() => other.close())
+  // The change log is written last: there the account has been written already.
+  other.exec(`CREATE TRIGGER full BEFORE INSERT ON changes BEGIN SELECT raise(ABORT, 'disk full'); END`)
+  for (const work of [
+    () => store.updateAccount(account.id, { email: 'new@example.com' }),
+    () => store.deleteAccount(account.id),
+    () => store.addSigningKey(newSigningKey()),
+  ]) {
+    t.match(await work().catch((error: unknown) => error), { code: 'store-unavailable' })
+  }
+  other.exec('DROP TRIGGER full')
+  t.strictSame(plain(await store.findAccountByEmail(account.email)), plain(account))
+  t.equal(await store.findAccountByEmail('new@example.com'), undefined)
+  t.strictSame(await store.listSigningKeys(), [])
+  t.strictSame(heard, [])
+  t.equal((await store.updateAccount(account.id, { role: 'Admin' })).kind, 'updated', 'it goes on')
+})

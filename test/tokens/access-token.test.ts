@@ -1,0 +1,123 @@
+import { createHmac, verify as verifySignature } from 'node:crypto'
+import t from 'tap'
+import type { Algorithm } from '../../src/tokens/key-material.ts'
+import type { SigningKey } from '../../src/tokens/signing-keys.ts'
+import {
+  audience,
+  createBench,
+  decodePart,
+  forge,
+  issuer,
+  lifetimeS,
+  newSigningKey,
+  rightClaims,
+  rightHeader,
+  startS,
+  subject,
+} from './forge.ts'
+
+const algorithms: readonly Algorithm[] = ['ES256', 'RS256', 'EdDSA', 'HS256']
+
+/** Whether a signature is right, as any other verifier would find out. */
+function isSigned(token: string, { material: { algorithm, publicKey } }: SigningKey): boolean {
+  const [header, payload, signature = ''] = token.split('.')
+  const signed = Buffer.from(`${header}.${payload}`)
+  const bytes = Buffer.from(signature, 'base64url')
+  if (algorithm === 'HS256') return createHmac('sha256', publicKey).update(signed).digest().equals(bytes)
+  const digest = algorithm === 'EdDSA' ? null : 'sha256'
+  return verifySignature(digest, signed, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
+}
+
+for (const algorithm of algorithms) {
+  const key = newSigningKey(`key-${algorithm}`, algorithm)
+
+  t.test(`a token of ${algorithm} says just what the contract names`, async (t) => {
+    const { issue } = createBench([key])
+    const token = issue(subject)
+    t.strictSame(decodePart(token, 0), { alg: algorithm, typ: 'at+jwt', kid: key.kid })
+    const { jti, ...claims } = decodePart(token, 1)
+    t.strictSame(claims, {
+      iss: issuer,
+      aud: audience,
+      sub: 'an-account',
+      sid: 'a-session',
+      role: 'User',
+      iat: startS,
+      exp: startS + lifetimeS,
+    })
+    t.match(jti, /^[0-9a-f-]{36}$/)
+    t.equal(token.split('.').length, 3)
+    t.ok(isSigned(token, key))
+  })
+
+  t.test(`a token of ${algorithm} is valid, whoever made it with the key`, async (t) => {
+    const { issue, verify } = createBench([key])
+    const expected = {
+      kind: 'valid',
+      claims: { ...subject, issuedAt: startS * 1_000, expiresAt: (startS + lifetimeS) * 1_000 },
+    }
+    t.strictSame(verify(issue(subject)), expected)
+    t.strictSame(verify(forge(rightHeader(key), rightClaims, key.material)), expected)
+  })
+
+  t.test(`a token of ${algorithm} with any part changed is none`, async (t) => {
+    const { issue, verify } = createBench([key])
+    const token = issue(subject)
+    const other = newSigningKey(key.kid, algorithm)
+    t.equal(verify(forge(rightHeader(key), rightClaims, other.material)).kind, 'invalid', 'another key')
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    const accepted = [header, payload, signature].flatMap((part, index) =>
+      [...part.slice(0, -1)].flatMap((letter, at) => {
+        const parts = [header, payload, signature]
+        parts[index] = part.slice(0, at) + (letter === 'A' ? 'B' : 'A') + part.slice(at + 1)
+        return verify(parts.join('.')).kind === 'valid' ? [`${index}:${at}`] : []
+      }),
+    )
+    t.strictSame(accepted, [])
+    t.strictSame(verify(`${header}.${payload}.`), { kind: 'invalid', code: 'token-invalid' })
+    t.strictSame(verify(`${header}.${payload}`), { kind: 'invalid', code: 'token-invalid' })
+  })
+}
+
+t.test('every token has an ID of its own', async (t) => {
+  const { issue } = createBench([newSigningKey('key')])
+  t.equal(new Set(Array.from({ length: 500 }, () => decodePart(issue(subject), 1).jti)).size, 500)
+})
+
+t.test('claims are kept as they are, whatever is in them', async (t) => {
+  const { issue, verify } = createBench([newSigningKey('key')])
+  for (const text of ['', '"', '\\', 'ключ 🔑', '__proto__', '{"role":"Admin"}']) {
+    const given = { accountId: text, sessionId: text, role: text }
+    t.match(verify(issue(given)), { kind: 'valid', claims: given })
+  }
+})
+
+t.test('a token of a key that is gone is none, even if it was known', async (t) => {
+  const [old, next] = [newSigningKey('old'), newSigningKey('next')]
+  const { keyring, issue, verify } = createBench([old], { verified: { get: () => undefined, set: () => {} } })
+  const token = issue(subject)
+  keyring.replace([old, next])
+  t.equal(verify(token).kind, 'valid')
+  keyring.replace([next])
+  t.strictSame(verify(token), { kind: 'invalid', code: 'token-invalid' })
+  keyring.replace([newSigningKey('old')])
+  t.strictSame(
+    verify(token),
+    { kind: 'invalid', code: 'token-invalid' },
+    'another key of its ID is another key',
+  )
+})
+
+t.test('without keys nothing is issued and nothing refused: it cannot be decided', async (t) => {
+  const key = newSigningKey('key')
+  const token = createBench([key]).issue(subject)
+  const { keyring, accessTokens } = createBench([])
+  for (const keys of [undefined, []]) {
+    if (keys) keyring.replace(keys)
+    t.throws(() => accessTokens.issue(subject), { code: 'store-unavailable' })
+    t.throws(() => accessTokens.assertCanIssue(), { code: 'store-unavailable' })
+  }
+  keyring.replace([key])
+  t.doesNotThrow(() => accessTokens.assertCanIssue())
+  t.equal(accessTokens.verify(token).kind, 'valid')
+})

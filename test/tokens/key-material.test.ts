@@ -1,0 +1,120 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import t from 'tap'
+import { type Algorithm, generateKeyMaterial, parseKeyMaterial } from '../../src/tokens/key-material.ts'
+import { keyText } from '../../src/tokens/signing-keys.ts'
+
+const asymmetric: readonly Algorithm[] = ['ES256', 'RS256', 'EdDSA']
+
+const privatePem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const publicPem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString()
+
+function unfitness(text: string, half: 'private' | 'public', algorithm: Algorithm = 'ES256'): string {
+  const material = parseKeyMaterial(text, half, algorithm)
+  return 'unfit' in material ? material.unfit : `fit for ${material.algorithm}`
+}
+
+t.test('a new key is strong, and another each time', async (t) => {
+  t.match(generateKeyMaterial('ES256').publicKey.asymmetricKeyDetails, { namedCurve: 'prime256v1' })
+  t.match(generateKeyMaterial('RS256').publicKey.asymmetricKeyDetails, { modulusLength: 2_048 })
+  t.equal(generateKeyMaterial('EdDSA').publicKey.asymmetricKeyType, 'ed25519')
+  t.ok((generateKeyMaterial('HS256').publicKey.symmetricKeySize ?? 0) >= 32)
+  for (const algorithm of ['ES256', 'EdDSA', 'HS256'] as const) {
+    const texts = Array.from({ length: 20 }, () => keyText(generateKeyMaterial(algorithm).publicKey, 'spki'))
+    t.equal(new Set(texts).size, 20, algorithm)
+  }
+})
+
+t.test('a key is read back from its text, either half', async (t) => {
+  for (const algorithm of asymmetric) {
+    const made = generateKeyMaterial(algorithm)
+    const privateText = keyText(made.privateKey ?? made.publicKey, 'pkcs8')
+    const publicText = keyText(made.publicKey, 'spki')
+    const whole = parseKeyMaterial(privateText, 'private', algorithm)
+    const half = parseKeyMaterial(publicText, 'public', algorithm)
+    if ('unfit' in whole || 'unfit' in half) throw new Error(algorithm)
+    t.equal(whole.algorithm, algorithm)
+    t.ok(whole.privateKey && made.privateKey?.equals(whole.privateKey))
+    t.ok(whole.publicKey.equals(made.publicKey))
+    t.equal(half.privateKey, undefined)
+    t.ok(half.publicKey.equals(made.publicKey))
+  }
+  const secret = generateKeyMaterial('HS256')
+  const read = parseKeyMaterial(keyText(secret.publicKey, 'spki'), 'private', 'HS256')
+  t.ok(!('unfit' in read) && read.publicKey.equals(secret.publicKey))
+})
+
+t.test('older forms of PEM and line breaks of any system are read', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const sec1 = privateKey.export({ type: 'sec1', format: 'pem' }).toString()
+  const pkcs1 = rsa.export({ type: 'pkcs1', format: 'pem' }).toString()
+  t.equal(unfitness(sec1, 'private'), 'fit for ES256')
+  t.equal(unfitness(pkcs1, 'private'), 'fit for RS256')
+  t.equal(unfitness(sec1.replaceAll('\n', '\r\n'), 'private'), 'fit for ES256')
+  t.equal(unfitness(`\n${sec1}\n`, 'private'), 'fit for ES256')
+})
+
+t.test('the algorithm is that of the key, whatever is asked for', async (t) => {
+  for (const asked of ['ES256', 'RS256', 'EdDSA', 'HS256'] as const) {
+    t.equal(
+      unfitness(privatePem(generateKeyPairSync('ed25519').privateKey), 'private', asked),
+      'fit for EdDSA',
+    )
+  }
+})
+
+t.test('a secret of HS256 has at least 32 bytes', async (t) => {
+  for (const text of ['', ' ', 'secret', 'x'.repeat(31), 'ä'.repeat(15)]) {
+    t.match(unfitness(text, 'private', 'HS256'), /32 is the least/, `${text.length} characters`)
+  }
+  for (const text of ['x'.repeat(32), 'ä'.repeat(16), 'x'.repeat(1_000)]) {
+    t.equal(unfitness(text, 'private', 'HS256'), 'fit for HS256')
+  }
+})
+
+t.test('a secret is no key of another algorithm', async (t) => {
+  for (const algorithm of asymmetric) t.match(unfitness('x'.repeat(64), 'private', algorithm), /PEM/)
+})
+
+t.test('an RSA key has at least 2048 bits', async (t) => {
+  for (const bits of [512, 1_024, 2_040]) {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
+    t.match(unfitness(privatePem(privateKey), 'private', 'RS256'), new RegExp(`${bits} bits: 2048`))
+    t.match(unfitness(publicPem(publicKey), 'public', 'RS256'), new RegExp(`${bits} bits: 2048`))
+  }
+})
+
+t.test('a key of another kind or curve is unfit', async (t) => {
+  const pairs = {
+    'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+    'P-521': generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+    secp256k1: generateKeyPairSync('ec', { namedCurve: 'secp256k1' }),
+    Ed448: generateKeyPairSync('ed448'),
+    X25519: generateKeyPairSync('x25519'),
+    'RSA-PSS': generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }),
+    DSA: generateKeyPairSync('dsa', { modulusLength: 2_048, divisorLength: 256 }),
+  }
+  for (const [name, { privateKey, publicKey }] of Object.entries(pairs)) {
+    t.match(unfitness(privatePem(privateKey), 'private'), /must be a P-256, RSA or Ed25519 key/, name)
+    t.match(unfitness(publicPem(publicKey), 'public'), /must be a P-256, RSA or Ed25519 key/, name)
+  }
+})
+
+t.test('what is no key is unfit, and its text is not told', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = privatePem(privateKey)
+  const locked = privateKey
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+    .toString()
+  const texts = {
+    'a public key for a private one': publicPem(createPublicKey(pem)),
+    'one that is locked': locked,
+    'one that is cut short': pem.slice(0, pem.length / 2),
+    'one that was changed': pem.replace(/MIG/, 'AAA'),
+    'only its frame': '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n',
+  }
+  for (const [name, text] of Object.entries(texts))
+    t.equal(unfitness(text, 'private'), 'holds no private key in PEM form', name)
+  t.equal(unfitness('', 'private'), 'holds no key in PEM form')
+  t.equal(unfitness('-----BEGIN NONSENSE-----', 'public'), 'holds no public key in PEM form')
+})

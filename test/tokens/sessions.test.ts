@@ -1,0 +1,108 @@
+import t from 'tap'
+import { createKey } from '../../src/accounts/keys.ts'
+import { codeOf, openSessions } from './sessions-bench.ts'
+
+t.test('both keys of an account start a session', async (t) => {
+  const { sessions, accessTokens, store, time, createAccount } = await openSessions(t)
+  const { account, secretKey, apiKey } = await createAccount()
+  const issued = await sessions.start(secretKey, apiKey)
+  t.equal(issued.account.id, account.id)
+  t.equal(
+    issued.refreshLifetimeMs,
+    7 * 86_400_000,
+    'the refresh token is of use until it is idle for too long',
+  )
+  const [session] = await store.listSessions(account.id, time.nowMs)
+  t.match(session, { generation: 1, createdAt: time.nowMs, expiresAt: time.nowMs + 30 * 86_400_000 })
+  t.match(accessTokens.verify(issued.accessToken), {
+    kind: 'valid',
+    claims: { accountId: account.id, sessionId: session?.id, role: 'User' },
+  })
+})
+
+t.test('every wrong pair is refused alike', async (t) => {
+  const { sessions, store, time, createAccount } = await openSessions(t)
+  const ada = await createAccount()
+  const bob = await createAccount()
+  const pairs = {
+    'keys of two accounts': [ada.secretKey, bob.apiKey],
+    'the keys exchanged': [ada.apiKey, ada.secretKey],
+    'one key twice': [ada.secretKey, ada.secretKey],
+    'another secret key of the account': [createKey('secretKey', ada.account.id), ada.apiKey],
+    'another API key of the account': [ada.secretKey, createKey('apiKey', ada.account.id)],
+    'keys of nobody': [createKey('secretKey', 'x'.repeat(16)), createKey('apiKey', 'x'.repeat(16))],
+    'the secret key of nobody': [createKey('secretKey', 'x'.repeat(16)), ada.apiKey],
+    'a wrong checksum': [`${ada.secretKey.slice(0, -1)}~`, ada.apiKey],
+    nothing: ['', ''],
+    megabytes: ['x'.repeat(1_000_000), 'x'.repeat(1_000_000)],
+  } as const
+  const errors = new Set<string>()
+  for (const [name, [secretKey, apiKey]] of Object.entries(pairs)) {
+    const error = await sessions.start(secretKey, apiKey).catch((error: unknown) => error)
+    t.match(error, { code: 'credentials-invalid', status: 401 }, name)
+    errors.add(String(error))
+  }
+  t.equal(errors.size, 1)
+  for (const { account } of [ada, bob]) t.strictSame(await store.listSessions(account.id, time.nowMs), [])
+})
+
+t.test('a disabled account is told so for its own keys only', async (t) => {
+  const { sessions, accounts, createAccount } = await openSessions(t)
+  const { account, secretKey, apiKey } = await createAccount()
+  await accounts.update(account.id, { isDisabled: true })
+  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'account-disabled')
+  t.equal(await codeOf(sessions.start(secretKey, createKey('apiKey', account.id))), 'credentials-invalid')
+})
+
+t.test('a secret key that was reset starts sessions until its grace ends', async (t) => {
+  const { sessions, accounts, time, createAccount } = await openSessions(t)
+  const { account, secretKey, apiKey } = await createAccount()
+  const next = await accounts.resetSecretKey(account.id, 60_000)
+  const { refreshToken } = await sessions.start(secretKey, apiKey)
+  t.ok(await sessions.start(next, apiKey))
+  time.nowMs += 60_000
+  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'credentials-invalid')
+  t.ok(await sessions.refresh(refreshToken), 'what it has started goes on')
+  await accounts.resetSecretKey(account.id, 0)
+  t.equal(await codeOf(sessions.start(next, apiKey)), 'credentials-invalid')
+  t.equal(await codeOf(sessions.refresh(refreshToken)), 'session-revoked')
+})
+
+t.test('while nothing can be signed no session starts and no token is spent', async (t) => {
+  const { sessions, keyring, store, time, createAccount } = await openSessions(t)
+  const { account, secretKey, apiKey } = await createAccount()
+  const { refreshToken } = await sessions.start(secretKey, apiKey)
+  const keys = [keyring.signer(time.nowMs)]
+  keyring.replace([])
+  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'store-unavailable')
+  t.equal(await codeOf(sessions.refresh(refreshToken)), 'store-unavailable')
+  t.match(await store.listSessions(account.id, time.nowMs), [{ generation: 1 }])
+  t.equal((await store.listSessions(account.id, time.nowMs)).length, 1)
+  keyring.replace(keys)
+  t.ok(await sessions.refresh(refreshToken))
+})
+
+t.test('an account that changes at the same moment is looked at again', async (t) => {
+  const { sessions, accounts, store, time, createAccount } = await openSessions(t)
+  const { account, secretKey, apiKey } = await createAccount()
+  const starts = Array.from({ length: 10 }, () => sessions.start(secretKey, apiKey))
+  const changes = Array.from({ length: 3 }, () => accounts.update(account.id, { firstName: 'Grace' }))
+  t.equal((await Promise.all([...starts, ...changes])).length, 13)
+  t.equal((await store.listSessions(account.id, time.nowMs)).length, 10)
+})
+
+t.test('a start racing a reset leaves no session that lives', async (t) => {
+  const { sessions, accounts, store, time, createAccount } = await openSessions(t)
+  const { account, apiKey, ...created } = await createAccount()
+  let { secretKey } = created
+  for (let round = 0; round < 10; round++) {
+    const [issued, next] = await Promise.all([
+      sessions.start(secretKey, apiKey).catch(() => undefined),
+      accounts.resetSecretKey(account.id, 0),
+    ])
+    t.strictSame(await store.listSessions(account.id, time.nowMs), [])
+    if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken)), 'session-revoked')
+    t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'credentials-invalid')
+    secretKey = next
+  }
+})

@@ -1,0 +1,140 @@
+import type { Socket } from 'node:net'
+import type { Test } from 'tap'
+import type { Call } from '../../src/upstream/call.ts'
+import type { UpstreamFailure } from '../../src/upstream/failure.ts'
+import type { ResponseHead } from '../../src/upstream/response-parser.ts'
+import type { Target } from '../../src/upstream/target.ts'
+import { openUpstream, type Upstream, type UpstreamOptions } from '../../src/upstream/upstream.ts'
+
+/** An upstream of these targets, closed with the test; its timeouts are long unless they are what is tested. */
+export function openTestUpstream(
+  t: Test,
+  urls: string | readonly string[],
+  options: Partial<UpstreamOptions> = {},
+): Upstream {
+  const targets = [urls].flat().map((url) => ({ url: new URL(url), weight: 1 }))
+  const upstream = openUpstream({
+    name: 'backend',
+    targets,
+    connectTimeoutMs: 5_000,
+    responseTimeoutMs: 5_000,
+    idleTimeoutMs: 5_000,
+    retryAttempts: 0,
+    connectionsMax: 128,
+    host: 'target',
+    tls: { verify: true, ca: undefined },
+    ...options,
+  })
+  t.teardown(() => upstream.close())
+  return upstream
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly path?: string
+  /** Header lines, each ended by CR LF. */
+  readonly lines?: string
+  readonly body?: 'none' | 'counted' | 'chunked'
+  readonly isUpgrade?: boolean
+  readonly responseTimeoutMs?: number
+}
+
+export interface Answer {
+  readonly head: ResponseHead
+  readonly body: string
+  readonly trailers: readonly string[]
+  readonly information: readonly ResponseHead[]
+}
+
+/** One request and all that comes of it. */
+export interface Exchange {
+  readonly call: Call
+  /** Resolves with the whole answer, rejects with an UpstreamFailure. */
+  readonly answer: Promise<Answer>
+  /** Resolves once the head is on its way. */
+  readonly sent: Promise<Target>
+  /** Why it failed; rejects where it did not. */
+  readonly failure: Promise<UpstreamFailure>
+  readonly upgrade: Promise<{ readonly socket: Socket; readonly rest: string }>
+  /** Everything that was told so far, in order. */
+  readonly told: readonly string[]
+  /** Calls that were to be told of room for more of the body. */
+  onDrain: () => void
+  onData: (chunk: Buffer) => void
+}
+
+/** Sends a request to an upstream: a body, if any, is written by whoever called, once it is sent. */
+export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
+  const { method = 'GET', path = '/', lines = '', body = 'none', isUpgrade = false } = asked
+  const answer = Promise.withResolvers<Answer>()
+  const sent = Promise.withResolvers<Target>()
+  const upgrade = Promise.withResolvers<{ socket: Socket; rest: string }>()
+  const information: ResponseHead[] = []
+  const data: Buffer[] = []
+  const told: string[] = []
+  let head: ResponseHead | undefined
+  const call = upstream.createCall(
+    {
+      ...{
+        method,
+        body,
+        isUpgrade,
+        responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
+      },
+      head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
+    },
+    {
+      onSent: (target) => {
+        told.push('sent')
+        sent.resolve(target)
+      },
+      onInformation: (received) => {
+        told.push(String(received.status))
+        information.push(received)
+      },
+      onHead: (received) => {
+        told.push('head')
+        head = received
+      },
+      onData: (chunk) => {
+        if (told.at(-1) !== 'data') told.push('data')
+        data.push(chunk)
+        made.onData(chunk)
+      },
+      onEnd: (trailers) => {
+        told.push('end')
+        if (!head) throw new Error('an end without a head')
+        answer.resolve({ head, body: Buffer.concat(data).toString('latin1'), trailers, information })
+      },
+      onUpgrade: (_head, socket, rest) => {
+        told.push('upgrade')
+        upgrade.resolve({ socket, rest: rest.toString('latin1') })
+      },
+      onFailure: (failure) => {
+        told.push(failure.reason)
+        answer.reject(failure)
+      },
+      onDrain: () => made.onDrain(),
+    },
+  )
+  const failure = answer.promise.then(
+    () => {
+      throw new Error('it did not fail')
+    },
+    (error: UpstreamFailure) => error,
+  )
+  // Who waits for one of them need not wait for the others.
+  for (const promise of [answer.promise, failure]) promise.catch(() => {})
+  const made: Exchange = {
+    ...{ call, answer: answer.promise, sent: sent.promise, failure, upgrade: upgrade.promise, told },
+    onDrain: () => {},
+    onData: () => {},
+  }
+  call.start()
+  return made
+}
+
+/** A whole exchange without a body. @throws UpstreamFailure */
+export function request(upstream: Upstream, asked: Asked = {}): Promise<Answer> {
+  return exchange(upstream, asked).answer
+}

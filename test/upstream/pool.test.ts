@@ -1,0 +1,169 @@
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { startRawBackend } from '../setup/backend.ts'
+import { until } from '../setup/net.ts'
+import { answerOf, type SeenHead, startHeadBackend } from './backends.ts'
+import { exchange, openTestUpstream, request } from './exchange.ts'
+
+const tick = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('no more connections are made than allowed, and who waits longest is served first', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 2 })
+  const answers = Array.from({ length: 8 }, (_, index) => request(upstream, { path: `/${index}` }))
+  for (let served = 0; served < 8; served++) {
+    const head = await until('the next is asked', () => backend.heads[served])
+    t.ok(backend.heads.length <= served + 2, 'one that waits was asked before its turn')
+    head.socket.write(answerOf(head.path))
+  }
+  t.strictSame(backend.heads.map(({ path }) => path).slice(2), ['/2', '/3', '/4', '/5', '/6', '/7'])
+  t.strictSame(
+    (await Promise.all(answers)).map(({ body }) => body),
+    ['/0', '/1', '/2', '/3', '/4', '/5', '/6', '/7'],
+  )
+  t.equal(backend.sockets.length, 2)
+})
+
+t.test('a connection that is closed makes room for who waits', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) =>
+    socket.end(answerOf(path, 'Connection: close\r\n')),
+  )
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
+  const answers = Array.from({ length: 5 }, (_, index) =>
+    request(upstream, { path: `/${index}`, method: 'POST' }),
+  )
+  t.strictSame(
+    (await Promise.all(answers)).map(({ body }) => body),
+    ['/0', '/1', '/2', '/3', '/4'],
+  )
+  t.equal(backend.sockets.length, 5)
+})
+
+t.test('a connection that fails makes room for who waits', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path, connection }) => {
+    if (connection % 2 === 0) socket.destroy()
+    else socket.write(answerOf(path))
+  })
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
+  const outcomes = Array.from({ length: 4 }, (_, index) =>
+    request(upstream, { path: `/${index}`, method: 'POST' }).then(
+      ({ body }) => body,
+      () => 'failed',
+    ),
+  )
+  t.strictSame(await Promise.all(outcomes), ['failed', '/1', '/2', '/3'])
+})
+
+t.test('who waits too long for a connection is told so, and is not sent later', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1, connectTimeoutMs: 100 })
+  const first = exchange(upstream, { path: '/first' })
+  const second = exchange(upstream, { path: '/second' })
+  t.equal((await second.failure).reason, 'no-connection')
+  t.strictSame(second.told, ['no-connection'])
+  const head = await until('the first is asked', () => backend.heads[0])
+  head.socket.write(answerOf('ok'))
+  t.equal((await first.answer).body, 'ok')
+  const third = exchange(upstream, { path: '/third' })
+  await until('the third is asked', () => backend.heads[1])
+  t.strictSame(
+    backend.heads.map(({ path }) => path),
+    ['/first', '/third'],
+  )
+  third.call.cancel()
+})
+
+t.test('who gives up while waiting is never sent, and the next takes the turn', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
+  const [first, second, third] = ['/1', '/2', '/3'].map((path) => exchange(upstream, { path }))
+  if (!first || !second || !third) throw new Error('not all were made')
+  second.call.cancel()
+  const head = await until('the first is asked', () => backend.heads[0])
+  head.socket.write(answerOf('one'))
+  const next: SeenHead = await until('the next is asked', () => backend.heads[1])
+  t.equal(next.path, '/3')
+  next.socket.write(answerOf('three'))
+  t.strictSame([(await first.answer).body, (await third.answer).body], ['one', 'three'])
+  t.strictSame(second.told, [])
+})
+
+t.test('who gives up while a connection is made for it leaves its place at once', async (t) => {
+  const sockets: Socket[] = []
+  // It takes connections, but never shakes hands.
+  const url = await startRawBackend(t, (socket) => void sockets.push(socket.resume()))
+  const upstream = openTestUpstream(t, url.replace('http:', 'https:'), { connectionsMax: 1 })
+  const first = exchange(upstream)
+  await until('the first connection', () => sockets[0])
+  const second = exchange(upstream)
+  await tick()
+  t.equal(sockets.length, 1)
+  first.call.cancel()
+  await until('the second connection', () => sockets[1])
+  await until('the first is gone', () => sockets[0]?.closed || undefined)
+  second.call.cancel()
+  await until('the second is gone', () => sockets[1]?.closed || undefined)
+  t.strictSame([first.told, second.told], [[], []])
+})
+
+t.test('who gives up while queued, then dialled for, leaves its place too', async (t) => {
+  const sockets: Socket[] = []
+  const url = await startRawBackend(t, (socket) => void sockets.push(socket.resume()))
+  const upstream = openTestUpstream(t, url.replace('http:', 'https:'), { connectionsMax: 1 })
+  const [first, second, third] = [exchange(upstream), exchange(upstream), exchange(upstream)]
+  first.call.cancel()
+  await until(
+    'a connection for the second',
+    () => sockets.length === 2 || sockets[0]?.closed === false || undefined,
+  )
+  second.call.cancel()
+  await until(
+    'a connection for the third',
+    () => sockets.filter(({ closed }) => !closed).length === 1 || undefined,
+  )
+  third.call.cancel()
+  await until('all are gone', () => sockets.every(({ closed }) => closed) || undefined)
+  t.strictSame([first.told, second.told, third.told], [[], [], []])
+})
+
+t.test('who gives up an exchange breaks its connection, and makes room', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, connection }) => {
+    if (connection > 0) socket.write(answerOf('ok'))
+  })
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
+  const first = exchange(upstream)
+  await until('the first is asked', () => backend.heads[0])
+  first.call.cancel()
+  t.equal((await request(upstream)).body, 'ok')
+  t.ok(backend.sockets[0]?.closed)
+  t.strictSame(first.told, ['sent'])
+})
+
+t.test('an upgrade does not wait for a free connection, and takes none away', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path === '/ws') socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')
+  })
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
+  const held = exchange(upstream)
+  await until('it is asked', () => backend.heads[0])
+  const { socket } = await exchange(upstream, { path: '/ws', isUpgrade: true }).upgrade
+  socket.destroy()
+  backend.heads[0]?.socket.write(answerOf('ok'))
+  t.equal((await held.answer).body, 'ok')
+})
+
+t.test('closing an upstream closes idle connections, and others after their answer', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path === '/fast') socket.write(answerOf('fast'))
+  })
+  const upstream = openTestUpstream(t, backend.url)
+  const slow = exchange(upstream, { path: '/slow' })
+  await request(upstream, { path: '/fast' })
+  upstream.close()
+  const isClosed = (path: string) => backend.heads.find((head) => head.path === path)?.socket.closed
+  await until('the idle one is closed', () => isClosed('/fast') || undefined)
+  t.equal(isClosed('/slow'), false)
+  backend.heads.find(({ path }) => path === '/slow')?.socket.write(answerOf('slow'))
+  t.equal((await slow.answer).body, 'slow')
+  await until('the other is closed', () => isClosed('/slow') || undefined)
+})

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import { startServer } from '../setup/backend.ts'
+import { portOf } from '../setup/net.ts'
+import { exchange, openTestUpstream, request } from './exchange.ts'
+
+interface Certificate {
+  readonly key: string
+  readonly cert: string
+}
+
+/** A certificate that vouches for itself. @param names such as `DNS:localhost,IP:127.0.0.1` */
+function makeCertificate(t: Test, names: string): Certificate {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const [keyFile, certFile] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
+  execFileSync(
+    'openssl',
+    [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ],
+      ...['-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
+    ],
+    { stdio: 'ignore' },
+  )
+  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') }
+}
+
+/** Answers with the protocol and the server name that the client asked for. */
+async function startTlsBackend(t: Test, certificate: Certificate) {
+  let connections = 0
+  const server = createServer(certificate, ({ socket }, response) => {
+    // The cast is sound: a server for TLS has no other sockets, and Node documents the member.
+    const { alpnProtocol, servername } = socket as TLSSocket & { readonly servername: string | false }
+    response.end(`${alpnProtocol} ${servername}`)
+  }).listen(0, '127.0.0.1')
+  server.on('secureConnection', () => connections++)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { port: portOf(server), countConnections: () => connections }
+}
+
+t.test('a certificate that nobody vouches for is refused unless told otherwise', async (t) => {
+  const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost,IP:127.0.0.1'))
+  for (const host of ['localhost', '127.0.0.1']) {
+    const upstream = openTestUpstream(t, `https://${host}:${port}`)
+    const { failure, told } = exchange(upstream, { method: 'POST' })
+    t.match(await failure, { reason: 'connect-failed', message: /self-signed/ })
+    t.strictSame(told, ['connect-failed'], 'nothing was sent')
+  }
+})
+
+t.test('a certificate of the configured authority is taken, for a name and for an address', async (t) => {
+  const certificate = makeCertificate(t, 'DNS:localhost,IP:127.0.0.1')
+  const { port } = await startTlsBackend(t, certificate)
+  const tls = { verify: true, ca: certificate.cert }
+  t.equal(
+    (await request(openTestUpstream(t, `https://localhost:${port}`, { tls }))).body,
+    'http/1.1 localhost',
+  )
+  // A server name is never an address.
+  t.equal((await request(openTestUpstream(t, `https://127.0.0.1:${port}`, { tls }))).body, 'http/1.1 false')
+})
+
+t.test('the certificate of another host is refused, though its authority is known', async (t) => {
+  const certificate = makeCertificate(t, 'DNS:other.example,IP:127.0.0.2')
+  const { port } = await startTlsBackend(t, certificate)
+  for (const host of ['localhost', '127.0.0.1']) {
+    const upstream = openTestUpstream(t, `https://${host}:${port}`, {
+      tls: { verify: true, ca: certificate.cert },
+    })
+    const { failure } = exchange(upstream)
+    t.equal((await failure).reason, 'connect-failed', host)
+  }
+})
+
+t.test('another authority than the configured one vouches for nobody', async (t) => {
+  const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost'))
+  const ca = makeCertificate(t, 'DNS:localhost').cert
+  const { failure } = exchange(
+    openTestUpstream(t, `https://localhost:${port}`, { tls: { verify: true, ca } }),
+  )
+  t.equal((await failure).reason, 'connect-failed')
+})
+
+t.test('verify: false takes any certificate', async (t) => {
+  const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:other.example'))
+  const upstream = openTestUpstream(t, `https://localhost:${port}`, { tls: { verify: false, ca: undefined } })
+  t.equal((await request(upstream)).body, 'http/1.1 localhost')
+})
+
+t.test('TLS to a server that speaks none fails, and is not tried in the clear', async (t) => {
+  let isAsked = false
+  const url = await startServer(t, () => {
+    isAsked = true
+  })
+  const { failure } = exchange(openTestUpstream(t, url.replace('http:', 'https:')))
+  t.equal((await failure).reason, 'connect-failed')
+  t.equal(isAsked, false)
+})
+
+t.test('TLS connections are used again too', async (t) => {
+  const certificate = makeCertificate(t, 'DNS:localhost')
+  const { port, countConnections } = await startTlsBackend(t, certificate)
+  const tls = { verify: true, ca: certificate.cert }
+  const upstream = openTestUpstream(t, `https://localhost:${port}`, { tls })
+  for (let turn = 0; turn < 5; turn++) t.match(await request(upstream), { body: /^http/ })
+  t.equal(countConnections(), 1)
+})
