@@ -164,6 +164,18 @@ export const failures = {
     detail: 'The request line and header fields are larger than the gateway takes.',
     check: '`limits.headers`; a client that piles up cookies.',
   },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'More requests than this path allows; Retry-After says when to go on.',
+    check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
+  },
+  'too-many-failures': {
+    status: 429,
+    title: 'Too many wrong credentials',
+    detail: 'Too many wrong credentials came from this address; a right one still passes.',
+    check: '`limits.failures`; a client that goes on with a key that was reset.',
+  },
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
@@ -228,6 +240,16 @@ interface GatehouseErrorOptions {
   readonly errors?: readonly FieldError[]
   /** Methods that the path does take, for Allow. */
   readonly allow?: readonly string[]
+  /** The rate that was exceeded, for Retry-After and RateLimit-*. */
+  readonly rate?: ExceededRate
+}
+
+/** A rate that was exceeded, and when there is room again. */
+export interface ExceededRate {
+  readonly limit: number
+  readonly remaining: number
+  readonly retryMs: number
+  readonly resetMs: number
 }
 
 /** A request that is refused or cannot be served; the table has its status and text. */
@@ -239,8 +261,9 @@ export class GatehouseError extends Error {
   readonly detail: string | undefined
   readonly errors: readonly FieldError[] | undefined
   readonly allow: readonly string[] | undefined
+  readonly rate: ExceededRate | undefined
 
-  constructor(code: Code, { cause, detail, errors, allow }: GatehouseErrorOptions = {}) {
+  constructor(code: Code, { cause, detail, errors, allow, rate }: GatehouseErrorOptions = {}) {
     const failure: Failure = failures[code]
     super(`${code}: ${detail ?? failure.title}`, { cause })
     this.code = code
@@ -249,6 +272,7 @@ export class GatehouseError extends Error {
     this.detail = detail ?? failure.detail
     this.errors = errors
     this.allow = allow
+    this.rate = rate
   }
 }
 

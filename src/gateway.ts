@@ -46,10 +46,10 @@ export interface GatewayOptions {
  */
 export async function openGateway({ config, log, clock = Date.now }: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics({ version: readVersion() })
-  const identity = await openIdentity({ config, log, metrics, clock })
+  const webSockets = createWebSockets({ metrics, clock, directory: () => identity.directory })
+  const identity = await openIdentity({ config, log, metrics, clock, onChange: webSockets.recheck })
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, openUpstream(upstream)]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
-  const webSockets = createWebSockets(metrics)
   let isShuttingDown = false
   let isDraining = false
 
@@ -58,12 +58,14 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
     trusted: createTrustedProxies(config.trustedProxies),
     observer: createObserver({ metrics, log, logsAccess: config.log.access }),
     api: await buildApi({
-      ...{ sessions: identity.sessions, keyring: identity.keyring, metrics, cookie: config.cookie },
+      ...{ sessions: identity.sessions, keyring: identity.keyring, limiter: identity.limiter, metrics },
+      ...{ failures: config.failures, cookie: config.cookie },
       publicOrigin: config.publicOrigin,
       requestTimeoutMs: config.listen.requestTimeoutMs,
     }),
     proxy: await buildProxy({
-      ...{ table, schemes: identity.schemes, metrics, onUpgraded: webSockets.accept },
+      ...{ table, schemes: identity.schemes, limiter: identity.limiter, failures: config.failures, metrics },
+      onUpgraded: webSockets.accept,
       writer: createRequestWriter({
         rules: createHeaderRules(Object.values(config.identityHeaders)),
         writeIdentity: createIdentityWriter(config.identityHeaders),
@@ -73,7 +75,7 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
     takesUpgrade: createUpgradeCheck(table),
     isDraining: () => isDraining,
   })
-  const ops = await buildOps(metrics, { isShuttingDown: () => isShuttingDown, canDecide: identity.canDecide })
+  const ops = await buildOps(metrics, { isShuttingDown: () => isShuttingDown, identity: identity.health })
   const drain = createDrain(gatewayServer)
 
   async function close(): Promise<void> {

@@ -1,8 +1,11 @@
 import { createSealer } from './accounts/sealing.ts'
 import { openSealingKey } from './accounts/sealing-key.ts'
 import { createBearerScheme } from './auth/bearer.ts'
+import type { Directory } from './auth/principal.ts'
+import { type Limiter, openLimiter } from './auth/rate-limit.ts'
 import type { Scheme } from './auth/scheme.ts'
 import { createSecretKeyScheme } from './auth/secret-key.ts'
+import { createContact } from './cache/contact.ts'
 import { createDirectory } from './cache/directory.ts'
 import { openInvalidation } from './cache/invalidation.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
@@ -23,10 +26,15 @@ export interface Identity {
   readonly schemes: Readonly<Record<SchemeName, Scheme>>
   readonly sessions: Sessions
   readonly keyring: Keyring
-  /** Whether somebody who is not known yet could be told from a stranger now. */
-  canDecide(): boolean
+  readonly directory: Directory
+  readonly limiter: Limiter
+  /** Whether the store answers, or what is known will do for a while. */
+  health(): IdentityHealth
   close(): Promise<void>
 }
+
+/** `degraded`: the store is out of reach, known principals are served all the same. */
+export type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 export interface IdentityOptions {
   readonly config: Config
@@ -34,15 +42,18 @@ export interface IdentityOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
+  /** What others keep that a change concerns: told once the caches are rid of it; undefined = anything. */
+  onChange(change: Change | undefined): void
 }
 
 /** How often the change log is read: a file next door, or a server that others ask too. */
-const pollMs = { sqlite: 25, redis: 250 } as const
+const pollMs = { sqlite: 25, redis: 100 } as const
 /** How long a start waits for the store before it goes on without. */
 const firstContactMs = 500
 
 /** @throws OperatorError where the sealing key, the database or a signing key cannot be had */
-export async function openIdentity({ config, log, metrics, clock }: IdentityOptions): Promise<Identity> {
+export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const { config, log, metrics, clock, onChange } = options
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'request')
   const signingKeys = createSigningKeys({
@@ -53,14 +64,17 @@ export async function openIdentity({ config, log, metrics, clock }: IdentityOpti
   })
   const keyring = createKeyring(config.tokens.algorithm)
   const verified = createVerifiedTokens(config.cache.entriesMax)
+  const contact = createContact()
   const directory = createDirectory({
     store,
+    contact,
     ...config.cache,
+    tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
     clock,
     report: (result) => metrics.keyCache.inc({ result }),
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
-  let isUp: boolean | undefined
+  const limiter = openLimiter({ store, contact, clock })
 
   async function loadKeys(): Promise<void> {
     keyring.replace(
@@ -73,32 +87,29 @@ export async function openIdentity({ config, log, metrics, clock }: IdentityOpti
     loadKeys().catch((err: unknown) => log.error({ err }, 'the signing keys cannot be loaded'))
   }
 
-  function apply(change: Change): void {
-    directory.apply(change)
-    if (change.kind === 'signing-keys') reloadKeys()
-  }
-
-  function clear(): void {
-    directory.clear()
-    if (keyring.isLoaded()) reloadKeys()
-  }
-
-  function onContact(isAnswering: boolean, err?: unknown): void {
-    metrics.storeUp.set(Number(isAnswering))
-    if (isAnswering && isUp === false) log.info('the store answers again')
-    if (!isAnswering && isUp !== false) log.error({ err }, 'the store does not answer')
-    isUp = isAnswering
-    if (isAnswering && !keyring.isLoaded()) reloadKeys()
-  }
-
+  const reportContact = createContactReport(log, metrics)
   const invalidation = openInvalidation({
     store,
+    contact,
     pollMs: pollMs[config.store.driver],
-    apply,
-    clear,
-    onContact,
+    clock,
+    apply: (logged) => {
+      directory.apply(logged)
+      if (logged.change.kind === 'signing-keys') reloadKeys()
+      onChange(logged.change)
+    },
+    clear: () => {
+      directory.clear()
+      if (keyring.isLoaded()) reloadKeys()
+      onChange(undefined)
+    },
+    onContact: (error) => {
+      reportContact(error)
+      if (contact.isUp && !keyring.isLoaded()) reloadKeys()
+    },
+    onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
   })
-  if (config.store.driver === 'sqlite') await loadKeys()
+  if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) await loadKeys()
   else
     await store
       .ready(firstContactMs)
@@ -119,11 +130,30 @@ export async function openIdentity({ config, log, metrics, clock }: IdentityOpti
       clock,
     }),
     keyring,
-    canDecide: () => isUp === true && keyring.isLoaded(),
+    directory,
+    limiter,
+    health: () => {
+      if (!keyring.isLoaded()) return 'store-unavailable'
+      if (contact.isUp) return 'ok'
+      return clock() - contact.confirmedAt < config.cache.maxStaleMs ? 'degraded' : 'store-unavailable'
+    },
     close: async () => {
       invalidation.close()
+      limiter.close()
       await store.close()
     },
+  }
+}
+
+/** Says once that the store has gone, and once that it is back. */
+function createContactReport(log: Log, metrics: Metrics): (error: unknown) => void {
+  let wasUp: boolean | undefined
+  return (err) => {
+    const isUp = err === undefined
+    metrics.storeUp.set(Number(isUp))
+    if (isUp && wasUp === false) log.info('the store answers again')
+    if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
+    wasUp = isUp
   }
 }
 

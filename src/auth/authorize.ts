@@ -1,10 +1,15 @@
-import type { Code } from '../errors.ts'
+import { type Code, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
-/** Why a caller who is known may still not pass; undefined = may pass. */
+/**
+ * Why a caller who is known may still not pass; undefined = may pass.
+ * @throws GatehouseError `store-unavailable` where it takes more to tell than is known now
+ */
 export function authorize(access: Access, principal: Principal | undefined): Code | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined
   if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
-  return access.verifiedOnly && !principal.isVerified ? 'account-unverified' : undefined
+  if (!access.verifiedOnly) return undefined
+  if (!principal.profile) throw new GatehouseError('store-unavailable')
+  return principal.profile.isVerified ? undefined : 'account-unverified'
 }

@@ -4,13 +4,19 @@ import type { SchemeName } from '../routes/route.ts'
 export interface Principal {
   readonly accountId: string
   readonly role: string
+  readonly scheme: SchemeName
+  /** Of a bearer token only. */
+  readonly sessionId: string | undefined
+  /** undefined where the store is out of reach and the token says all there is to know. */
+  readonly profile: Profile | undefined
+}
+
+/** What an access token does not say. */
+export interface Profile {
   readonly email: string
   readonly firstName: string
   readonly lastName: string
   readonly isVerified: boolean
-  readonly scheme: SchemeName
-  /** Of a bearer token only. */
-  readonly sessionId: string | undefined
 }
 
 /** What is known of an account, as far as it takes part in deciding; kept in the process. */
@@ -32,9 +38,14 @@ export interface KnownSession {
 
 /**
  * Accounts and sessions by ID. What is known is answered at once, what must be looked up as a promise.
- * A rejection (GatehouseError `store-unavailable`) means it cannot be decided now.
+ * A throw or rejection (GatehouseError `store-unavailable`) means it cannot be decided now.
  */
 export interface Directory {
   account(id: string): KnownAccount | undefined | Promise<KnownAccount | undefined>
   session(id: string): KnownSession | undefined | Promise<KnownSession | undefined>
+  /**
+   * Whether neither an account nor a session can have changed since a time: every change since then has been
+   * heard of, and none was about them. Needs no store.
+   */
+  isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
 }

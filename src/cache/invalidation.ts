@@ -1,15 +1,21 @@
-import type { Change, Store } from '../store/store.ts'
+import type { LoggedChange, Store } from '../store/store.ts'
+import type { Contact } from './contact.ts'
 
 export interface InvalidationOptions {
   readonly store: Pick<Store, 'readChanges' | 'onChange'>
+  readonly contact: Contact
   /** How often the change log is read. */
   readonly pollMs: number
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
   /** Forget what a change is about. */
-  apply(change: Change): void
+  apply(change: LoggedChange): void
   /** Forget everything: what has changed cannot be told. */
   clear(): void
   /** The store has answered, or has not. */
-  onContact(isUp: boolean, error?: unknown): void
+  onContact(error?: unknown): void
+  /** How long after it was made a change came to be applied here. */
+  onDelay(delayMs: number): void
 }
 
 export interface Invalidation {
@@ -20,24 +26,50 @@ export interface Invalidation {
 
 /**
  * Keeps the caches true to the store: what this process changes is dropped before the change is answered,
- * what others change when the log is read next. A gap in the log drops everything.
+ * what others change when it is heard of, and at the latest when the log is read next. A gap in the log
+ * drops everything.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
-  const { store, pollMs, apply, clear, onContact } = options
+  const { store, contact, pollMs, clock, apply, clear, onContact, onDelay } = options
   let position: number | undefined
+  /** Entries after the position that were heard of already. */
+  const heard = new Set<number>()
   let running: Promise<void> | undefined
 
+  function hear(logged: LoggedChange): void {
+    if (heard.has(logged.position) || (position !== undefined && logged.position <= position)) return
+    heard.add(logged.position)
+    applyNow(logged)
+  }
+
+  function applyNow(logged: LoggedChange): void {
+    apply(logged)
+    onDelay(Math.max(0, clock() - logged.at))
+  }
+
   async function read(): Promise<void> {
+    const askedAt = clock()
     try {
-      const { head, changes } = await store.readChanges(position)
-      // The first time there is no telling what has changed since something was looked up.
+      const { head, changes, completeSince } = await store.readChanges(position)
+      // What was looked up before the first reading may have changed since.
       if (changes === undefined || position === undefined) clear()
-      else for (const change of changes) apply(change)
-      position = head
-      onContact(true)
+      if (position === undefined) for (const logged of changes ?? []) apply(logged)
+      else for (const logged of changes ?? []) if (!heard.has(logged.position)) applyNow(logged)
+      takeOver(head, completeSince, askedAt)
+      onContact()
     } catch (error) {
-      onContact(false, error)
+      contact.isUp = false
+      onContact(error)
     }
+  }
+
+  function takeOver(head: number, completeSince: number, askedAt: number): void {
+    contact.completeSince =
+      position === undefined ? completeSince : Math.max(contact.completeSince, completeSince)
+    contact.confirmedAt = askedAt
+    contact.isUp = true
+    position = head
+    for (const known of heard) if (known <= head) heard.delete(known)
   }
 
   function poll(): Promise<void> {
@@ -47,7 +79,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     return running
   }
 
-  store.onChange(apply)
+  store.onChange(hear)
   const timer = setInterval(poll, pollMs)
   timer.unref()
 

@@ -31,6 +31,7 @@ export const serveCommand: Command = {
     const input = echo ? withDemoUpstream(invocation.config, echo.url) : invocation.config
     const config = loadConfig(input)
     const log = createLog(config.log)
+    watchForFaults(log)
     const gateway = await openGateway({ config, log })
     log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
     if (isDemo) print(welcome(gateway, await createFirstAccount(input)))
@@ -73,6 +74,19 @@ function writeReadyFile(path: string, { url, opsUrl }: Gateway): void {
   } catch (cause) {
     throw new OperatorError(`cannot write the ready file ${path}: ${reasonOf(cause)}`, { cause })
   }
+}
+
+/**
+ * A promise that was forgotten, of a library say, must not take the traffic down; after an exception out of
+ * nowhere nothing can be relied on.
+ */
+function watchForFaults(log: Log): void {
+  process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'a fault of the gateway: it ends')
+    log.flush()
+    process.exit(1)
+  })
 }
 
 /** Resolves at the first signal to stop; the second ends the process. */

@@ -29,6 +29,8 @@ export interface Config {
   }
   readonly store: SqliteConfig | RedisConfig
   readonly cache: CacheConfig
+  /** Wrong credentials a client address may send. */
+  readonly failures: { readonly limit: number; readonly perMs: number }
   readonly log: { readonly level: LogLevel; readonly access: boolean }
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
 }
@@ -114,6 +116,8 @@ export interface RedisConfig {
   /** undefined = no TLS, unless the URL says rediss. */
   readonly tls: TlsConfig | undefined
   readonly keyPrefix: string
+  /** How many replicas must have a change before it is answered. */
+  readonly replicas: number
 }
 
 export type RedisPlace =
@@ -135,4 +139,6 @@ export interface CacheConfig {
   readonly entriesMax: number
   readonly ttlMs: number
   readonly negativeTtlMs: number
+  /** How long what is known is good with the store out of reach. */
+  readonly maxStaleMs: number
 }

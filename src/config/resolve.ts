@@ -55,7 +55,13 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       reveal: keys.reveal,
     },
     store: resolveStore(tree.store, around),
-    cache: { entriesMax: cache.entries, ttlMs: ms(cache.ttl), negativeTtlMs: ms(cache.negativeTtl) },
+    cache: {
+      entriesMax: cache.entries,
+      ttlMs: ms(cache.ttl),
+      negativeTtlMs: ms(cache.negativeTtl),
+      maxStaleMs: ms(cache.maxStale),
+    },
+    failures: { limit: tree.limits.failures.limit, perMs: ms(tree.limits.failures.per) },
     log: tree.log,
     shutdown: { delayMs: ms(shutdown.delay), drainMs: ms(shutdown.drain) },
   })
@@ -94,6 +100,11 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     websocket: route.websocket,
     encodedSlash: route.encodedSlash,
     forwardCredentials: route.forwardCredentials,
+    rateLimit: route.rateLimit && {
+      limit: route.rateLimit.limit,
+      perMs: ms(route.rateLimit.per),
+      by: route.rateLimit.by,
+    },
     bodyBytesMax: route.maxBody === 'unlimited' ? Number.POSITIVE_INFINITY : bytes(route.maxBody),
     responseTimeoutMs: response === undefined ? undefined : ms(response),
   }
@@ -134,6 +145,7 @@ function resolveStore({ driver, sqlite, redis }: ConfigTree['store'], around: Su
     password: redis.password && around.secret(redis.password),
     tls: redis.tls && resolveTls(redis.tls, around),
     keyPrefix: redis.keyPrefix,
+    replicas: redis.replicas === 'auto' ? Number(redis.url === undefined) : redis.replicas,
   } satisfies RedisConfig
 }
 

@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { countFailure } from '../auth/limits.ts'
+import type { Limiter } from '../auth/rate-limit.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Rate } from '../store/store.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
+import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
 
@@ -20,6 +24,9 @@ export interface RefreshCookie {
 
 export interface AccountEndpointsOptions {
   readonly sessions: Sessions
+  readonly limiter: Limiter
+  /** Wrong pairs that one client address may send. */
+  readonly failures: Rate
   readonly metrics: Metrics
   readonly cookie: RefreshCookie
   /** Origin that clients see. */
@@ -31,7 +38,7 @@ const sessionOver = new Set<Code>(['refresh-token-expired', 'refresh-token-reuse
 
 /** Issuing, refreshing and revoking tokens. */
 export function registerAccountEndpoints(app: FastifyInstance, options: AccountEndpointsOptions): void {
-  const { sessions, metrics, cookie, publicOrigin } = options
+  const { sessions, limiter, failures, metrics, cookie, publicOrigin } = options
   const attributes = {
     path: cookie.path,
     httpOnly: true,
@@ -53,7 +60,9 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
 
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
-    const issued = await sessions.start(SecretKey, APIKey)
+    const issued = await sessions
+      .start(SecretKey, APIKey)
+      .catch((error: unknown) => countWrongPair(request, error))
     metrics.tokensIssued.inc({ grant: 'keys' })
     setCookie(reply, issued)
     const { account, accessToken, refreshToken } = issued
@@ -67,6 +76,18 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
       JwtToken: accessToken,
       RefreshToken: refreshToken,
     }
+  }
+
+  async function countWrongPair(request: FastifyRequest, error: unknown): Promise<never> {
+    if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
+      await countFailure(limiter, failures, arrivalOf(request.raw).client.address).catch(
+        (tooMany: unknown) => {
+          metrics.rateLimited.inc({ route: '_gateway' })
+          throw tooMany
+        },
+      )
+    }
+    throw error
   }
 
   async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

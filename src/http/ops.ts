@@ -5,8 +5,8 @@ import type { Metrics } from '../metrics/metrics.ts'
 export interface Health {
   /** Whether requests are taken: not from the moment a shutdown starts. */
   isShuttingDown(): boolean
-  /** Whether identity can be decided. */
-  canDecide(): boolean
+  /** Whether identity can be decided; `degraded` = from what is known alone. */
+  identity(): 'ok' | 'degraded' | 'store-unavailable'
 }
 
 /** The ops scope, on a listener of its own: it is not for clients. */
@@ -17,8 +17,8 @@ export async function buildOps(metrics: Metrics, health: Health): Promise<Fastif
 
   app.get('/readyz', async (_request, reply) => {
     if (health.isShuttingDown()) return reply.code(503).send({ status: 'shutting-down' })
-    if (!health.canDecide()) return reply.code(503).send({ status: 'store-unavailable' })
-    return { status: 'ok' }
+    const status = health.identity()
+    return reply.code(status === 'store-unavailable' ? 503 : 200).send({ status })
   })
 
   app.get('/metrics', async (_request, reply) => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatehouseError } from '../errors.ts'
+import { type ExceededRate, GatehouseError } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
 import { discardRest } from './early-answer.ts'
@@ -20,7 +20,7 @@ export interface Problem {
 /** Makes the answer to a failed request, and notes the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
   const { requestId, outcome } = arrivalOf(request)
-  const { code, title, status, detail, errors, allow, cause } = error
+  const { code, title, status, detail, errors, allow, rate, cause } = error
   outcome.code = code
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
   const isChallenge = status === 401 || challenged.has(code)
@@ -32,9 +32,20 @@ export function createProblem(request: IncomingMessage, error: GatehouseError): 
       'X-Request-Id': requestId,
       ...(isChallenge && { 'WWW-Authenticate': challenges(code, outcome.access) }),
       ...(allow && { Allow: allow.join(', ') }),
+      ...(rate && rateHeaders(rate)),
       ...(status === 503 && { 'Retry-After': String(retryAfterS) }),
     },
     body: JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors }),
+  }
+}
+
+/** In whole seconds, rounded up: whoever waits as long as they say is early for nothing. */
+function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
+  return {
+    'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(remaining),
+    'RateLimit-Reset': String(Math.max(1, Math.ceil(resetMs / 1_000))),
   }
 }
 

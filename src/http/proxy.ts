@@ -2,27 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { METHODS } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { authenticate, type Decision } from '../auth/authenticate.ts'
-import { authorize } from '../auth/authorize.ts'
-import type { Scheme } from '../auth/scheme.ts'
 import { GatehouseError } from '../errors.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import { forward } from '../proxy/forward.ts'
 import type { RequestBody, RequestWriter } from '../proxy/request-head.ts'
-import { forwardedTarget, type Route, type SchemeName } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import { forwardedTarget, type Route } from '../routes/route.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { type Arrival, arrivalOf, destinationOf } from './arrival.ts'
 import { discardRest } from './early-answer.ts'
+import { createGate, type GateOptions } from './gate.ts'
 import { sendProblem, toGatehouseError } from './problem.ts'
 import type { RequestFields } from './request-fields.ts'
 import { type UpgradeHandler, upgradeOf } from './upgrade.ts'
 
-export interface ProxyOptions {
-  readonly table: RouteTable<Upstream>
-  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+export interface ProxyOptions extends GateOptions<Upstream> {
   readonly writer: RequestWriter
-  readonly metrics: Metrics
   readonly onUpgraded: UpgradeHandler
 }
 
@@ -54,7 +47,16 @@ export async function buildProxy(options: ProxyOptions): Promise<FastifyInstance
     reply.hijack()
     sendProblem(request.raw, reply.raw, toGatehouseError(error))
   })
-  app.addHook('onRequest', createGate(options))
+  const gate = createGate(options)
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      const route = gate(request.raw)
+      if (route instanceof Promise) route.then((found) => pass(request, found, done), done)
+      else pass(request, route, done)
+    } catch (error) {
+      done(toGatehouseError(error))
+    }
+  })
   await app.register(httpProxy, {
     // The exchange is our own (docs/decisions/0002-forwarding.md): this address is never used.
     upstream: 'http://upstream.invalid',
@@ -67,69 +69,9 @@ export async function buildProxy(options: ProxyOptions): Promise<FastifyInstance
   return app
 }
 
-type Done = (error?: Error) => void
-
-/** Decides before a byte of the body is read. */
-function createGate({ table, schemes, metrics }: ProxyOptions) {
-  function conclude(request: FastifyRequest, route: Route<Upstream>, decision: Decision): void {
-    const { outcome } = arrivalOf(request.raw)
-    const { scheme } = decision
-    outcome.scheme = scheme
-    const principal = decision.kind === 'allowed' ? decision.principal : undefined
-    const code = decision.kind === 'refused' ? decision.code : authorize(route.access, principal)
-    const reason = code ?? (principal === undefined ? 'anonymous' : 'ok')
-    metrics.decisions.inc({
-      scheme: scheme ?? 'none',
-      outcome: code === undefined ? 'allowed' : 'refused',
-      reason,
-    })
-    outcome.principal = principal
-    if (code !== undefined) throw new GatehouseError(code)
-    request.route = route
-  }
-
-  return function gate(request: FastifyRequest, _reply: FastifyReply, done: Done): void {
-    try {
-      const route = findRoute(table, request.raw)
-      const { fields, outcome } = arrivalOf(request.raw)
-      outcome.route = route.name
-      outcome.access = route.access
-      const decision = authenticate(
-        route.access,
-        {
-          secretKey: fields.secretKey,
-          authorization: fields.authorization,
-          isRepeated: fields.isCredentialRepeated,
-        },
-        schemes,
-      )
-      if (decision instanceof Promise) {
-        decision.then((settled) => conclude(request, route, settled)).then(() => done(), done)
-      } else {
-        conclude(request, route, decision)
-        done()
-      }
-    } catch (error) {
-      done(toGatehouseError(error))
-    }
-  }
-}
-
-function findRoute(table: RouteTable<Upstream>, request: IncomingMessage): Route<Upstream> {
-  const { hostName, target } = destinationOf(request)
-  const match = table.match(hostName, target, request.method ?? '')
-  switch (match.kind) {
-    case 'route':
-      return match.route
-    case 'none':
-      throw new GatehouseError('route-not-found')
-    case 'ambiguous':
-      throw new GatehouseError('path-ambiguous')
-    case 'method':
-      throw new GatehouseError('method-not-allowed', { allow: match.allowed })
-    default:
-      return match satisfies never
-  }
+function pass(request: FastifyRequest, route: Route<Upstream>, done: () => void): void {
+  request.route = route
+  done()
 }
 
 /** Hands the request to its upstream; the reply is written by the exchange, not by Fastify. */

@@ -1,32 +1,117 @@
+import { parseKey } from '../accounts/keys.ts'
+import type { Directory } from '../auth/principal.ts'
+import { type Admission, isStillValid } from '../auth/still-valid.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
+import type { Change } from '../store/store.ts'
+import { arrivalOf } from './arrival.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
-  /** Closes them all, as RFC 6455 7.4 numbers the reasons. */
+  /** Closes those whose principal a change has revoked; undefined = any may be. */
+  recheck(change: Change | undefined): void
+  /** Closes them all, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
 }
 
-export function createWebSockets(metrics: Metrics): WebSockets {
-  const tunnels = new Set<Tunnel>()
+export interface WebSocketsOptions {
+  readonly metrics: Metrics
+  readonly clock: () => number
+  /** Asked late: it is opened after what tells it of changes. */
+  directory(): Directory
+}
+
+interface OpenWebSocket {
+  readonly tunnel: Tunnel
+  /** undefined = nobody was authenticated. */
+  readonly admission: Admission | undefined
+}
+
+/** Of the range for applications (RFC 6455 7.4.2): the credential no longer lets in. */
+const revokedCode = 4001
+/** After how long it is asked again where the store was out of reach. */
+const askAgainMs = 1_000
+/** Node takes a longer timer for none at all; a day is short enough to just look again. */
+const longestWaitMs = 24 * 3_600_000
+
+export function createWebSockets({ metrics, clock, directory }: WebSocketsOptions): WebSockets {
+  const all = new Set<OpenWebSocket>()
+  /** By what a change names: account IDs and session IDs. */
+  const bySubject = new Map<string, Set<OpenWebSocket>>()
 
   function accept(upgrade: AcceptedUpgrade): void {
     metrics.webSocketsOpen.inc()
     const tunnel = acceptUpgrade(upgrade, () => {
-      tunnels.delete(tunnel)
+      forget(open)
       metrics.webSocketsOpen.dec()
       // The request that became a WebSocket is over only now.
       upgrade.response.emit('close')
     })
-    tunnels.add(tunnel)
+    const open: OpenWebSocket = { tunnel, admission: admissionOf(upgrade) }
+    all.add(open)
+    for (const subject of subjectsOf(open)) {
+      bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
+    }
+    // It may have been revoked between the decision and the answer of the upstream.
+    check(open)
+  }
+
+  function forget(open: OpenWebSocket): void {
+    all.delete(open)
+    for (const subject of subjectsOf(open)) {
+      const others = bySubject.get(subject)
+      others?.delete(open)
+      if (others?.size === 0) bySubject.delete(subject)
+    }
+  }
+
+  function check(open: OpenWebSocket): void {
+    const { admission, tunnel } = open
+    if (!admission || !all.has(open)) return
+    isStillValid(admission, directory(), clock()).then(
+      (isValid) => {
+        if (!isValid) tunnel.close(revokedCode, 'revoked')
+        else checkAtEndOfGrace(open, admission)
+      },
+      () => setTimeout(() => check(open), askAgainMs).unref(),
+    )
+  }
+
+  /** A key that was replaced lets in until its grace is over, and no change says when that is. */
+  async function checkAtEndOfGrace(open: OpenWebSocket, { principal, keyDigest }: Admission): Promise<void> {
+    if (keyDigest === undefined) return
+    const account = await directory().account(principal.accountId)
+    const previous = account?.previousSecretKey
+    if (!previous || Buffer.compare(previous.digest, keyDigest) !== 0) return
+    const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), longestWaitMs)
+    setTimeout(() => check(open), waitMs).unref()
   }
 
   return {
     accept,
+    recheck: (change) => {
+      if (change?.kind === 'signing-keys') return
+      const subject = change && (change.kind === 'account' ? change.accountId : change.sessionId)
+      for (const open of subject === undefined ? all : (bySubject.get(subject) ?? [])) check(open)
+    },
     closeAll: (code, reason) => {
-      for (const tunnel of tunnels) tunnel.close(code, reason)
+      for (const { tunnel } of all) tunnel.close(code, reason)
     },
   }
+}
+
+function admissionOf({ request }: AcceptedUpgrade): Admission | undefined {
+  const { outcome, fields } = arrivalOf(request)
+  const { principal, access } = outcome
+  if (!principal || !access) return undefined
+  const key = principal.scheme === 'secretKey' ? parseKey('secretKey', fields.secretKey ?? '') : undefined
+  return { principal, access, keyDigest: key?.digest }
+}
+
+function subjectsOf({ admission }: OpenWebSocket): string[] {
+  if (!admission) return []
+  const { accountId, sessionId } = admission.principal
+  return sessionId === undefined ? [accountId] : [accountId, sessionId]
 }

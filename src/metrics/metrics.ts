@@ -59,7 +59,7 @@ export function createMetrics(build: { readonly version: string }) {
   })
   const keyCache = new Counter({
     name: 'gatehouse_key_cache_requests_total',
-    help: 'Look-ups of accounts in the process: hit, negative_hit (known not to exist) or miss.',
+    help: 'Look-ups of accounts in the process: hit, negative_hit (known not to exist), miss, or stale (served while the store is out of reach).',
     labelNames: ['result'],
     registers,
   })
@@ -72,6 +72,18 @@ export function createMetrics(build: { readonly version: string }) {
   const storeUp = new Gauge({
     name: 'gatehouse_store_up',
     help: '1 = the store answered when it was last asked, 0 = it did not.',
+    registers,
+  })
+  const revocationDelay = new Histogram({
+    name: 'gatehouse_revocation_delay_seconds',
+    help: 'From a change in the store (reset, role, disabling, end of a session, …) to its effect in this process.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers,
+  })
+  const rateLimited = new Counter({
+    name: 'gatehouse_rate_limited_total',
+    help: 'Requests refused for their rate, by route; _gateway counts wrong pairs of keys too.',
+    labelNames: ['route'],
     registers,
   })
   const webSocketsOpen = new Gauge({
@@ -96,6 +108,8 @@ export function createMetrics(build: { readonly version: string }) {
     keyCache,
     tokensIssued,
     storeUp,
+    revocationDelay,
+    rateLimited,
     webSocketsOpen,
     /** The whole exposition in Prometheus text format. */
     text: () => registry.metrics(),

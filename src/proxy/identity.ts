@@ -1,4 +1,5 @@
-import type { Principal } from '../auth/principal.ts'
+import type { Principal, Profile } from '../auth/principal.ts'
+import { GatehouseError } from '../errors.ts'
 
 export interface IdentityHeaders {
   readonly id: string
@@ -14,15 +15,16 @@ type Writer = (principal: Principal) => string
 
 /**
  * Makes what writes the identity as header lines, each ended by CR LF.
- * @returns nothing for a field that a principal does not have, such as the session of a secret key
+ * @returns nothing for a field that a principal does not have, such as the session of a secret key; it throws
+ *   GatehouseError `store-unavailable` for one that cannot be had now
  */
 export function createIdentityWriter(headers: IdentityHeaders): Writer {
   const writers = [
     createFieldWriter(headers.id, ({ accountId }) => accountId),
     createFieldWriter(headers.role, ({ role }) => role),
-    createFieldWriter(headers.email, ({ email }) => email),
-    createFieldWriter(headers.verified, ({ isVerified }) => String(isVerified)),
-    createFieldWriter(headers.name, ({ firstName, lastName }) => `${firstName} ${lastName}`.trim()),
+    createFieldWriter(headers.email, (principal) => profileOf(principal).email),
+    createFieldWriter(headers.verified, (principal) => String(profileOf(principal).isVerified)),
+    createFieldWriter(headers.name, (principal) => nameOf(profileOf(principal))),
     createFieldWriter(headers.session, ({ sessionId }) => sessionId),
     createFieldWriter(headers.scheme, ({ scheme }) => scheme),
   ].filter((writer) => writer !== undefined)
@@ -31,6 +33,15 @@ export function createIdentityWriter(headers: IdentityHeaders): Writer {
     for (const write of writers) lines += write(principal)
     return lines
   }
+}
+
+function profileOf({ profile }: Principal): Profile {
+  if (!profile) throw new GatehouseError('store-unavailable')
+  return profile
+}
+
+function nameOf({ firstName, lastName }: Profile): string {
+  return `${firstName} ${lastName}`.trim()
 }
 
 function createFieldWriter(

@@ -1,4 +1,4 @@
-import type { Access, Route, SchemeName } from './route.ts'
+import type { Access, RateLimit, Route, SchemeName } from './route.ts'
 import { parseTarget } from './target.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
@@ -17,6 +17,7 @@ export interface RouteOptions {
   readonly websocket: boolean
   readonly encodedSlash: 'reject' | 'pass'
   readonly forwardCredentials: boolean
+  readonly rateLimit: RateLimit | undefined
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -52,6 +53,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
       websocket: config.websocket,
       passesEncodedSlash: config.encodedSlash === 'pass',
       forwardsCredentials: config.forwardCredentials,
+      rateLimit: config.rateLimit,
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream.responseTimeoutMs,
     }

@@ -17,8 +17,16 @@ export interface Route<Upstream> {
   readonly websocket: boolean
   readonly passesEncodedSlash: boolean
   readonly forwardsCredentials: boolean
+  readonly rateLimit: RateLimit | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
+}
+
+/** So many requests at once, and again within the time, of an account or a client address. */
+export interface RateLimit {
+  readonly limit: number
+  readonly perMs: number
+  readonly by: 'account' | 'ip'
 }
 
 export type SchemeName = 'secretKey' | 'bearer'

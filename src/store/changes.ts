@@ -3,6 +3,9 @@ import type { Change } from './store.ts'
 /** How many entries of the change log are kept: whoever is further behind drops all it has. */
 export const changesKept = 100_000
 
+/** How many of the last entries a start reads. */
+export const changesAtStart = 10_000
+
 /** Each gives the change to log where something has changed, and nothing where nothing has. */
 
 export const ofAccount = (accountId: string) => (isChanged: unknown) =>

@@ -24,7 +24,8 @@ export async function openStore(options: StoreOptions, patience: Patience): Prom
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/store.ts')
-      return openRedisStore({ ...options, commandTimeoutMs: commandTimeoutMs[patience] })
+      const redisOptions = { ...options, commandTimeoutMs: commandTimeoutMs[patience] }
+      return openRedisStore(redisOptions, { listens: patience === 'request' })
     }
     default:
       return options satisfies never

@@ -45,10 +45,21 @@ export interface Store {
   /** Removes a key; false where there is none. */
   retireSigningKey(kid: string): Promise<boolean>
 
-  /** What has changed since a position of the change log; undefined = since now. */
+  /**
+   * Takes one request from a rate, which is counted across instances where the store has several.
+   * @param subject who is counted, and where
+   */
+  takeToken(subject: string, rate: Rate): Promise<Taken>
+  /** Says that an instance is there. @returns how many are */
+  beat(instance: string): Promise<number>
+
+  /** What has changed since a position of the change log; undefined = as much of it as is of use at a start. */
   readChanges(after: number | undefined): Promise<ChangeReading>
-  /** Calls the listener for each change made through this port, before the verb answers. */
-  onChange(listener: (change: Change) => void): void
+  /**
+   * Calls the listener for each change made through this port, before the verb answers, and for those of
+   * others as soon as they are heard of. Some may never be heard of: readChanges is what can be relied on.
+   */
+  onChange(listener: (change: LoggedChange) => void): void
   close(): Promise<void>
 }
 
@@ -150,15 +161,42 @@ export interface StoredSigningKey {
   readonly signsFrom: number
 }
 
-/** One entry of the change log: what caches must drop. */
+/** So many requests at once, and from then on as many per time. */
+export interface Rate {
+  readonly limit: number
+  readonly perMs: number
+}
+
+export interface Taken {
+  readonly isAllowed: boolean
+  /** How many more would be allowed now. */
+  readonly remaining: number
+  /** Until one more is allowed; 0 where this one was. */
+  readonly retryMs: number
+  /** Until as many are allowed as at the beginning. */
+  readonly resetMs: number
+}
+
+/** What caches must drop. */
 export type Change =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'signing-keys' }
 
+/** One entry of the change log. */
+export interface LoggedChange {
+  readonly change: Change
+  /** Its place in the log, from 1. */
+  readonly position: number
+  /** When it was made, on the clock of this process. */
+  readonly at: number
+}
+
 export interface ChangeReading {
-  /** Position after the last entry. */
+  /** Position of the last entry. */
   readonly head: number
-  /** undefined = what lies between cannot be told: drop everything. */
-  readonly changes: readonly Change[] | undefined
+  /** In their order; undefined = what lies between cannot be told: drop everything. */
+  readonly changes: readonly LoggedChange[] | undefined
+  /** From when on every change is among those that were read, now or before. */
+  readonly completeSince: number
 }

@@ -4,8 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Test } from 'tap'
+
 import { freePort, until } from './net.ts'
+
+/** What ends with a test, or with whatever else starts servers. */
+export interface Scope {
+  teardown(end: () => unknown): void
+}
 
 export interface RedisServer {
   readonly port: number
@@ -19,7 +24,7 @@ export interface RedisServer {
 }
 
 /** A real Redis of this test alone: on a free port, with a folder of its own, gone with the test. */
-export async function startRedis(t: Test, args: readonly string[] = []): Promise<RedisServer> {
+export async function startRedis(t: Scope, args: readonly string[] = []): Promise<RedisServer> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
   let child: ChildProcess | undefined
@@ -67,13 +72,20 @@ export async function startRedis(t: Test, args: readonly string[] = []): Promise
 }
 
 /** Whether a Redis takes commands there; undefined = not yet. */
-function answers(port: number): Promise<true | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    socket.on('error', () => resolve(undefined))
+async function answers(port: number): Promise<true | undefined> {
+  const answer = await redisCommand(port, 'PING').catch(() => '')
+  return answer.startsWith('+PONG') || answer.startsWith('-NOAUTH') || undefined
+}
+
+/** Sends one command without spaces in its words. @returns the answer, as far as it comes at once */
+export function redisCommand(port: number, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(''))
     socket.on('data', (data) => {
       socket.destroy()
-      resolve(data.toString().startsWith('+PONG') || data.toString().startsWith('-NOAUTH') ? true : undefined)
+      resolve(data.toString())
     })
   })
 }

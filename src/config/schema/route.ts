@@ -1,4 +1,4 @@
-import { choice, duration, flag, item, list, namePattern, optional, size, text } from './fields.ts'
+import { choice, duration, flag, integer, item, list, namePattern, optional, size, text } from './fields.ts'
 
 export const route = item('Sends matching requests to an upstream.', {
   name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
@@ -33,6 +33,16 @@ export const route = item('Sends matching requests to an upstream.', {
     description: 'What happens to %2F and %5C in the path.',
   }),
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
+  rateLimit: optional(
+    item('How many requests may pass, counted across instances; absent = any number.', {
+      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'How many at once.' }),
+      per: duration({ min: '100ms', max: '24h', description: 'And again within this time.' }),
+      by: choice(['account', 'ip'], {
+        default: 'account',
+        description: 'Who is counted: the account (or, for nobody, the address), or the client address.',
+      }),
+    }),
+  ),
   maxBody: size({
     min: '0B',
     max: '1024GiB',

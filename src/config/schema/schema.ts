@@ -92,12 +92,23 @@ export const configSchema = {
         default: 100_000,
         description: 'Most accounts kept; as many sessions again.',
       }),
-      ttl: duration({ min: '0s', max: '24h', default: '60s', description: 'How long one is kept.' }),
+      ttl: duration({
+        min: '0s',
+        max: '24h',
+        default: '60s',
+        description: 'After how long one is looked up again, by the way.',
+      }),
       negativeTtl: duration({
         min: '0s',
         max: '1h',
         default: '5s',
         description: 'How long it is remembered that an account does not exist.',
+      }),
+      maxStale: duration({
+        min: '0s',
+        max: '24h',
+        default: '10m',
+        description: 'How long known accounts are served with the store out of reach.',
       }),
     }),
     limits: section('Bounds on what clients send.', {
@@ -106,6 +117,10 @@ export const configSchema = {
         max: '1MiB',
         default: '16KiB',
         description: 'Request line and header fields together.',
+      }),
+      failures: section('Wrong keys and pairs that one client address may send; a right one always passes.', {
+        limit: integer({ minimum: 1, maximum: 1_000_000_000, default: 10, description: 'How many at once.' }),
+        per: duration({ min: '1s', max: '24h', default: '1m', description: 'And again within this time.' }),
       }),
     }),
     log: section('What is written to standard output, one JSON object a line.', {

@@ -1,4 +1,16 @@
-import { choice, either, flag, item, list, optional, secret, section, text } from './fields.ts'
+import {
+  choice,
+  either,
+  exactly,
+  flag,
+  integer,
+  item,
+  list,
+  optional,
+  secret,
+  section,
+  text,
+} from './fields.ts'
 
 const nodes = (description: string) => list(text({ description: 'host:port' }), { minItems: 1, description })
 
@@ -26,6 +38,11 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
     }),
   ),
+  replicas: either(exactly('auto'), integer({ minimum: 0, maximum: 10, description: 'So many.' }), {
+    default: 'auto',
+    description:
+      'How many replicas must have a change before it is answered; auto = 1 behind Sentinel and in a Cluster, 0 for one server.',
+  }),
   keyPrefix: text({
     pattern: '^[^{}\\s]{0,64}$',
     default: 'gh:',

@@ -1,9 +1,8 @@
 import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
-import { ofAccount } from '../changes.ts'
 import { emailKey } from '../email-key.ts'
 import type { Account, AccountCreation, AccountUpdate, Store } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { accountFields, parseAccount } from './records.ts'
+import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 
 type AccountVerbs = Pick<
@@ -24,14 +23,17 @@ const saveScript = loadScript('save-account', { isChange: true })
 const deleteScript = loadScript('delete-account', { isChange: true })
 
 /** Accounts as hashes, one index of their e-mails and one of their IDs. */
-export function openAccounts({ keys, ask, runChange, tell }: Connection): AccountVerbs {
-  const find = (id: string) => ask(async (client) => parseAccount(await client.hgetall(keys.account(id))))
+export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connection): AccountVerbs {
+  async function find(id: string): Promise<Account | undefined> {
+    const text = await ask((client) => client.get(keys.account(id)))
+    return text === null ? confirmAbsence() : parseAccount(text)
+  }
 
   async function create(accounts: readonly Account[]): Promise<AccountCreation> {
-    const taken = await runChange(
+    const taken = await change(
       createScript,
       [keys.emails, keys.ids, ...accounts.map(({ id }) => keys.account(id))],
-      accounts.flatMap((account) => [emailKey(account.email), account.id, accountFields(account)]),
+      accounts.flatMap((account) => [emailKey(account.email), account.id, accountText(account)]),
     )
     if (!Array.isArray(taken) || taken.length === 0) return { kind: 'created' }
     return { kind: 'exists', emails: taken.map(String) }
@@ -43,14 +45,14 @@ export function openAccounts({ keys, ask, runChange, tell }: Connection): Accoun
       const account = await find(id)
       if (!account) return { kind: 'unknown' }
       const next = become(account)
-      const outcome = await runChange(
+      const outcome = await change(
         saveScript,
         [keys.emails, keys.account(id)],
-        [id, account.revision, emailKey(account.email), emailKey(next.email), accountFields(next)],
+        [id, account.revision, emailKey(account.email), emailKey(next.email), accountText(next)],
       )
       if (outcome === 'exists') return { kind: 'exists' }
-      if (outcome === 'saved') {
-        tell(ofAccount(id)(true))
+      if (outcome !== 'changed') {
+        tell({ kind: 'account', accountId: id }, outcome)
         return { kind: 'updated', account: next }
       }
     }
@@ -62,13 +64,13 @@ export function openAccounts({ keys, ask, runChange, tell }: Connection): Accoun
   }
 
   async function remove(id: string): Promise<boolean> {
-    const removed = await runChange(
+    const position = await change(
       deleteScript,
       [keys.emails, keys.ids, keys.account(id), keys.sessionsOf(id)],
       [id],
     )
-    tell(ofAccount(id)(removed === 1))
-    return removed === 1
+    tell({ kind: 'account', accountId: id }, position)
+    return position !== 0
   }
 
   return {
@@ -76,7 +78,7 @@ export function openAccounts({ keys, ask, runChange, tell }: Connection): Accoun
     findAccount: find,
     findAccountByEmail: async (email) => {
       const id = await ask((client) => client.hget(keys.emails, emailKey(email)))
-      return id === null ? undefined : find(id)
+      return id === null ? confirmAbsence() : find(id)
     },
     listAccounts: async ({ after, limit }) => {
       const start = after === undefined ? '-' : `(${after}`

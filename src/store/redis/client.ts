@@ -16,6 +16,8 @@ export interface RedisOptions {
   readonly password: string | undefined
   readonly tls: { readonly verify: boolean; readonly ca: string | undefined } | undefined
   readonly keyPrefix: string
+  /** How many replicas must have a change before it is answered. */
+  readonly replicas: number
   /** A command that has no answer by then has failed. */
   readonly commandTimeoutMs: number
 }
@@ -83,6 +85,8 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     autoResendUnfulfilledCommands: false,
     keepAlive: 30_000,
     retryStrategy: reconnectDelay,
+    // ioredis would do it with a promise that nobody waits for, whose rejection ends the process.
+    autoResubscribe: false,
   } satisfies Partial<CommonRedisOptions>
 }
 

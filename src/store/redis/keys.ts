@@ -1,13 +1,14 @@
 /**
- * Names of the keys. All share one hash tag, so that a Cluster keeps them in one slot: only there can a
- * script change an account, the list of e-mails and the change log in one step, and only so is there one
- * order of all changes (docs/decisions/0004-one-slot.md).
+ * Names of the keys. All that lasts shares one hash tag, so that a Cluster keeps it in one slot: only there can
+ * a script change an account, the list of e-mails and the change log in one step, and only so is there one
+ * order of all changes (docs/decisions/0004-one-slot.md). Counters of rates last for minutes, and are spread.
  */
 export function createKeys(prefix: string) {
   const base = `${prefix}{account}:`
   return {
     log: `${base}log`,
     head: `${base}log-head`,
+    storeId: `${base}store-id`,
     channel: `${base}changes`,
     emails: `${base}emails`,
     ids: `${base}ids`,
@@ -15,6 +16,8 @@ export function createKeys(prefix: string) {
     account: (id: string) => `${base}account:${id}`,
     session: (id: string) => `${base}session:${id}`,
     sessionsOf: (accountId: string) => `${base}sessions:${accountId}`,
+    instances: `${prefix}instances`,
+    rate: (subject: string) => `${prefix}rate:${subject}`,
   } as const
 }
 

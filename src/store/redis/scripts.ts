@@ -5,9 +5,23 @@ import type { Cluster, Redis } from 'ioredis'
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster
 
+/** How many replicas must have what a script wrote before it counts as done, and how long that may take. */
+export interface Acknowledgement {
+  readonly replicas: number
+  readonly timeoutMs: number
+}
+
+export interface ScriptCall {
+  readonly keys: readonly string[]
+  readonly args: readonly (string | number)[]
+  /** undefined = a script that only reads, or whose loss does not matter. */
+  readonly acknowledgement?: Acknowledgement | undefined
+}
+
 /** A Lua script that Redis runs as one step. */
 export interface Script {
-  run(client: Client, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** @throws Error also where too few replicas have what was written: it may be done, but can still be lost */
+  run(client: Client, call: ScriptCall): Promise<unknown>
 }
 
 /** Loads a script of this folder; `isChange` puts the prelude before it that writes the change log. */
@@ -15,17 +29,44 @@ export function loadScript(name: string, { isChange }: { readonly isChange: bool
   const source = `${isChange ? readLua('log-change') : ''}${readLua(name)}`
   const sha = createHash('sha1').update(source).digest('hex')
 
-  async function run(client: Client, keys: readonly string[], args: readonly (string | number)[]) {
+  async function run(client: Client, { keys, args, acknowledgement }: ScriptCall): Promise<unknown> {
+    const words = [keys.length, ...keys, ...args] as const
     try {
-      return await client.evalsha(sha, keys.length, ...keys, ...args)
+      return acknowledgement && acknowledgement.replicas > 0
+        ? await runAndWait(client, ['evalsha', sha, ...words], acknowledgement)
+        : await client.evalsha(sha, ...words)
     } catch (error) {
       // Redis forgets scripts at a restart or failover.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return client.eval(source, keys.length, ...keys, ...args)
     }
+    return acknowledgement && acknowledgement.replicas > 0
+      ? runAndWait(client, ['eval', source, ...words], acknowledgement)
+      : client.eval(source, ...words)
   }
 
   return { run }
+}
+
+/** WAIT counts for what its own connection has written: both go out together. */
+async function runAndWait(
+  client: Client,
+  command: readonly (string | number)[],
+  { replicas, timeoutMs }: Acknowledgement,
+): Promise<unknown> {
+  const [name = '', ...words] = command
+  const replies = await client
+    .pipeline([
+      [String(name), ...words],
+      ['wait', replicas, timeoutMs],
+    ])
+    .exec()
+  const [[failure, result] = [], [waitFailure, reached] = []] = replies ?? []
+  if (failure) throw failure
+  if (waitFailure) throw waitFailure
+  if (Number(reached) < replicas) {
+    throw new Error(`only ${Number(reached)} of ${replicas} replicas have the change`)
+  }
+  return result
 }
 
 function readLua(name: string): string {

@@ -1,6 +1,5 @@
-import { ofSession } from '../changes.ts'
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
-import type { NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
+import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
@@ -18,16 +17,21 @@ const endScript = loadScript('end-session', { isChange: true })
 const keptAfterEndMs = 24 * 3_600_000
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions({ keys, ask, run, runChange, tell }: Connection): SessionVerbs {
-  const find = (id: string) => ask(async (client) => parseSession(await client.hgetall(keys.session(id))))
+export function openSessions({ keys, ask, write, change, tell, confirmAbsence }: Connection): SessionVerbs {
+  async function find(id: string): Promise<Session | undefined> {
+    const fields = await ask((client) => client.hgetall(keys.session(id)))
+    return parseSession(fields) ?? confirmAbsence()
+  }
 
-  const findAccount = (id: string) =>
-    ask(async (client) => parseAccount(await client.hgetall(keys.account(id))))
+  async function findAccount(id: string): Promise<Account | undefined> {
+    const text = await ask((client) => client.get(keys.account(id)))
+    return text === null ? confirmAbsence() : parseAccount(text)
+  }
 
   async function start(session: NewSession, { revision }: { readonly revision: number }) {
     const { id, accountId, createdAt, expiresAt, idleMs } = session
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const started = await run(
+    const started = await write(
       startScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [revision, id, createdAt, livesUntil, livesUntil + keptAfterEndMs, sessionFields(session)],
@@ -63,7 +67,7 @@ export function openSessions({ keys, ask, run, runChange, tell }: Connection): S
 
   async function advance({ id, accountId, expiresAt }: Session, use: RefreshTokenUse, revision: number) {
     const livesUntil = Math.min(expiresAt, use.now + use.idleMs)
-    const advanced = await run(
+    const advanced = await write(
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
@@ -72,9 +76,9 @@ export function openSessions({ keys, ask, run, runChange, tell }: Connection): S
   }
 
   async function end(id: string, reason: SessionEnd): Promise<boolean> {
-    const ended = await runChange(endScript, [keys.session(id)], [id, reason])
-    tell(ofSession(id)(ended === 1))
-    return ended === 1
+    const position = await change(endScript, [keys.session(id)], [id, reason])
+    tell({ kind: 'session', sessionId: id }, position)
+    return position !== 0
   }
 
   async function list(accountId: string, now: number): Promise<readonly Session[]> {

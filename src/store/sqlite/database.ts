@@ -56,7 +56,8 @@ const schema = `
   CREATE TABLE changes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
-    subject TEXT NOT NULL
+    subject TEXT NOT NULL,
+    at INTEGER NOT NULL
   ) STRICT;
 `
 

@@ -1,6 +1,7 @@
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
 import { ofAccount, ofSession, ofSigningKeys } from '../changes.ts'
-import type { Account, Change, Store } from '../store.ts'
+import { createLocalRates } from '../local-rates.ts'
+import type { Account, Change, LoggedChange, Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
@@ -23,20 +24,20 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const sessions = openSessions(database)
   const signingKeys = openSigningKeys(database)
   const changes = openChanges(database)
-  const listeners: ((change: Change) => void)[] = []
+  const rates = createLocalRates(Date.now)
+  const listeners: ((change: LoggedChange) => void)[] = []
 
   /** Writes, logs the change where there is one, and tells it once all is on disk. */
   async function change<Result>(
     work: () => Result,
     describe: (result: Result) => Change | undefined,
   ): Promise<Result> {
-    const { result, described } = database.write(() => {
+    const { result, logged } = database.write(() => {
       const result = work()
       const described = describe(result)
-      if (described) changes.append(described)
-      return { result, described }
+      return { result, logged: described && changes.append(described, Date.now()) }
     })
-    if (described) for (const listener of listeners) listener(described)
+    if (logged) for (const listener of listeners) listener(logged)
     return result
   }
 
@@ -87,6 +88,10 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     listSigningKeys: async () => database.read(() => signingKeys.list()),
     addSigningKey: (key, unless) => change(() => signingKeys.add(key, unless), ofSigningKeys),
     retireSigningKey: (kid) => change(() => signingKeys.remove(kid), ofSigningKeys),
+
+    // One process counts for itself: there is no other.
+    takeToken: async (subject, rate) => rates.take(subject, rate),
+    beat: async () => 1,
 
     readChanges: async (after) => database.read(() => changes.readAfter(after)),
     onChange: (listener) => void listeners.push(listener),

@@ -1,7 +1,18 @@
 -- Prelude of every script that changes something: one order for all changes, written with the change.
--- KEYS[1] log (stream)  KEYS[2] head (counter)  ARGV[1] channel  ARGV[2] entries kept
+-- KEYS[1] log (stream)  KEYS[2] head (counter)  KEYS[3] store ID
+-- ARGV[1] channel  ARGV[2] entries kept  ARGV[3] an ID for a store that has none
+
+-- Answers the position of the entry, which is never 0.
 local function log_change(kind, subject)
   local head = redis.call('INCR', KEYS[2])
-  redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], head .. '-0', 'kind', kind, 'subject', subject)
-  redis.call('PUBLISH', ARGV[1], head)
+  local time = redis.call('TIME')
+  local at = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+  redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], head .. '-0', 'kind', kind, 'subject', subject, 'at', at)
+  redis.call('PUBLISH', ARGV[1], head .. ' ' .. at .. ' ' .. kind .. ' ' .. subject)
+  return head
+end
+
+-- What is written first gives the store its ID: without it nobody can tell an empty store from a lost one.
+local function claim_store()
+  redis.call('SET', KEYS[3], ARGV[3], 'NX')
 end

@@ -2,7 +2,8 @@
 -- KEYS[1] the account  KEYS[2] the session  KEYS[3] sessions of the account (sorted set by end)
 -- ARGV[1] revision judged  ARGV[2] generation judged  ARGV[3] session ID  ARGV[4] now  ARGV[5] lives until
 -- ARGV[6] kept until
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
+local text = redis.call('GET', KEYS[1])
+if not text or cjson.decode(text).revision ~= tonumber(ARGV[1]) then return 0 end
 local session = redis.call('HMGET', KEYS[2], 'generation', 'end')
 if session[1] ~= ARGV[2] or session[2] then return 0 end
 redis.call('HSET', KEYS[2], 'generation', ARGV[2] + 1, 'rotatedAt', ARGV[4])

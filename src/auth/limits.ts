@@ -1,0 +1,35 @@
+import { GatehouseError } from '../errors.ts'
+import type { RateLimit } from '../routes/route.ts'
+import type { Rate } from '../store/store.ts'
+import type { Principal } from './principal.ts'
+import { addressSubject, type Limiter } from './rate-limit.ts'
+
+/** Who is counted: an account where one is known, else a client address. */
+interface Caller {
+  readonly principal: Principal | undefined
+  readonly address: string
+}
+
+/** @throws GatehouseError `rate-limited` */
+export async function assertWithinRate(
+  limiter: Limiter,
+  routeName: string,
+  { limit, perMs, by }: RateLimit,
+  { principal, address }: Caller,
+): Promise<void> {
+  const who =
+    by === 'account' && principal ? `account ${principal.accountId}` : `ip ${addressSubject(address)}`
+  const taken = await limiter.take(`route ${routeName} ${who}`, { limit, perMs })
+  if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit, ...taken } })
+}
+
+/**
+ * Counts a wrong credential of an address. To be called once it is known to be wrong: a right one is never
+ * refused for what others did.
+ * @throws GatehouseError `too-many-failures`
+ */
+export async function countFailure(limiter: Limiter, rate: Rate, address: string): Promise<void> {
+  const taken = await limiter.take(`failure ip ${addressSubject(address)}`, rate)
+  if (!taken.isAllowed)
+    throw new GatehouseError('too-many-failures', { rate: { limit: rate.limit, ...taken } })
+}

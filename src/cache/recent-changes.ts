@@ -1,0 +1,34 @@
+/** When subjects changed, as far back as it matters. */
+export interface RecentChanges {
+  note(subject: string, at: number): void
+  /** Whether a subject is known to have changed at or after a time. */
+  hasChangedSince(subject: string, time: number): boolean
+  /** Before this nothing is known any more, as too much has changed; 0 = all that was noted is. */
+  forgottenUntil(): number
+}
+
+const subjectsMax = 100_000
+
+/** @param windowMs how long a change is remembered */
+export function createRecentChanges(windowMs: number, clock: () => number): RecentChanges {
+  /** In the order in which they were noted, which is about that of their times. */
+  const changedAt = new Map<string, number>()
+  let forgottenUntil = 0
+
+  function note(subject: string, at: number): void {
+    changedAt.delete(subject)
+    changedAt.set(subject, at)
+    for (const [oldest, time] of changedAt) {
+      const isOver = time < clock() - windowMs
+      if (!isOver && changedAt.size <= subjectsMax) return
+      if (!isOver) forgottenUntil = Math.max(forgottenUntil, time)
+      changedAt.delete(oldest)
+    }
+  }
+
+  return {
+    note,
+    hasChangedSince: (subject, time) => (changedAt.get(subject) ?? Number.NEGATIVE_INFINITY) >= time,
+    forgottenUntil: () => forgottenUntil,
+  }
+}

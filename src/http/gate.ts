@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http'
+import { authenticate, type Decision } from '../auth/authenticate.ts'
+import { authorize } from '../auth/authorize.ts'
+import { assertWithinRate, countFailure } from '../auth/limits.ts'
+import type { Limiter } from '../auth/rate-limit.ts'
+import type { Scheme } from '../auth/scheme.ts'
+import { type Code, GatehouseError } from '../errors.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Route, SchemeName } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Rate } from '../store/store.ts'
+import { type Arrival, arrivalOf, destinationOf } from './arrival.ts'
+
+export interface GateOptions<Upstream> {
+  readonly table: RouteTable<Upstream>
+  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+  readonly limiter: Limiter
+  /** Wrong credentials that one client address may send. */
+  readonly failures: Rate
+  readonly metrics: Metrics
+}
+
+/**
+ * Decides about a request before a byte of its body is read: where it goes, who is calling, whether that may
+ * pass, how often. Answers at once where all is known.
+ * @throws GatehouseError, at once or as a rejection, for whatever keeps it from passing
+ */
+export type Gate<Upstream> = (request: IncomingMessage) => Route<Upstream> | Promise<Route<Upstream>>
+
+/** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
+const failureCodes = new Set<Code>(['secret-key-invalid'])
+
+export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
+  const { table, schemes, limiter, failures, metrics } = options
+
+  function pass(
+    route: Route<Upstream>,
+    arrival: Arrival,
+    decision: Decision,
+  ): Route<Upstream> | Promise<Route<Upstream>> {
+    const { outcome, client } = arrival
+    outcome.scheme = decision.scheme
+    outcome.principal = decision.kind === 'allowed' ? decision.principal : undefined
+    const code = decision.kind === 'refused' ? decision.code : authorize(route.access, outcome.principal)
+    report(decision, code)
+    if (code !== undefined) return refuse(code, arrival)
+    if (!route.rateLimit) return route
+    const caller = { principal: outcome.principal, address: client.address }
+    return assertWithinRate(limiter, route.name, route.rateLimit, caller).then(
+      () => route,
+      countRefusal(route.name),
+    )
+  }
+
+  function report({ kind, scheme }: Decision, code: Code | undefined): void {
+    const reason = code ?? (kind === 'allowed' && scheme === undefined ? 'anonymous' : 'ok')
+    const outcome = code === undefined ? 'allowed' : 'refused'
+    metrics.decisions.inc({ scheme: scheme ?? 'none', outcome, reason })
+  }
+
+  function refuse(code: Code, { outcome, client }: Arrival): never | Promise<never> {
+    if (!failureCodes.has(code)) throw new GatehouseError(code)
+    return countFailure(limiter, failures, client.address).then(() => {
+      throw new GatehouseError(code)
+    }, countRefusal(outcome.route))
+  }
+
+  function countRefusal(route: string): (error: unknown) => never {
+    return (error) => {
+      metrics.rateLimited.inc({ route })
+      throw error
+    }
+  }
+
+  return function gate(request) {
+    const route = findRoute(table, request)
+    const arrival = arrivalOf(request)
+    const { secretKey, authorization, isCredentialRepeated } = arrival.fields
+    arrival.outcome.route = route.name
+    arrival.outcome.access = route.access
+    const credentials = { secretKey, authorization, isRepeated: isCredentialRepeated }
+    const decision = authenticate(route.access, credentials, schemes)
+    return decision instanceof Promise
+      ? decision.then((settled) => pass(route, arrival, settled))
+      : pass(route, arrival, decision)
+  }
+}
+
+function findRoute<Upstream>(table: RouteTable<Upstream>, request: IncomingMessage): Route<Upstream> {
+  const { hostName, target } = destinationOf(request)
+  const match = table.match(hostName, target, request.method ?? '')
+  switch (match.kind) {
+    case 'route':
+      return match.route
+    case 'none':
+      throw new GatehouseError('route-not-found')
+    case 'ambiguous':
+      throw new GatehouseError('path-ambiguous')
+    case 'method':
+      throw new GatehouseError('method-not-allowed', { allow: match.allowed })
+    default:
+      return match satisfies never
+  }
+}

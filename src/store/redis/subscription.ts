@@ -1,0 +1,64 @@
+import { parseChange } from '../changes.ts'
+import type { LoggedChange } from '../store.ts'
+import { openClient, type RedisOptions } from './client.ts'
+
+/** Hears of changes as they are published: fast, and at most once. */
+export interface Subscription {
+  /** To be told up to where the log was read: a channel that is far behind it is deaf, and opened anew. */
+  check(head: number): void
+  close(): void
+}
+
+/** How often a deaf channel is opened anew at most. */
+const reopenMs = 1_000
+
+/**
+ * Opens a connection of its own, as one that is subscribed can ask nothing.
+ * @param hear told of each change; its time is on the clock of Redis
+ */
+export function openSubscription(
+  options: RedisOptions,
+  channel: string,
+  hear: (change: LoggedChange) => void,
+): Subscription {
+  const client = openClient(options)
+  let heard: number | undefined
+  let reopenedAt = 0
+  let behindSince: number | undefined
+
+  client.on('ready', () => {
+    client.subscribe(channel).catch(() => {})
+  })
+  client.on('message', (_channel: string, message: string) => {
+    const logged = parseMessage(message)
+    if (!logged) return
+    heard = Math.max(heard ?? 0, logged.position)
+    behindSince = undefined
+    hear(logged)
+  })
+
+  function check(head: number): void {
+    if (heard === undefined || head <= heard) {
+      heard = head
+      behindSince = undefined
+      return
+    }
+    const now = performance.now()
+    behindSince ??= now
+    // A message may just be on its way; at the second look it should have come.
+    if (behindSince === now || now - reopenedAt < reopenMs) return
+    reopenedAt = now
+    behindSince = undefined
+    heard = head
+    client.disconnect(true)
+  }
+
+  return { check, close: () => client.disconnect() }
+}
+
+/** `position time kind subject`, as log-change.lua writes it. */
+function parseMessage(message: string): LoggedChange | undefined {
+  const [position, at, kind = '', subject = ''] = message.split(' ')
+  const change = parseChange(kind, subject)
+  return change && { change, position: Number(position), at: Number(at) }
+}
