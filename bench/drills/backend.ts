@@ -1,0 +1,15 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Scope } from './fleet.ts'
+
+/** A backend that answers everything at once. @returns its URL */
+export async function startBackend(scope: Scope): Promise<string> {
+  const server = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  scope.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

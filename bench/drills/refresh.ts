@@ -1,0 +1,73 @@
+import { startRedis } from '../../test/setup/redis.ts'
+import { startBackend } from './backend.ts'
+import { createClient, type DrillClient } from './client.ts'
+import { type Report, summary } from './figures.ts'
+import { type Fleet, type Scope, startFleet } from './fleet.ts'
+
+const sessions = 1_000
+/** Each session is refreshed so often, each time by so many at once with the same token. */
+const waves = 10
+const atOnce = 10
+/** Sessions under way at the same time. */
+const lanes = 20
+
+interface Tally {
+  readonly latencies: number[]
+  refused: number
+  forked: number
+}
+
+/** Many tabs and lost answers: refreshing with one token at once never ends a session, nor makes two of it. */
+export async function refresh(scope: Scope, report: Report): Promise<void> {
+  const redis = await startRedis(scope, ['--appendonly', 'yes'])
+  const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
+  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })
+  const client = createClient()
+  scope.teardown(client.close)
+  const waiting = [...(await fleet.createAccounts(sessions))]
+  const tally: Tally = { latencies: [], refused: 0, forked: 0 }
+  const startedAt = performance.now()
+  const work = Array.from({ length: lanes }, async () => {
+    for (let made = waiting.pop(); made; made = waiting.pop()) {
+      const [{ url = '' } = {}] = fleet.instances
+      const keys = { SecretKey: made.secretKey, APIKey: made.apiKey }
+      const { body } = await client.post(`${url}/api/v1/accounts/access-token`, keys)
+      await refreshOften(client, fleet, String(body.RefreshToken), tally)
+    }
+  })
+  await Promise.all(work)
+  const seconds = (performance.now() - startedAt) / 1_000
+  const count = tally.latencies.length
+  report.line(`${count} refreshes in ${seconds.toFixed(0)} s, ${summary(tally.latencies)} ms`)
+  report.demand('100,000 refreshes', count === sessions * waves * atOnce, String(count))
+  report.demand('no false reuse', tally.refused === 0, `${tally.refused} refused`)
+  report.demand(
+    'no forked session',
+    tally.forked === 0,
+    `${tally.forked} waves with more than one next token`,
+  )
+}
+
+async function refreshOften(
+  client: DrillClient,
+  { instances }: Fleet,
+  first: string,
+  tally: Tally,
+): Promise<void> {
+  let token = first
+  for (let wave = 0; wave < waves; wave++) {
+    const answers = await Promise.all(
+      Array.from({ length: atOnce }, async (_, index) => {
+        const sentAt = performance.now()
+        const { url = '' } = instances[(wave + index) % instances.length] ?? {}
+        const answer = await client.post(`${url}/api/v1/accounts/refresh-token`, { token })
+        tally.latencies.push(performance.now() - sentAt)
+        return answer
+      }),
+    )
+    tally.refused += answers.filter(({ status }) => status !== 200).length
+    const next = new Set(answers.map(({ body }) => String(body.refreshToken)))
+    if (next.size !== 1) tally.forked++
+    token = String(answers[0]?.body.refreshToken)
+  }
+}

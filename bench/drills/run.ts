@@ -1,0 +1,42 @@
+import { Report } from './figures.ts'
+import type { Scope } from './fleet.ts'
+
+/** A rehearsal with real processes: prints a small report, and fails where what is demanded does not hold. */
+type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>
+
+const drills: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Drill> }>> = {
+  revocation: {
+    summary: '500 resets under load over 3 instances, then with pub/sub cut all the time',
+    load: async () => (await import('./revocation.ts')).revocation,
+  },
+  outage: {
+    summary: 'Redis paused, killed, flushed, out of reach of one instance, failed over by Sentinel',
+    load: async () => (await import('./outage.ts')).outage,
+  },
+  refresh: {
+    summary: '100,000 refreshes over 1,000 sessions and 3 instances',
+    load: async () => (await import('./refresh.ts')).refresh,
+  },
+  scale: {
+    summary: 'a million accounts in Redis, 100,000 principals in the process, made-up keys',
+    load: async () => (await import('./scale.ts')).scale,
+  },
+}
+
+const [name, ...args] = process.argv.slice(2)
+const drill = name === undefined ? undefined : drills[name]
+if (!drill) {
+  console.error('npm run drill -- NAME\n')
+  for (const [known, { summary }] of Object.entries(drills)) console.error(`  ${known.padEnd(12)}${summary}`)
+  process.exit(2)
+}
+
+const ends: (() => unknown)[] = []
+const report = new Report()
+try {
+  const run = await drill.load()
+  await run({ teardown: (end) => void ends.push(end) }, report, args)
+} finally {
+  for (const end of ends.toReversed()) await end()
+}
+process.exit(report.isGood ? 0 : 1)

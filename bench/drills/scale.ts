@@ -1,0 +1,146 @@
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { createAccountId, createKey, parseKey } from '../../src/accounts/keys.ts'
+import { createSealer } from '../../src/accounts/sealing.ts'
+import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
+import { createContact } from '../../src/cache/contact.ts'
+import { createDirectory } from '../../src/cache/directory.ts'
+import { openRedisStore } from '../../src/store/redis/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import { percentile, type Report, summary } from './figures.ts'
+import type { Scope } from './fleet.ts'
+
+const accounts = 1_000_000
+const chunk = 500
+const lookUps = 20_000
+const principals = 100_000
+const madeUp = 200_000
+
+/** How a directory behaves before a large store: in this process, so that its memory can be seen. */
+export async function scale(scope: Scope, report: Report, [size]: readonly string[]): Promise<void> {
+  const total = Number(size ?? accounts)
+  const redis = await startRedis(scope)
+  const place = { kind: 'single', url: redis.url } as const
+  const store = openRedisStore(
+    {
+      place,
+      username: undefined,
+      password: undefined,
+      tls: undefined,
+      keyPrefix: 'gh:',
+      replicas: 0,
+      commandTimeoutMs: 30_000,
+    },
+    { listens: false },
+  )
+  scope.teardown(() => store.close())
+  await store.ready(5_000)
+  const keys = await fill(report, store, total)
+  const memory = /used_memory:(\d+)/.exec(await redisCommand(redis.port, 'INFO memory'))?.[1]
+  report.line(`${total} accounts take ${(Number(memory) / total).toFixed(0)} bytes each in Redis`)
+
+  const latencies = await lookUpCold(store, keys)
+  report.demand('cold look-up p99 <= 2 ms', percentile(latencies, 0.99) <= 2, `${summary(latencies, 2)} ms`)
+  const { bytes, directory } = await fillDirectory(store, keys.slice(0, principals))
+  report.demand(`${principals} principals in <= 100 MB`, bytes <= 100e6, `${(bytes / 1e6).toFixed(0)} MB`)
+  await tryMadeUpKeys(report, redis.port, directory, keys)
+}
+
+async function fill(report: Report, store: Store, total: number): Promise<string[]> {
+  const sealer = createSealer(Buffer.alloc(32, 7))
+  const book = createAccounts({ store, sealer, reveal: true, clock: Date.now })
+  const keys: string[] = []
+  const startedAt = performance.now()
+  for (let made = 0; made < total; made += chunk) {
+    const created = await book.createAll(
+      Array.from({ length: Math.min(chunk, total - made) }, (_, index) => ({
+        ...{
+          email: `user${made + index}@example.com`,
+          firstName: 'Ada',
+          lastName: 'Lovelace',
+          role: 'User',
+          isVerified: true,
+        },
+      })),
+    )
+    for (const { secretKey } of created) keys.push(secretKey)
+    if (made % 50_000 === 0) process.stderr.write(`\r${made} of ${total} accounts`)
+  }
+  process.stderr.write('\n')
+  report.line(`filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`)
+  return keys
+}
+
+function openDirectory(store: Store) {
+  const contact = createContact()
+  contact.isUp = true
+  contact.completeSince = 0
+  return createDirectory({
+    ...{ store, contact, entriesMax: principals, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
+    ...{ tokenLifetimeMs: 600_000, clock: Date.now, report: () => {} },
+  })
+}
+
+async function lookUpCold(store: Store, keys: readonly string[]): Promise<number[]> {
+  const scheme = createSecretKeyScheme(openDirectory(store), Date.now)
+  const latencies: number[] = []
+  for (let index = 0; index < lookUps; index++) {
+    const key = keys[Math.floor((index * keys.length) / lookUps)] ?? ''
+    const startedAt = performance.now()
+    const { kind } = await scheme.authenticate(key)
+    latencies.push(performance.now() - startedAt)
+    if (kind !== 'authenticated') throw new Error('a key of the store is not known')
+  }
+  return latencies
+}
+
+async function fillDirectory(store: Store, keys: readonly string[]) {
+  const directory = openDirectory(store)
+  const ids = keys.map((key) => parseKey('secretKey', key)?.accountId ?? '')
+  const before = memoryInUse()
+  for (let start = 0; start < ids.length; start += chunk) {
+    await Promise.all(ids.slice(start, start + chunk).map((id) => directory.account(id)))
+  }
+  return { bytes: memoryInUse() - before, directory }
+}
+
+/** Heap and what hangs on it, after two collections. */
+function memoryInUse(): number {
+  if (!globalThis.gc) throw new Error('run it through npm run drill, which lets it collect garbage')
+  globalThis.gc()
+  globalThis.gc()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function tryMadeUpKeys(
+  report: Report,
+  port: number,
+  directory: ReturnType<typeof openDirectory>,
+  keys: readonly string[],
+) {
+  const scheme = createSecretKeyScheme(directory, Date.now)
+  const before = await commandsSoFar(port)
+  for (let index = 0; index < madeUp; index++) {
+    const key = createKey('secretKey', createAccountId())
+    await scheme.authenticate(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`)
+  }
+  const spent = (await commandsSoFar(port)) - before
+  report.demand('a wrong checksum costs no look-up', spent <= 5, `${madeUp} keys, ${spent} commands`)
+  for (let start = 0; start < madeUp; start += chunk) {
+    const made = Array.from({ length: chunk }, () => createKey('secretKey', createAccountId()))
+    await Promise.all(made.map((key) => scheme.authenticate(key)))
+  }
+  const known = keys
+    .slice(0, principals)
+    .filter((key) => !(scheme.authenticate(key) instanceof Promise)).length
+  report.demand(
+    'right checksums push nobody out',
+    known === Math.min(principals, keys.length),
+    `${known} still known`,
+  )
+}
+
+async function commandsSoFar(port: number): Promise<number> {
+  return Number(/total_commands_processed:(\d+)/.exec(await redisCommand(port, 'INFO stats'))?.[1])
+}
