@@ -13,7 +13,8 @@ export const defaultRole = 'User'
 
 const emailLengthMax = 254
 const nameLengthMax = 100
-const emailPattern = /^[^\s@"(),:;<>[\]\\]+@[^\s@"(),:;<>[\]\\]+$/
+const emailPattern =
+  /^[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+@[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+$/
 const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 

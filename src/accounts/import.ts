@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync'
+import { CsvError, type Options, parse } from 'csv-parse/sync'
 import { emailKey } from '../store/email-key.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
 
@@ -25,7 +25,8 @@ interface Row {
  * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does.
  * Every line that is bad is told, not only the first.
  */
-export function parseImportFile(text: string): ImportFile {
+export function parseImportFile(file: string): ImportFile {
+  const text = file.startsWith('\ufeff') ? file.slice(1) : file
   const rows = /^\s*\{/.test(text) ? readJsonLines(text) : readCsv(text)
   const seen = new Map<string, number>()
   const accounts: { line: number; input: AccountInput }[] = []
@@ -65,15 +66,7 @@ function readJson(content: string): Row['values'] {
 function readCsv(text: string): Row[] {
   let heading: readonly string[] | undefined
   const rows: Row[] = []
-  const options = {
-    bom: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-    relax_quotes: true,
-  }
-  // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
-  const records = parse(text, { ...options, info: true }) as unknown as CsvRecord[]
+  const { records, fault } = parseCsv(text)
   for (const { record, info } of records) {
     if (!heading) {
       heading = record
@@ -89,7 +82,26 @@ function readCsv(text: string): Row[] {
       })
     }
   }
-  return rows
+  return fault ? [...rows, fault] : rows
+}
+
+/** @returns the records before the first place that is no CSV, and what is wrong there */
+function parseCsv(text: string): { readonly records: readonly CsvRecord[]; readonly fault?: Row } {
+  const options = { relax_column_count: true, skip_empty_lines: true, trim: true, relax_quotes: true }
+  const records: CsvRecord[] = []
+  try {
+    const onRecord = (record: CsvRecord) => void records.push(record)
+    // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
+    parse(text, {
+      ...options,
+      info: true,
+      on_record: onRecord as unknown as NonNullable<Options['on_record']>,
+    })
+    return { records }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    return { records, fault: { line: Number(error.lines), values: 'a quote that is never closed' } }
+  }
 }
 
 interface CsvRecord {

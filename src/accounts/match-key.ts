@@ -25,6 +25,7 @@ export function isApiKeyOf(account: HasApiKey | undefined, digest: Uint8Array): 
 }
 
 function isEqual(stored: Uint8Array | undefined, digest: Uint8Array): boolean {
-  const isSame = timingSafeEqual(stored?.length === digest.length ? stored : noDigest, digest)
-  return isSame && stored !== undefined
+  const isComparable = stored?.length === digest.length
+  const isSame = timingSafeEqual(isComparable ? stored : noDigest, digest)
+  return isSame && isComparable
 }

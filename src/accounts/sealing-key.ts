@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OperatorError, reasonOf } from '../errors.ts'
@@ -48,7 +48,8 @@ function readOrMake(file: string, mayMake: boolean): string {
 
 /** Writes a whole file beside it and links it into place: two that start at once agree on one key. */
 function make(file: string): string {
-  const draft = `${file}.${process.pid}`
+  // Random, not the process ID: that is the same in two containers which share a volume.
+  const draft = `${file}.${randomUUID()}`
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeFileSync(draft, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, { mode: 0o600, flush: true })

@@ -9,6 +9,8 @@ export interface AccessTokenClaims {
   readonly sessionId: string
   readonly role: string
   readonly issuedAt: number
+  /** The later of `iat` and `nbf`. */
+  readonly validFrom: number
   readonly expiresAt: number
 }
 
@@ -74,11 +76,11 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     const now = clock()
     // At the very second of exp it is over (RFC 7519 4.1.4).
     if (now >= claims.expiresAt + clockToleranceMs) return expired
-    return claims.issuedAt > now + clockToleranceMs ? invalid : { kind: 'valid', claims }
+    return claims.validFrom > now + clockToleranceMs ? invalid : { kind: 'valid', claims }
   }
 
   function verifySignature(token: string): AccessTokenClaims | undefined {
-    const kid = kidOf(token)
+    const kid = isCanonical(token) ? kidOf(token) : undefined
     const key = kid === undefined ? undefined : keyring.find(kid)
     if (key === undefined) return undefined
     const claims = parseClaims(decode(remember(verifiers, key, createKeyVerifier), token), {
@@ -119,6 +121,12 @@ function decode(verifyToken: (token: string) => unknown, token: string): unknown
   }
 }
 
+/** Whether it is spelled as its issuer did: else one token could take many places among the verified ones. */
+function isCanonical(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
+}
+
 /** The key ID of a header that is as ours are; no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
 function kidOf(token: string): string | undefined {
   const header = parseJson(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
@@ -132,7 +140,7 @@ function parseClaims(
   expected: { readonly issuer: string; readonly audience: string },
 ): AccessTokenClaims | undefined {
   if (!isRecord(payload)) return undefined
-  const { iss, aud, sub, sid, role, iat, exp, jti } = payload
+  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti } = payload
   if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
   if (
     typeof sub !== 'string' ||
@@ -142,8 +150,9 @@ function parseClaims(
   ) {
     return undefined
   }
-  if (!isTime(iat) || !isTime(exp)) return undefined
-  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, expiresAt: exp * 1_000 }
+  if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
+  const validFrom = Math.max(iat, nbf) * 1_000
+  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, validFrom, expiresAt: exp * 1_000 }
 }
 
 function includesAudience(aud: unknown, audience: string): boolean {

@@ -4,11 +4,14 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { accessOf } from './bench.ts'
 
 const user: Principal = {
-  ...{ accountId: 'a', role: 'User', email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
-  ...{ isVerified: true, scheme: 'secretKey', sessionId: undefined },
+  ...{ accountId: 'a', role: 'User', scheme: 'secretKey', sessionId: undefined },
+  profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 const admin: Principal = { ...user, role: 'Admin' }
-const unverified: Principal = { ...user, isVerified: false }
+const unverified: Principal = {
+  ...user,
+  profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: false },
+}
 
 t.test('a route without rules takes everybody who is known', async (t) => {
   for (const principal of [user, admin, unverified]) {
@@ -35,6 +38,14 @@ t.test('a route for verified accounts takes just these', async (t) => {
   const access = accessOf('any', { verifiedOnly: true })
   t.equal(authorize(access, user), undefined)
   t.equal(authorize(access, unverified), 'account-unverified')
+})
+
+t.test('whether an account is verified cannot be told from its token alone', async (t) => {
+  const access = accessOf('any', { roles: ['User'], verifiedOnly: true })
+  const unknown = { ...user, profile: undefined }
+  t.throws(() => authorize(access, unknown), { code: 'store-unavailable' })
+  t.equal(authorize(access, { ...unknown, role: 'Guest' }), 'role-forbidden')
+  t.equal(authorize(accessOf('any', { roles: ['User'] }), unknown), undefined)
 })
 
 t.test('the role comes before the verification', async (t) => {

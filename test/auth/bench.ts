@@ -6,6 +6,7 @@ import { createSealer } from '../../src/accounts/sealing.ts'
 import { authenticate, type Credentials, type Decision } from '../../src/auth/authenticate.ts'
 import { createBearerScheme } from '../../src/auth/bearer.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
+import { createContact } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Access } from '../../src/routes/route.ts'
@@ -20,7 +21,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     ...{ name: 'route', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth },
     ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
     ...{ forwardCredentials: false, bodyBytesMax: 0, responseTimeoutMs: undefined },
-    encodedSlash: 'reject',
+    ...{ encodedSlash: 'reject', rateLimit: undefined },
     ...changes,
   }
   const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0 }]]))
@@ -35,10 +36,12 @@ export async function openBench(t: Test) {
   const clock = () => time.nowMs
   const sealingKey = randomBytes(32)
   const { accessTokens } = createBench([newSigningKey('key')], { clock, clockToleranceMs: 0 })
+  const contact = { ...createContact(), isUp: true }
   const directory = createDirectory({
     store,
-    ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000 },
-    clock,
+    contact,
+    ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000, maxStaleMs: 3_600_000 },
+    ...{ tokenLifetimeMs: 600_000, clock },
     report: () => {},
   })
   store.onChange(directory.apply)
@@ -70,7 +73,7 @@ export async function openBench(t: Test) {
     return authenticate(accessOf(auth), { ...none, ...credentials }, schemes)
   }
 
-  return { store, accounts, sessions, accessTokens, directory, schemes, time, newCaller, decide }
+  return { store, contact, accounts, sessions, accessTokens, directory, schemes, time, newCaller, decide }
 }
 
 /** A decision in a word: who may pass as whom, or why not. */

@@ -9,8 +9,8 @@ t.test('a principal is the account as it is, and how it called', async (t) => {
     lastName: 'Lovelace',
   })
   const principal = {
-    ...{ accountId: id, role: 'User', email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace' },
-    isVerified: true,
+    ...{ accountId: id, role: 'User' },
+    profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {
     kind: 'allowed',
@@ -26,7 +26,7 @@ t.test('a principal is the account as it is, and how it called', async (t) => {
   // A token says the role of its time only; the rest is that of now.
   await accounts.update(id, { email: 'new@example.com', isVerified: false })
   t.match(await decide('any', { authorization: `Bearer ${accessToken}` }), {
-    principal: { email: 'new@example.com', isVerified: false },
+    principal: { profile: { email: 'new@example.com', isVerified: false } },
   })
 })
 

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createContact } from '../../src/cache/contact.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import type { Change, Store } from '../../src/store/store.ts'
 import { until } from '../setup/net.ts'
@@ -14,15 +15,20 @@ const never = 86_400_000
 function watch(t: Test, store: Store, pollMs = never) {
   const applied: (Change | 'all')[] = []
   const contacts: boolean[] = []
+  const delays: number[] = []
+  const contact = createContact()
   const invalidation = openInvalidation({
     store,
+    contact,
     pollMs,
-    apply: (change) => applied.push(change),
+    clock: Date.now,
+    apply: ({ change }) => applied.push(change),
     clear: () => applied.push('all'),
-    onContact: (isUp) => contacts.push(isUp),
+    onContact: (error) => contacts.push(error === undefined),
+    onDelay: (delayMs) => delays.push(delayMs),
   })
   t.teardown(invalidation.close)
-  return { ...invalidation, applied, contacts, take: () => applied.splice(0) }
+  return { ...invalidation, contact, delays, applied, contacts, take: () => applied.splice(0) }
 }
 
 const places: Record<string, (t: Test) => Promise<Place>> = {

@@ -1,3 +1,4 @@
+import { createContact } from '../../src/cache/contact.ts'
 import { createLoadingCache, type LoadingCacheOptions, type LookUp } from '../../src/cache/loading-cache.ts'
 
 export interface Value {
@@ -16,11 +17,14 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
   const time = { now: 0 }
   const loads: PendingLoad[] = []
   const reports: LookUp[] = []
+  const contact = { ...createContact(), isUp: true }
   const cache = createLoadingCache<Value>({
     entriesMax: 100,
     ttlMs: 1_000,
     absentEntriesMax: 100,
     absentTtlMs: 100,
+    maxStaleMs: 0,
+    contact,
     load: (key) =>
       new Promise((resolve, reject) => {
         const end = (text: string | undefined) => resolve(text === undefined ? undefined : { text })
@@ -45,5 +49,5 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
     return got
   }
 
-  return { cache, time, loads, reports, lastLoad, getLoaded }
+  return { cache, contact, time, loads, reports, lastLoad, getLoaded }
 }

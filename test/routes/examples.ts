@@ -24,6 +24,7 @@ export const options: RouteOptions = {
   stripPrefix: false,
   websocket: false,
   encodedSlash: 'reject',
+  rateLimit: undefined,
   forwardCredentials: false,
   bodyBytesMax: 10_485_760,
   responseTimeoutMs: undefined,

@@ -54,7 +54,12 @@ for (const algorithm of algorithms) {
     const { issue, verify } = createBench([key])
     const expected = {
       kind: 'valid',
-      claims: { ...subject, issuedAt: startS * 1_000, expiresAt: (startS + lifetimeS) * 1_000 },
+      claims: {
+        ...subject,
+        issuedAt: startS * 1_000,
+        validFrom: startS * 1_000,
+        expiresAt: (startS + lifetimeS) * 1_000,
+      },
     }
     t.strictSame(verify(issue(subject)), expected)
     t.strictSame(verify(forge(rightHeader(key), rightClaims, key.material)), expected)

@@ -1,0 +1,69 @@
+import t from 'tap'
+import { addressSubject, openLimiter } from '../../src/auth/rate-limit.ts'
+import { GatehouseError } from '../../src/errors.ts'
+import { until } from '../setup/net.ts'
+import { startRedis } from '../setup/redis.ts'
+import { openStoreAt, optionsOf } from '../store/redis/place.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const rate = { limit: 4, perMs: 60_000 }
+
+t.test('an address of IPv6 is counted by its network, one of IPv4 by itself', async (t) => {
+  const subjects = {
+    '192.0.2.1': '192.0.2.1',
+    '2001:db8::1': '2001:db8:0:0::/64',
+    '2001:db8::ffff:1': '2001:db8:0:0::/64',
+    '2001:0db8:0000:0000:1:2:3:4': '2001:db8:0:0::/64',
+    '2001:db8:0:1::1': '2001:db8:0:1::/64',
+    '1:2:3:4:5:6:7:8': '1:2:3:4::/64',
+    '1:2:3:4:5:6:7::': '1:2:3:4::/64',
+    '::1': '0:0:0:0::/64',
+    '::': '0:0:0:0::/64',
+    'fe80::': 'fe80:0:0:0::/64',
+  }
+  for (const [address, subject] of Object.entries(subjects))
+    t.equal(addressSubject(address), subject, address)
+})
+
+t.test('instances on one store count together', async (t) => {
+  const server = await startRedis(t)
+  const limiters = await Promise.all(
+    [1, 2].map(async () => {
+      const store = await openStoreAt(t, optionsOf(server))
+      const limiter = openLimiter({ store, contact: { isUp: true }, clock: Date.now })
+      t.teardown(limiter.close)
+      return limiter
+    }),
+  )
+  const allowed: boolean[] = []
+  for (let request = 0; request < 3; request++) {
+    for (const limiter of limiters) allowed.push((await limiter.take('who', rate)).isAllowed)
+  }
+  t.strictSame(allowed, [true, true, true, true, false, false])
+  t.equal((await limiters[0]?.take('somebody else', rate))?.isAllowed, true)
+})
+
+t.test('with the store out of reach an instance allows its share, and at least one', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const contact = { isUp: true }
+  let beats = 0
+  const limiter = openLimiter({
+    store: {
+      takeToken: () => Promise.reject(new GatehouseError('store-unavailable')),
+      // Two others are there as well.
+      beat: async (instance) => {
+        const count = await store.beat(instance)
+        beats++
+        return count + 2
+      },
+    },
+    contact,
+    clock: () => 0,
+  })
+  t.teardown(limiter.close)
+  await until('it knows of the others', () => beats > 0 || undefined)
+  const take = async (limit: number, who: string) => (await limiter.take(who, { ...rate, limit })).isAllowed
+  t.strictSame([await take(7, 'a'), await take(7, 'a'), await take(7, 'a')], [true, true, false])
+  contact.isUp = false
+  t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])
+})

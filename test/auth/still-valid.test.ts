@@ -1,0 +1,78 @@
+import t from 'tap'
+import { parseKey } from '../../src/accounts/keys.ts'
+import { isStillValid } from '../../src/auth/still-valid.ts'
+import { accessOf, openBench } from './bench.ts'
+
+const { accounts, sessions, directory, decide, newCaller, contact, time } = await openBench(t)
+const access = accessOf('any')
+
+/** A caller who was let in with a key and with a token, and whether either would still be. */
+async function admit(accessNow = access) {
+  const caller = await newCaller()
+  const principals = await Promise.all(
+    [{ secretKey: caller.secretKey }, { authorization: `Bearer ${caller.accessToken}` }].map(
+      async (credentials) => {
+        const decision = await decide('any', credentials)
+        if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
+        return decision.principal
+      },
+    ),
+  )
+  const digests = [parseKey('secretKey', caller.secretKey)?.digest, undefined]
+  const stillValid = () =>
+    Promise.all(
+      principals.map((principal, index) =>
+        isStillValid({ principal, access: accessNow, keyDigest: digests[index] }, directory, time.nowMs),
+      ),
+    )
+  return { caller, stillValid }
+}
+
+t.test('as long as nothing ends it', async (t) => {
+  const { caller, stillValid } = await admit()
+  t.strictSame(await stillValid(), [true, true])
+  await accounts.update(caller.id, { firstName: 'Eve' })
+  await sessions.refresh(caller.refreshToken)
+  t.strictSame(await stillValid(), [true, true], 'neither a new name nor a refresh does')
+})
+
+for (const [what, end] of [
+  ['another role', (id: string) => accounts.update(id, { role: 'Admin' })],
+  ['disabling', (id: string) => accounts.update(id, { isDisabled: true })],
+  ['deletion', (id: string) => accounts.remove(id)],
+  ['a reset without overlap', (id: string) => accounts.resetSecretKey(id, 0)],
+] as const) {
+  t.test(`${what} ends both`, async (t) => {
+    const { caller, stillValid } = await admit()
+    await end(caller.id)
+    t.strictSame(await stillValid(), [false, false])
+  })
+}
+
+t.test('a reset with an overlap ends the key when that is over, and not the session', async (t) => {
+  const { caller, stillValid } = await admit()
+  await accounts.resetSecretKey(caller.id, 60_000)
+  t.strictSame(await stillValid(), [true, true])
+  time.nowMs += 60_000
+  t.strictSame(await stillValid(), [false, true])
+})
+
+t.test('the end of a session ends what came in with its tokens only', async (t) => {
+  const { caller, stillValid } = await admit()
+  await sessions.revoke(caller.refreshToken)
+  t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('an account that is no longer verified is out where that is asked for', async (t) => {
+  const { caller, stillValid } = await admit(accessOf('any', { verifiedOnly: true }))
+  await accounts.update(caller.id, { isVerified: false })
+  t.strictSame(await stillValid(), [false, false])
+})
+
+t.test('with the store out of reach it cannot be told', async (t) => {
+  const { caller, stillValid } = await admit()
+  directory.apply({ change: { kind: 'account', accountId: caller.id }, position: 1, at: time.nowMs })
+  contact.isUp = false
+  await t.rejects(stillValid(), { code: 'store-unavailable' })
+  contact.isUp = true
+})
