@@ -7,21 +7,27 @@ import { openGateway } from '../src/gateway.ts'
 import { createLog } from '../src/log.ts'
 import { answerFigures } from './figures.ts'
 
-/** The whole gateway before the backend whose address is the argument, on SQLite. */
+/** The whole gateway before the backend of the first argument; on the Redis of the second, else on SQLite. */
+const [backendUrl, redisUrl] = process.argv.slice(2)
+const accountCount = 200
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
 const file = join(dir, 'gateway.yaml')
+writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
 writeFileSync(
   file,
   JSON.stringify({
     listen: { port: 0 },
     ops: { port: 0 },
-    upstreams: { backend: { targets: [{ url: process.argv[2] }] } },
+    upstreams: { backend: { targets: [{ url: backendUrl }] } },
     routes: [
       { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
       { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
     ],
     keys: { sealingKey: { file: 'sealing.key' } },
-    store: { sqlite: { path: 'gatehouse.db' } },
+    store:
+      redisUrl === undefined
+        ? { sqlite: { path: 'gatehouse.db' } }
+        : { driver: 'redis', redis: { url: redisUrl } },
     tokens: { accessLifetime: '1h' },
     log: { level: 'warn', access: false },
   }),
@@ -29,23 +35,33 @@ writeFileSync(
 const input = { file, env: {} }
 const config = loadConfig(input)
 const gateway = await openGateway({ config, log: createLog(config.log) })
-const { secretKey, apiKey } = await withOperator(input, ({ accounts }) =>
-  accounts.create({
-    email: 'bench@example.com',
-    firstName: '',
-    lastName: '',
-    role: 'User',
-    isVerified: true,
-  }),
+const made = await withOperator(input, ({ accounts }) =>
+  accounts.createAll(
+    Array.from({ length: accountCount }, (_, index) => ({
+      ...{ email: `bench${index}@example.com`, firstName: '', lastName: '', role: 'User', isVerified: true },
+    })),
+  ),
 )
-const tokens = await fetch(`${gateway.url}/api/v1/accounts/access-token`, {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }),
-})
-const { JwtToken } = (await tokens.json()) as { readonly JwtToken: string }
+
+async function getTokens(pair: string) {
+  const answer = await fetch(`${gateway.url}/api/v1/accounts/access-token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: pair,
+  })
+  return (await answer.json()) as { readonly JwtToken: string; readonly RefreshToken: string }
+}
+
+const pairs = made.map(({ secretKey, apiKey }) => JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }))
+const tokens = await Promise.all(pairs.map(getTokens))
 process.on('disconnect', () => {
   rmSync(dir, { recursive: true, force: true })
   process.exit()
 })
-answerFigures({ url: gateway.url, secretKey, accessToken: JwtToken })
+answerFigures({
+  url: gateway.url,
+  pairs,
+  secretKey: made[0]?.secretKey,
+  accessToken: tokens[0]?.JwtToken,
+  refreshTokens: tokens.map(({ RefreshToken }) => RefreshToken),
+})

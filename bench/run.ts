@@ -1,10 +1,11 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
+import { type Subject, startBench } from './subjects.ts'
 
 /**
- * CPU time per request of the gateway beside that of a bare node:http answer, in one run: the two take turns,
- * so the speed of the machine cancels out of their ratio. `npm run bench -- --help` tells the options.
+ * CPU time per request of the gateway beside that of a bare node:http answer, in one run: all take turns, so
+ * the speed of the machine cancels out of their ratios. `npm run bench -- --help` tells the options.
  */
 
 const { values } = parseArgs({
@@ -20,40 +21,18 @@ if (values.help) {
   process.exit()
 }
 
-interface Subject {
-  readonly name: string
-  readonly child: ChildProcess
-  readonly url: string
-  readonly path: string
-  readonly header: string
-}
-
-/** On a core of its own where the system can do that, the load and the backend on another. */
-const pins = spawnSync('taskset', ['--version']).status === 0
-
-async function start(
-  file: string,
-  core: number,
-  args: readonly string[] = [],
-): Promise<[ChildProcess, Record<string, string>]> {
-  const child = fork(new URL(file, import.meta.url), [...args], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  if (pins) spawnSync('taskset', ['-a', '-c', '-p', String(core), String(child.pid)])
-  const [ready] = file === 'load.ts' ? [{}] : ((await once(child, 'message')) as [Record<string, string>])
-  return [child, ready]
-}
-
 async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
   child.send(question)
+  // The cast is sound: it is what the process answers to that question.
   const [answer] = (await once(child, 'message')) as [Answer]
   return answer
 }
 
-async function measure(load: ChildProcess, { child, url, path, header }: Subject): Promise<number> {
+/** CPU microseconds that one request costs. */
+async function measure(maker: ChildProcess, { child, load }: Subject): Promise<number> {
   const before = await ask<{ cpuUs: number }>(child, {})
-  const { answers } = await ask<{ answers: number }>(load, {
-    ...{ url, path, header },
+  const { answers } = await ask<{ answers: number }>(maker, {
+    ...load,
     connections: Number(values.connections),
     durationMs: Number(values.seconds) * 1_000,
   })
@@ -67,24 +46,7 @@ function spread(figures: readonly number[], digits: number): string {
   return `${median.toFixed(digits).padStart(7)}  (${least.toFixed(digits)} to ${most.toFixed(digits)})`
 }
 
-const [backend, { url: backendUrl = '' }] = await start('backend.ts', 1)
-const [bare, { url: bareUrl = '' }] = await start('bare.ts', 0)
-const [gateway, ready] = await start('gateway.ts', 0, [backendUrl])
-const [load] = await start('load.ts', 1)
-const { url = '', secretKey, accessToken } = ready
-const subjects: readonly Subject[] = [
-  { name: 'bare node:http answer', child: bare, url: bareUrl, path: '/', header: '' },
-  { name: 'gateway, public route', child: gateway, url, path: '/public', header: '' },
-  { name: 'gateway, secret key', child: gateway, url, path: '/any', header: `SecretKey: ${secretKey}\r\n` },
-  {
-    name: 'gateway, bearer token',
-    child: gateway,
-    url,
-    path: '/any',
-    header: `Authorization: Bearer ${accessToken}\r\n`,
-  },
-]
-
+const { subjects, load, close } = await startBench()
 const rounds: number[][] = []
 for (let round = 0; round <= Number(values.rounds); round++) {
   const figures: number[] = []
@@ -95,12 +57,13 @@ for (let round = 0; round <= Number(values.rounds); round++) {
 }
 process.stderr.write('\n')
 
-console.log(
-  `CPU per request in us, and as a multiple of the bare answer in the same round: median (least to most)`,
-)
+console.log('Median (least to most) of CPU us a request; as a multiple of the bare answer; a second and core')
 for (const [index, { name }] of subjects.entries()) {
   const own = rounds.map((figures) => figures[index] ?? 0)
   const ratios = rounds.map((figures) => (figures[index] ?? 0) / (figures[0] ?? 1))
-  console.log(`${name.padEnd(24)}${spread(own, 1).padEnd(30)}${spread(ratios, 2)}`)
+  const rates = own.map((cpuUs) => 1_000_000 / cpuUs)
+  console.log(
+    `${name.padEnd(25)}${spread(own, 1).padEnd(28)}${spread(ratios, 2).padEnd(26)}${spread(rates, 0)}`,
+  )
 }
-for (const child of [load, gateway, bare, backend]) child.disconnect()
+await close()

@@ -13,7 +13,8 @@ const lanes = 20
 
 interface Tally {
   readonly latencies: number[]
-  refused: number
+  /** How often each code was the answer. */
+  readonly refusals: Map<string, number>
   forked: number
 }
 
@@ -25,7 +26,7 @@ export async function refresh(scope: Scope, report: Report): Promise<void> {
   const client = createClient()
   scope.teardown(client.close)
   const waiting = [...(await fleet.createAccounts(sessions))]
-  const tally: Tally = { latencies: [], refused: 0, forked: 0 }
+  const tally: Tally = { latencies: [], refusals: new Map(), forked: 0 }
   const startedAt = performance.now()
   const work = Array.from({ length: lanes }, async () => {
     for (let made = waiting.pop(); made; made = waiting.pop()) {
@@ -40,7 +41,8 @@ export async function refresh(scope: Scope, report: Report): Promise<void> {
   const count = tally.latencies.length
   report.line(`${count} refreshes in ${seconds.toFixed(0)} s, ${summary(tally.latencies)} ms`)
   report.demand('100,000 refreshes', count === sessions * waves * atOnce, String(count))
-  report.demand('no false reuse', tally.refused === 0, `${tally.refused} refused`)
+  const refusals = [...tally.refusals].map(([code, times]) => `${times} ${code}`).join(', ')
+  report.demand('no false reuse, none refused', tally.refusals.size === 0, refusals || 'none')
   report.demand(
     'no forked session',
     tally.forked === 0,
@@ -65,9 +67,13 @@ async function refreshOften(
         return answer
       }),
     )
-    tally.refused += answers.filter(({ status }) => status !== 200).length
-    const next = new Set(answers.map(({ body }) => String(body.refreshToken)))
-    if (next.size !== 1) tally.forked++
-    token = String(answers[0]?.body.refreshToken)
+    for (const { status, body } of answers) {
+      const code = String(body.code)
+      if (status !== 200) tally.refusals.set(code, (tally.refusals.get(code) ?? 0) + 1)
+    }
+    const given = answers.filter(({ status }) => status === 200)
+    const next = new Set(given.map(({ body }) => String(body.refreshToken)))
+    if (next.size > 1) tally.forked++
+    token = String(given[0]?.body.refreshToken)
   }
 }
