@@ -20,7 +20,15 @@ export type Decision =
       readonly principal: Principal | undefined
       readonly scheme: SchemeName | undefined
     }
-  | { readonly kind: 'refused'; readonly code: Code; readonly scheme: SchemeName | undefined }
+  | Refusal
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly code: Code
+  readonly scheme: SchemeName | undefined
+  /** No more than a typing error: nobody can have such a credential. */
+  readonly isMalformed: boolean
+}
 
 type Schemes = Readonly<Record<SchemeName, Scheme>>
 
@@ -41,7 +49,7 @@ export function authenticate(
   if (access.kind === 'public') return anonymous
   const { secretKey, authorization, isRepeated } = credentials
   if (isRepeated || (secretKey !== undefined && authorization !== undefined)) {
-    return { kind: 'refused', code: 'credentials-ambiguous', scheme: undefined }
+    return refused('credentials-ambiguous', undefined)
   }
   if (secretKey !== undefined) return attempt(access.schemes, schemes.secretKey, secretKey)
   if (authorization !== undefined && bearerPrefix.test(authorization)) {
@@ -50,7 +58,7 @@ export function authenticate(
   // Another scheme, such as Basic, is no credential of ours: an optional route leaves it to the upstream.
   if (access.isOptional) return anonymous
   const code = authorization === undefined ? 'credentials-missing' : 'scheme-not-accepted'
-  return { kind: 'refused', code, scheme: undefined }
+  return refused(code, undefined)
 }
 
 function attempt(
@@ -59,7 +67,7 @@ function attempt(
   credential: string,
 ): Decision | Promise<Decision> {
   if (!accepted.includes(scheme.name)) {
-    return { kind: 'refused', code: 'scheme-not-accepted', scheme: scheme.name }
+    return refused('scheme-not-accepted', scheme.name)
   }
   const authentication = scheme.authenticate(credential)
   return authentication instanceof Promise
@@ -70,5 +78,9 @@ function attempt(
 function decide(scheme: SchemeName, authentication: Authentication): Decision {
   return authentication.kind === 'authenticated'
     ? { kind: 'allowed', principal: authentication.principal, scheme }
-    : { kind: 'refused', code: authentication.code, scheme }
+    : refused(authentication.code, scheme, authentication.isMalformed)
+}
+
+function refused(code: Code, scheme: SchemeName | undefined, isMalformed = false): Refusal {
+  return { kind: 'refused', code, scheme, isMalformed }
 }

@@ -24,12 +24,19 @@ export async function assertWithinRate(
 }
 
 /**
- * Counts a wrong credential of an address. To be called once it is known to be wrong: a right one is never
- * refused for what others did.
+ * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, and
+ * across instances where somebody could have it. To be called once it is known to be wrong: a right one is
+ * never refused for what others did.
  * @throws GatehouseError `too-many-failures`
  */
-export async function countFailure(limiter: Limiter, rate: Rate, address: string): Promise<void> {
-  const taken = await limiter.take(`failure ip ${addressSubject(address)}`, rate)
+export async function countFailure(
+  limiter: Limiter,
+  rate: Rate,
+  { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
+): Promise<void> {
+  const subject = `failure ip ${addressSubject(address)}`
+  const here = limiter.takeHere(subject, rate)
+  const taken = here.isAllowed && !isMalformed ? await limiter.take(subject, rate) : here
   if (!taken.isAllowed)
     throw new GatehouseError('too-many-failures', { rate: { limit: rate.limit, ...taken } })
 }

@@ -7,6 +7,8 @@ import type { Rate, Store, Taken } from '../store/store.ts'
 export interface Limiter {
   /** @param subject who is counted, and where */
   take(subject: string, rate: Rate): Promise<Taken>
+  /** Counts in this instance alone, without the store. */
+  takeHere(subject: string, rate: Rate): Taken
   close(): void
 }
 
@@ -50,7 +52,10 @@ export function openLimiter({ store, contact, clock }: LimiterOptions): Limiter 
   timer.unref()
   setImmediate(beat)
 
-  return { take, close: () => clearInterval(timer) }
+  // A subject of its own: it is not to take from the share of an outage.
+  const takeHere = (subject: string, rate: Rate) => local.take(`here ${subject}`, rate)
+
+  return { take, takeHere, close: () => clearInterval(timer) }
 }
 
 /** How a client address is counted: one of IPv6 by its first 64 bits, all of which one user usually has. */

@@ -5,7 +5,12 @@ import type { Principal } from './principal.ts'
 /** What a scheme makes of a credential. That there is none is for whoever calls it to see. */
 export type Authentication =
   | { readonly kind: 'authenticated'; readonly principal: Principal }
-  | { readonly kind: 'rejected'; readonly code: Code }
+  | {
+      readonly kind: 'rejected'
+      readonly code: Code
+      /** Nobody can have such a credential: known without a look at the store. */
+      readonly isMalformed: boolean
+    }
 
 /** A kind of credential. Answers at once what it can; throws or rejects only when it cannot be decided. */
 export interface Scheme {
@@ -13,6 +18,6 @@ export interface Scheme {
   authenticate(credential: string): Authentication | Promise<Authentication>
 }
 
-export function rejected(code: Code): Authentication {
-  return { kind: 'rejected', code }
+export function rejected(code: Code, { isMalformed = false } = {}): Authentication {
+  return { kind: 'rejected', code, isMalformed }
 }

@@ -4,6 +4,7 @@ import type { Directory, KnownAccount } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const invalid = rejected('secret-key-invalid')
+const malformed = rejected('secret-key-invalid', { isMalformed: true })
 const disabled = rejected('account-disabled')
 
 /** `SecretKey: gsk_…`: valid until it is reset, and then for as long as the reset gave it. */
@@ -17,7 +18,7 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     name: 'secretKey',
     authenticate: (credential) => {
       const key = parseKey('secretKey', credential)
-      if (!key) return invalid
+      if (!key) return malformed
       const account = directory.account(key.accountId)
       return account instanceof Promise ? account.then((found) => judge(key, found)) : judge(key, account)
     },

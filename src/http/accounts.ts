@@ -80,12 +80,11 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
 
   async function countWrongPair(request: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
-      await countFailure(limiter, failures, arrivalOf(request.raw).client.address).catch(
-        (tooMany: unknown) => {
-          metrics.rateLimited.inc({ route: '_gateway' })
-          throw tooMany
-        },
-      )
+      const { address } = arrivalOf(request.raw).client
+      await countFailure(limiter, failures, { address, isMalformed: false }).catch((tooMany: unknown) => {
+        metrics.rateLimited.inc({ route: '_gateway' })
+        throw tooMany
+      })
     }
     throw error
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { authenticate, type Decision } from '../auth/authenticate.ts'
+import { authenticate, type Decision, type Refusal } from '../auth/authenticate.ts'
 import { authorize } from '../auth/authorize.ts'
 import { assertWithinRate, countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
@@ -41,9 +41,13 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     const { outcome, client } = arrival
     outcome.scheme = decision.scheme
     outcome.principal = decision.kind === 'allowed' ? decision.principal : undefined
-    const code = decision.kind === 'refused' ? decision.code : authorize(route.access, outcome.principal)
+    if (decision.kind === 'refused') {
+      report(decision, decision.code)
+      return refuse(decision, arrival)
+    }
+    const code = authorize(route.access, outcome.principal)
     report(decision, code)
-    if (code !== undefined) return refuse(code, arrival)
+    if (code !== undefined) throw new GatehouseError(code)
     if (!route.rateLimit) return route
     const caller = { principal: outcome.principal, address: client.address }
     return assertWithinRate(limiter, route.name, route.rateLimit, caller).then(
@@ -58,9 +62,9 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     metrics.decisions.inc({ scheme: scheme ?? 'none', outcome, reason })
   }
 
-  function refuse(code: Code, { outcome, client }: Arrival): never | Promise<never> {
+  function refuse({ code, isMalformed }: Refusal, { outcome, client }: Arrival): never | Promise<never> {
     if (!failureCodes.has(code)) throw new GatehouseError(code)
-    return countFailure(limiter, failures, client.address).then(() => {
+    return countFailure(limiter, failures, { address: client.address, isMalformed }).then(() => {
       throw new GatehouseError(code)
     }, countRefusal(outcome.route))
   }

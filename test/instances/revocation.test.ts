@@ -1,0 +1,107 @@
+import t, { type Test } from 'tap'
+import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { Operator } from '../../src/cli/operator.ts'
+import { until } from '../setup/net.ts'
+import { redisCommand } from '../setup/redis.ts'
+import { startInstances, wordOf } from './instances.ts'
+
+/** How long a change may take to be known everywhere, at most. */
+const promisedMs = 500
+
+/** Something that ends a key, a token or both. */
+interface Change {
+  readonly make: (operator: Operator, made: CreatedAccount) => Promise<unknown>
+  /** What a key and a token then lead to. */
+  readonly words: readonly [key: string, token: string]
+}
+
+const changes: Readonly<Record<string, Change>> = {
+  'a reset': {
+    make: ({ accounts }, { account }) => accounts.resetSecretKey(account.id, 0),
+    words: ['401 secret-key-invalid', '401 token-revoked'],
+  },
+  'another role': {
+    make: ({ accounts }, { account }) => accounts.update(account.id, { role: 'Admin' }),
+    words: ['200', '401 token-revoked'],
+  },
+  disabling: {
+    make: ({ accounts }, { account }) => accounts.update(account.id, { isDisabled: true }),
+    words: ['403 account-disabled', '401 token-revoked'],
+  },
+  deletion: {
+    make: ({ accounts }, { account }) => accounts.remove(account.id),
+    words: ['401 secret-key-invalid', '401 token-revoked'],
+  },
+  'the end of its sessions': {
+    make: ({ store }, { account }) => store.endSessions(account.id),
+    words: ['200', '401 token-revoked'],
+  },
+}
+
+const { redis, gateways } = await startInstances(t)
+const [first] = gateways
+let created = 0
+
+async function newCaller() {
+  created++
+  const made = await first.createAccount({ email: `caller${created}@example.com` })
+  const { JwtToken } = await first.tokens(made)
+  const wordsNow = () =>
+    Promise.all(
+      gateways.flatMap(({ url }) =>
+        [{ SecretKey: made.secretKey }, { Authorization: `Bearer ${JwtToken}` }].map((headers) =>
+          wordOf(`${url}/any`, headers),
+        ),
+      ),
+    )
+  return { made, wordsNow }
+}
+
+async function assertKnownEverywhere(t: Test, { make, words }: Change): Promise<void> {
+  const [one, bystander] = [await newCaller(), await newCaller()]
+  t.strictSame(await one.wordsNow(), ['200', '200', '200', '200'])
+  t.strictSame(await bystander.wordsNow(), ['200', '200', '200', '200'])
+  await first.operate((operator) => make(operator, one.made))
+  const answeredAt = performance.now()
+  await until('every instance knows', async () => {
+    const now = await one.wordsNow()
+    return JSON.stringify(now) === JSON.stringify([...words, ...words]) || undefined
+  })
+  t.ok(performance.now() - answeredAt < promisedMs, 'within what is promised')
+  t.strictSame(await one.wordsNow(), [...words, ...words], 'and it stays so')
+  t.strictSame(await bystander.wordsNow(), ['200', '200', '200', '200'])
+}
+
+for (const [name, change] of Object.entries(changes)) {
+  t.test(`${name} is known to every instance at once`, async (t) => {
+    await assertKnownEverywhere(t, change)
+  })
+}
+
+t.test('also where every message is lost', async (t) => {
+  const cutting = setInterval(() => void redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'), 5)
+  t.teardown(() => clearInterval(cutting))
+  for (const change of Object.values(changes)) await assertKnownEverywhere(t, change)
+})
+
+t.test('the delay is measured where it is heard of', async (t) => {
+  for (const { opsUrl } of gateways) {
+    const metrics = await (await fetch(`${opsUrl}/metrics`)).text()
+    const count = /^gatehouse_revocation_delay_seconds_count (\d+)$/m.exec(metrics)?.[1]
+    t.ok(Number(count) >= Object.keys(changes).length, `${count} changes`)
+  }
+})
+
+t.test('the tokens of a key that was retired are refused everywhere', async (t) => {
+  const { wordsNow } = await newCaller()
+  t.strictSame(await wordsNow(), ['200', '200', '200', '200'])
+  await first.operate(async ({ signingKeys }) => {
+    const [old] = await signingKeys.load()
+    await signingKeys.rotate('now')
+    await signingKeys.retire(old?.kid ?? '')
+  })
+  await until('every instance knows', async () => {
+    const words = await wordsNow()
+    return (words[1] === words[3] && words[1] === '401 token-invalid') || undefined
+  })
+})

@@ -1,0 +1,92 @@
+import t, { type Test } from 'tap'
+import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
+import { until } from '../setup/net.ts'
+import { startInstances } from './instances.ts'
+
+const backend = await startWebSocketBackend(t)
+const { gateways } = await startInstances(t, {
+  backend: backend.url,
+  config: { routes: [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }] },
+})
+const [first] = gateways
+let created = 0
+
+/** A caller with a WebSocket by key and one by token at each instance. */
+async function openWebSockets(t: Test) {
+  created++
+  const made = await first.createAccount({ email: `caller${created}@example.com` })
+  const tokens = await first.tokens(made)
+  const open = (headers: Readonly<Record<string, string>>) =>
+    Promise.all(
+      gateways.map(async ({ url }) => {
+        const socket = await openWebSocket(t, `${url}/ws`, { headers })
+        return { socket, told: record(socket) }
+      }),
+    )
+  const byKey = await open({ SecretKey: made.secretKey })
+  const byToken = await open({ Authorization: `Bearer ${tokens.JwtToken}` })
+  return { made, tokens, byKey, byToken }
+}
+
+type Opened = Awaited<ReturnType<typeof openWebSockets>>['byKey']
+
+async function assertClosed(t: Test, opened: Opened): Promise<void> {
+  const startedAt = performance.now()
+  await until('it is closed at every instance', () => opened.every(({ told }) => told.closes.length > 0))
+  t.ok(performance.now() - startedAt < 500)
+  for (const { told } of opened) t.match(told.closes, [{ code: 4001, reason: 'revoked' }])
+}
+
+/** That they are open is seen by an echo, which came after whatever else was sent. */
+async function assertOpen(t: Test, opened: Opened): Promise<void> {
+  for (const { socket, told } of opened) {
+    const before = told.messages.length
+    socket.send('there?')
+    await until('the echo has come', () => told.messages.length > before || told.closes.length > 0)
+    t.strictSame(told.closes, [])
+  }
+}
+
+t.test('a reset closes what came in with the key and with its tokens, at every instance', async (t) => {
+  const { made, byKey, byToken } = await openWebSockets(t)
+  const bystander = await openWebSockets(t)
+  await first.operate(({ accounts }) => accounts.resetSecretKey(made.account.id, 0))
+  await assertClosed(t, [...byKey, ...byToken])
+  await assertOpen(t, [...bystander.byKey, ...bystander.byToken])
+})
+
+t.test('a reset with an overlap closes nothing until that is over', async (t) => {
+  const { made, byKey, byToken } = await openWebSockets(t)
+  await first.operate(({ accounts }) => accounts.resetSecretKey(made.account.id, 400))
+  await assertOpen(t, [...byKey, ...byToken])
+  await until('the overlap is over', () => byKey.every(({ told }) => told.closes.length > 0))
+  for (const { told } of byKey) t.match(told.closes, [{ code: 4001 }])
+  await assertOpen(t, byToken)
+})
+
+t.test('another role, disabling and deletion close all of an account', async (t) => {
+  for (const end of ['role', 'disable', 'delete'] as const) {
+    const { made, byKey, byToken } = await openWebSockets(t)
+    await first.operate(({ accounts }) => {
+      if (end === 'delete') return accounts.remove(made.account.id)
+      return accounts.update(made.account.id, end === 'role' ? { role: 'Admin' } : { isDisabled: true })
+    })
+    await assertClosed(t, [...byKey, ...byToken])
+  }
+})
+
+t.test('the end of a session closes what came in with its tokens only', async (t) => {
+  const { tokens, byKey, byToken } = await openWebSockets(t)
+  const answer = await first.post('/api/v1/accounts/revoke-token', { token: tokens.RefreshToken })
+  t.equal(answer.status, 200)
+  await assertClosed(t, byToken)
+  await assertOpen(t, byKey)
+})
+
+t.test('a refresh closes nothing, nor does another name', async (t) => {
+  const { made, tokens, byKey, byToken } = await openWebSockets(t)
+  const answer = await first.post('/api/v1/accounts/refresh-token', { token: tokens.RefreshToken })
+  t.equal(answer.status, 200)
+  await first.operate(({ accounts }) => accounts.update(made.account.id, { firstName: 'Eve' }))
+  await assertOpen(t, [...byKey, ...byToken])
+})
