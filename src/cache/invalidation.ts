@@ -42,6 +42,12 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     applyNow(logged)
   }
 
+  /** What was heard of is applied again: after a failover another change may have come to its place. */
+  function confirm(logged: LoggedChange): void {
+    if (heard.has(logged.position)) apply(logged)
+    else applyNow(logged)
+  }
+
   function applyNow(logged: LoggedChange): void {
     apply(logged)
     onDelay(Math.max(0, clock() - logged.at))
@@ -54,7 +60,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       // What was looked up before the first reading may have changed since.
       if (changes === undefined || position === undefined) clear()
       if (position === undefined) for (const logged of changes ?? []) apply(logged)
-      else for (const logged of changes ?? []) if (!heard.has(logged.position)) applyNow(logged)
+      else for (const logged of changes ?? []) confirm(logged)
       takeOver(head, completeSince, askedAt)
       onContact()
     } catch (error) {

@@ -16,8 +16,9 @@ export function createRecentChanges(windowMs: number, clock: () => number): Rece
   let forgottenUntil = 0
 
   function note(subject: string, at: number): void {
+    const latest = Math.max(at, changedAt.get(subject) ?? at)
     changedAt.delete(subject)
-    changedAt.set(subject, at)
+    changedAt.set(subject, latest)
     for (const [oldest, time] of changedAt) {
       const isOver = time < clock() - windowMs
       if (!isOver && changedAt.size <= subjectsMax) return

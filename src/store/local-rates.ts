@@ -7,40 +7,46 @@ export interface LocalRates {
 /** Subjects remembered at most; the one used longest ago is forgotten first. */
 const subjectsMax = 100_000
 
+/** Until all that a subject took is given back, from a time on. */
+interface Debt {
+  readonly at: number
+  /** A duration: times of day would leave a number no room for parts of an interval. */
+  readonly owedMs: number
+}
+
 /** Rates of this process alone (GCRA): as many at once as the limit, then one each time a place is free again. */
 export function createLocalRates(clock: () => number): LocalRates {
-  /** When all that a subject took will have been given back; in the order of their last use. */
-  const fullAt = new Map<string, number>()
+  /** In the order of their last use. */
+  const debts = new Map<string, Debt>()
 
   function take(subject: string, { limit, perMs }: Rate): Taken {
     const now = clock()
     const intervalMs = perMs / limit
-    const before = Math.max(fullAt.get(subject) ?? 0, now)
-    const after = before + intervalMs
-    const excessMs = after - perMs - now
-    // Less than a thousandth of a millisecond is rounding.
-    if (excessMs > 0.001) {
-      return {
-        isAllowed: false,
-        remaining: 0,
-        retryMs: Math.ceil(excessMs),
-        resetMs: Math.ceil(before - now),
-      }
+    const beforeMs = owedNow(debts.get(subject), now)
+    const afterMs = beforeMs + intervalMs
+    const excessMs = afterMs - perMs
+    // Less than a millionth of a place is rounding.
+    if (excessMs > intervalMs / 1_000_000) {
+      return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    fullAt.delete(subject)
-    fullAt.set(subject, after)
+    debts.delete(subject)
+    debts.set(subject, { at: now, owedMs: afterMs })
     forgetOldest()
-    const remaining = Math.floor((perMs - (after - now)) / intervalMs + 0.001)
-    return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(after - now) }
+    const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
+    return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
   function forgetOldest(): void {
-    if (fullAt.size <= subjectsMax) return
-    for (const subject of fullAt.keys()) {
-      fullAt.delete(subject)
+    if (debts.size <= subjectsMax) return
+    for (const subject of debts.keys()) {
+      debts.delete(subject)
       return
     }
   }
 
   return { take }
+}
+
+function owedNow(debt: Debt | undefined, now: number): number {
+  return debt ? Math.max(0, debt.owedMs - Math.max(0, now - debt.at)) : 0
 }

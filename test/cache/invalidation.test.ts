@@ -114,7 +114,29 @@ t.test('a gap in the log drops everything', async (t) => {
   t.strictSame(take(), [{ kind: 'signing-keys' }], 'and from there on it is told apart again')
   await inspector.flushall()
   await poll()
+  t.strictSame(take(), [], 'a store that has lost its data is out of reach')
+  const stranger = await openStoreAt(t, optionsOf(server))
+  await stranger.addSigningKey(newSigningKey())
+  await poll()
   t.strictSame(take(), ['all'], 'a log that has begun anew is a gap')
+})
+
+t.test('a change in the place of one that was heard of and lost in a failover is applied', async (t) => {
+  const server = await startRedis(t)
+  const inspector = openInspector(t, server)
+  const store = await openStoreAt(t, optionsOf(server), { listens: true })
+  const other = await openStoreAt(t, optionsOf(server))
+  const { poll, take } = watch(t, store)
+  await poll()
+  take()
+  // The old master told of it, the new one has never heard of it.
+  await until('it is heard of', async () => {
+    await inspector.publish('gh:{account}:changes', `1 ${Date.now()} session lost`)
+    return take().length > 0 || undefined
+  })
+  await other.updateAccount((await createAccount(other)).id, { role: 'Admin' })
+  await poll()
+  t.match(take(), [{ kind: 'account' }])
 })
 
 t.test('while the store is away it is told so, and nothing is missed once it is back', async (t) => {

@@ -13,6 +13,7 @@ function optionsOf({ url }: RedisServer): StoreOptions {
     password: undefined,
     tls: undefined,
     keyPrefix: 'gh:',
+    replicas: 0,
   }
 }
 

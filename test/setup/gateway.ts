@@ -119,6 +119,9 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
   }
 }
 
+/** Tests send wrong credentials by the dozen; those of the limit set their own. */
+const unlimited = { failures: { limit: 1_000_000, per: '1m' } }
+
 function configOf(
   { backend = 'http://127.0.0.1:1', config = {} }: TestGatewayOptions,
   redis: RedisServer | undefined,
@@ -140,5 +143,6 @@ function configOf(
     store: redis ? { driver: 'redis', redis: { url: redis.url } } : { sqlite: { path: 'gatehouse.db' } },
     shutdown: { drain: '50ms' },
     ...config,
+    limits: { ...unlimited, ...(config.limits as Options | undefined) },
   }
 }

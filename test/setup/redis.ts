@@ -12,8 +12,16 @@ export interface Scope {
   teardown(end: () => unknown): void
 }
 
+/** Paths of a certificate and its key. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+}
+
 export interface RedisServer {
   readonly port: number
+  /** Where it is spoken to in TLS; undefined = nowhere. */
+  readonly tlsPort: number | undefined
   readonly url: string
   /** Ends it by a signal and waits until it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>
@@ -23,9 +31,18 @@ export interface RedisServer {
   signal(signal: NodeJS.Signals): void
 }
 
-/** A real Redis of this test alone: on a free port, with a folder of its own, gone with the test. */
-export async function startRedis(t: Scope, args: readonly string[] = []): Promise<RedisServer> {
+/**
+ * A real Redis of this test alone: on a free port, with a folder of its own, gone with the test.
+ * @param tls also listens there with TLS, and speaks it to other servers
+ */
+export async function startRedis(
+  t: Scope,
+  args: readonly string[] = [],
+  tls?: TlsFiles,
+): Promise<RedisServer> {
   const port = await freePort()
+  const tlsPort = tls && (await freePort())
+  const secureArgs = tls && tlsPort ? ['--tls-port', String(tlsPort), ...tlsArgs(tls)] : []
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
   let child: ChildProcess | undefined
 
@@ -43,6 +60,7 @@ export async function startRedis(t: Scope, args: readonly string[] = []): Promis
         '',
         '--loglevel',
         'warning',
+        ...secureArgs,
         ...args,
       ],
       { stdio: 'ignore' },
@@ -64,11 +82,20 @@ export async function startRedis(t: Scope, args: readonly string[] = []): Promis
   await start()
   return {
     port,
+    tlsPort,
     url: `redis://127.0.0.1:${port}`,
     stop,
     start,
     signal: (signal) => void child?.kill(signal),
   }
+}
+
+/** What a server, a sentinel or a node of a Cluster needs for TLS, beside its port. */
+export function tlsArgs({ cert, key }: TlsFiles): readonly string[] {
+  return [
+    ...['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert],
+    ...['--tls-auth-clients', 'no', '--tls-replication', 'yes', '--tls-cluster', 'yes'],
+  ]
 }
 
 /** Whether a Redis takes commands there; undefined = not yet. */

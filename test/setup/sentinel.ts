@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, until } from './net.ts'
-import { type RedisServer, redisCommand, type Scope, startRedis } from './redis.ts'
+import { type RedisServer, redisCommand, type Scope, startRedis, type TlsFiles, tlsArgs } from './redis.ts'
 
 export interface SentinelSetup {
   /** The master first. */
@@ -19,29 +19,35 @@ const sentinels = 3
 /** How soon a silent master counts as down. */
 const downAfterMs = 500
 
-/** A master with two replicas and three sentinels, all real, gone with the scope. */
-export async function startSentinel(scope: Scope, args: readonly string[] = []): Promise<SentinelSetup> {
-  const master = await startRedis(scope, args)
-  const follow = ['--replicaof', '127.0.0.1', String(master.port), '--repl-diskless-sync-delay', '0']
-  const replicas = await Promise.all([0, 1].map(() => startRedis(scope, [...args, ...follow])))
+/**
+ * A master with two replicas and three sentinels, all real, gone with the scope.
+ * @param tls all of them speak it with each other, and `sentinelPorts` are those for it
+ */
+export async function startSentinel(
+  scope: Scope,
+  args: readonly string[] = [],
+  tls?: TlsFiles,
+): Promise<SentinelSetup> {
+  const master = await startRedis(scope, args, tls)
+  const masterPort = master.tlsPort ?? master.port
+  const follow = ['--replicaof', '127.0.0.1', String(masterPort), '--repl-diskless-sync-delay', '0']
+  const replicas = await Promise.all([0, 1].map(() => startRedis(scope, [...args, ...follow], tls)))
   await until('both replicas follow', async () => {
     const info = await redisCommand(master.port, 'INFO replication')
     return info.match(/state=online/g)?.length === 2 || undefined
   })
-  const sentinelPorts = await Promise.all(
-    Array.from({ length: sentinels }, () => startOne(scope, master.port)),
-  )
+  const ports = await Promise.all(Array.from({ length: sentinels }, () => startOne(scope, masterPort, tls)))
   await until('the sentinels know each other', async () => {
-    const views = await Promise.all(sentinelPorts.map((port) => redisCommand(port, 'INFO sentinel')))
+    const views = await Promise.all(ports.map(({ plain }) => redisCommand(plain, 'INFO sentinel')))
     return views.every((view) => view.includes(`slaves=2,sentinels=${sentinels}`)) || undefined
   })
   return {
     servers: [master, ...replicas],
-    sentinelPorts,
+    sentinelPorts: ports.map(({ plain, secure }) => secure ?? plain),
     masterName,
     masterPort: async () => {
       const answer = await redisCommand(
-        sentinelPorts[0] ?? 0,
+        ports[0]?.plain ?? 0,
         `SENTINEL get-master-addr-by-name ${masterName}`,
       )
       return Number(answer.split('\r\n')[4])
@@ -49,16 +55,21 @@ export async function startSentinel(scope: Scope, args: readonly string[] = []):
   }
 }
 
-async function startOne(scope: Scope, masterPort: number): Promise<number> {
-  const port = await freePort()
+interface SentinelPorts {
+  readonly plain: number
+  readonly secure: number | undefined
+}
+
+async function startOne(scope: Scope, masterPort: number, tls?: TlsFiles): Promise<SentinelPorts> {
+  const plain = await freePort()
+  const secure = tls && (await freePort())
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-sentinel-'))
   const file = join(dir, 'sentinel.conf')
   writeFileSync(
     file,
     [
-      `port ${port}`,
-      'bind 127.0.0.1',
-      `dir ${dir}`,
+      ...[`port ${plain}`, 'bind 127.0.0.1', `dir ${dir}`],
+      ...(tls && secure ? [`tls-port ${secure}`, ...linesOf(tlsArgs(tls))] : []),
       `sentinel monitor ${masterName} 127.0.0.1 ${masterPort} 2`,
       `sentinel down-after-milliseconds ${masterName} ${downAfterMs}`,
       `sentinel failover-timeout ${masterName} 5000`,
@@ -70,8 +81,13 @@ async function startOne(scope: Scope, masterPort: number): Promise<number> {
     rmSync(dir, { recursive: true, force: true })
   })
   await until('the sentinel answers', async () => {
-    const answer = await redisCommand(port, 'PING').catch(() => '')
+    const answer = await redisCommand(plain, 'PING').catch(() => '')
     return answer.startsWith('+PONG') || undefined
   })
-  return port
+  return { plain, secure }
+}
+
+/** Arguments as lines of a configuration file. */
+function linesOf(args: readonly string[]): readonly string[] {
+  return args.join(' ').split(/ ?--/).slice(1)
 }

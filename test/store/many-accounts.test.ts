@@ -5,6 +5,9 @@ import { optionsOf } from './redis/place.ts'
 import { newAccount } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
+// A busy machine takes its time for so many.
+t.setTimeout(120_000)
+
 /** More than what a function can take as arguments: an import is one call, however large. */
 const count = 40_000
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createAccountId } from '../../src/accounts/keys.ts'
 import type {
   Account,
+  ChangeReading,
   NewSession,
   RefreshTokenUse,
   Store,
@@ -84,6 +85,11 @@ export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSi
     signsFrom: now,
     ...changes,
   }
+}
+
+/** What a reading of the change log tells, without the times. */
+export function told({ head, changes }: ChangeReading): unknown {
+  return { head, changes: changes?.map(({ change }) => change) }
 }
 
 /** A record with its bytes in hexadecimal: whether they come as Buffer or Uint8Array is the adapter's. */

@@ -6,6 +6,7 @@ import { changeLogCases } from './cases/change-log.ts'
 import { endingSessionsCases } from './cases/ending-sessions.ts'
 import { pagingCases } from './cases/paging.ts'
 import { raceCases } from './cases/races.ts'
+import { rateCases } from './cases/rates.ts'
 import { reopeningCases } from './cases/reopening.ts'
 import { rotationCases } from './cases/rotation.ts'
 import { sessionCases } from './cases/sessions.ts'
@@ -17,6 +18,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
   for (const cases of [
     ...[accountCases, absenceCases, pagingCases, accountChangeCases, endingSessionsCases],
     ...[sessionCases, rotationCases, raceCases, signingKeyCases, changeLogCases, reopeningCases],
+    rateCases,
   ]) {
     cases(t, newPlace)
   }

@@ -30,13 +30,18 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
   }
 
   async function create(accounts: readonly Account[]): Promise<AccountCreation> {
+    await confirmAbsence()
     const taken = await change(
       createScript,
       [keys.emails, keys.ids, ...accounts.map(({ id }) => keys.account(id))],
       accounts.flatMap((account) => [emailKey(account.email), account.id, accountText(account)]),
     )
     if (!Array.isArray(taken) || taken.length === 0) return { kind: 'created' }
-    return { kind: 'exists', emails: taken.map(String) }
+    const indexes = new Set(taken)
+    return {
+      kind: 'exists',
+      emails: accounts.filter((_, index) => indexes.has(index)).map(({ email }) => email),
+    }
   }
 
   /** Reads, lets the account become another, and saves it; once more where someone else was faster. */
@@ -63,14 +68,21 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
     return update.kind === 'updated' ? update.account : undefined
   }
 
+  /** With its sessions; once more where it got another meanwhile. */
   async function remove(id: string): Promise<boolean> {
-    const position = await change(
-      deleteScript,
-      [keys.emails, keys.ids, keys.account(id), keys.sessionsOf(id)],
-      [id],
-    )
-    tell({ kind: 'account', accountId: id }, position)
-    return position !== 0
+    for (;;) {
+      const sessions = await ask((client) => client.zrange(keys.sessionsOf(id), '0', '-1'))
+      const outcome = await change(
+        deleteScript,
+        [keys.emails, keys.ids, keys.account(id), keys.sessionsOf(id), ...sessions.map(keys.session)],
+        [id, ...sessions],
+      )
+      if (outcome === 0) await confirmAbsence()
+      if (outcome !== 'changed') {
+        tell({ kind: 'account', accountId: id }, outcome)
+        return outcome !== 0
+      }
+    }
   }
 
   return {
@@ -83,6 +95,7 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
     listAccounts: async ({ after, limit }) => {
       const start = after === undefined ? '-' : `(${after}`
       const ids = await ask((client) => client.zrangebylex(keys.ids, start, '+', 'LIMIT', 0, limit))
+      if (ids.length === 0) await confirmAbsence()
       const found = await Promise.all(ids.map(find))
       return found.filter((account) => account !== undefined)
     },

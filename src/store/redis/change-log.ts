@@ -23,21 +23,32 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
     ? openSubscription(options, keys.channel, (logged) => hear(onOurClock(logged)))
     : undefined
 
+  /** The last entry that was read: a log that has another in its place has lost what was read of it. */
+  let last: Entry | undefined
+
   async function readLog(after: number | undefined): Promise<ChangeReading> {
     const asked = Date.now()
     const reply = await read(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesAtStart])
     const { head, id, now, entries } = parsePicture(reply)
     aheadMs = now - (asked + Date.now()) / 2
     const isOther = seeId(id)
+    const isContinued = after === undefined || (!isOther && continues(entries, after, head))
+    last = entries.at(-1)
     subscription?.check(head)
-    const changes = entries.flatMap(parseEntry).map(onOurClock)
-    if (after === undefined) return { head, changes, completeSince: completeSince(head, changes) }
-    if (after === head && !isOther) return { head, changes: [], completeSince: 0 }
-    // A lower head means a failover or a restore, a missing entry that the log was cut: nothing can be told.
-    if (isOther || after > head || entries.length !== head - after) {
-      return { head, changes: undefined, completeSince: Date.now() }
-    }
-    return { head, changes, completeSince: 0 }
+    if (!isContinued) return { head, changes: undefined, completeSince: Date.now() }
+    const changes = entries.flatMap((entry) => loggedAfter(after, entry)).map(onOurClock)
+    return { head, changes, completeSince: after === undefined ? completeSince(head, changes) : 0 }
+  }
+
+  /**
+   * Whether entries from a position on are all that came after it. A head that is lower means a failover or a
+   * restore, one that is missing that the log was cut. A failover may also have lost entries and others have
+   * come since: then the one that was read last is another.
+   */
+  function continues(entries: readonly Entry[], after: number, head: number): boolean {
+    const [first] = entries
+    if (last?.position === after && first?.text !== last.text) return false
+    return entries.filter(({ position }) => position > after).length === head - after
   }
 
   return { read: readLog, close: () => subscription?.close() }
@@ -49,20 +60,37 @@ function completeSince(head: number, [oldest]: readonly LoggedChange[]): number 
   return oldest.position === 1 ? 0 : oldest.at
 }
 
+interface Entry {
+  readonly position: number
+  /** All that was written, as it was written. */
+  readonly text: string
+  readonly logged: LoggedChange | undefined
+}
+
+function loggedAfter(after: number | undefined, { position, logged }: Entry): readonly LoggedChange[] {
+  return logged && position > (after ?? 0) ? [logged] : []
+}
+
 function parsePicture(reply: unknown) {
   const [head, id, now, entries] = Array.isArray(reply) ? reply : []
   return {
     head: Number(head ?? 0),
     id: String(id ?? ''),
     now: Number(now),
-    entries: Array.isArray(entries) ? entries : [],
+    entries: Array.isArray(entries) ? entries.map(parseEntry) : [],
   }
 }
 
 /** A stream entry: its ID, and its fields as name, value, name, value. */
-function parseEntry(entry: unknown): LoggedChange[] {
+function parseEntry(entry: unknown): Entry {
   const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
-  const [, kind, , subject, , at] = Array.isArray(fields) ? fields : []
-  const change = parseChange(String(kind), String(subject))
-  return change ? [{ change, position: Number.parseInt(String(id), 10), at: Number(at) }] : []
+  const words = Array.isArray(fields) ? fields.map(String) : []
+  const [, kind = '', , subject = '', , at] = words
+  const position = Number.parseInt(String(id), 10)
+  const change = parseChange(kind, subject)
+  return {
+    position,
+    text: [id, ...words].join(' '),
+    logged: change && { change, position, at: Number(at) },
+  }
 }

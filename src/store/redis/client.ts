@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { Cluster, type CommonRedisOptions, Redis } from 'ioredis'
+import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {
@@ -28,6 +28,12 @@ interface Node {
 }
 
 const connectTimeoutMs = 1_000
+/** A connection on which an answer is overdue for this long is dead; what is slow now and then is not. */
+const silenceMs = 1_000
+/** How long the other side may take to close a connection; one that is dead does not. */
+const disconnectTimeoutMs = 200
+/** A Cluster that changes is asked again so often, so long after: all within what a request may wait. */
+const redirections = { most: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, most: 1_000 }
 
 /**
@@ -68,6 +74,10 @@ function connect({ place, ...options }: RedisOptions): Client {
         enableOfflineQueue: false,
         clusterRetryStrategy: reconnectDelay,
         slotsRefreshTimeout: connectTimeoutMs,
+        maxRedirections: redirections.most,
+        retryDelayOnFailover: redirections.delayMs,
+        retryDelayOnClusterDown: redirections.delayMs,
+        retryDelayOnTryAgain: redirections.delayMs,
       })
     default:
       return place satisfies never
@@ -80,6 +90,8 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     ...(password !== undefined && { password }),
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
+    socketTimeout: Math.max(silenceMs, commandTimeoutMs),
+    disconnectTimeout: disconnectTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
@@ -87,7 +99,7 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     retryStrategy: reconnectDelay,
     // ioredis would do it with a promise that nobody waits for, whose rejection ends the process.
     autoResubscribe: false,
-  } satisfies Partial<CommonRedisOptions>
+  } satisfies ClientOptions
 }
 
 /** Doubled at each try, and spread, so that many instances do not come back at the same moment. */

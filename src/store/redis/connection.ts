@@ -21,12 +21,27 @@ export function openConnection(options: RedisOptions) {
   }
   /** The ID of the store that was seen first: with another one, or none, what was there is lost. */
   let knownId: string | undefined
+  /** Why there is no connection: commands say only that there is none. */
+  let trouble: Error | undefined
+  /** The driver would go on with the first database, where another's data may be. */
+  let isWrongDatabase = false
+  client.on('error', (error: Error) => {
+    trouble = rootOf(error)
+    if (isOfSelect(trouble)) isWrongDatabase = true
+  })
+  client.on('connect', () => {
+    isWrongDatabase = false
+  })
+  client.on('ready', () => {
+    if (!isWrongDatabase) trouble = undefined
+  })
 
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    if (isWrongDatabase) throw new GatehouseError('store-unavailable', { cause: trouble })
     try {
       return await work(client)
-    } catch (cause) {
-      throw new GatehouseError('store-unavailable', { cause })
+    } catch (error) {
+      throw new GatehouseError('store-unavailable', { cause: trouble ?? error })
     }
   }
 
@@ -58,7 +73,10 @@ export function openConnection(options: RedisOptions) {
     for (const listener of listeners) listener(logged)
   }
 
-  /** To be asked before "not there" is answered: an empty store may be a lost one (a flush, a wrong restore). */
+  /**
+   * To be asked before "not there" is answered or made use of: an empty store may be a lost one (a flush, a
+   * wrong restore).
+   */
   async function confirmAbsence(): Promise<undefined> {
     const id = await ask((current) => current.get(keys.storeId))
     if (knownId === undefined || id === knownId) return undefined
@@ -82,10 +100,12 @@ export function openConnection(options: RedisOptions) {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       try {
-        await client.ping()
+        // Rather than a ping: so the rights of the user are tried too, and in a Cluster the node that counts.
+        await ask((current) => current.get(keys.storeId))
         return
-      } catch (cause) {
+      } catch (error) {
         if (performance.now() >= deadline) {
+          const cause = error instanceof Error ? error.cause : error
           throw new OperatorError(`cannot reach Redis: ${reasonOf(cause)}`, {
             hint: 'It must run and be reachable; see store.redis in the config.',
             cause,
@@ -111,4 +131,21 @@ export function openConnection(options: RedisOptions) {
     onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
     close: async () => client.disconnect(),
   }
+}
+
+/** What lies behind the failure of all nodes of a Cluster, or of all addresses of a host. */
+function rootOf(error: Error): Error {
+  if ('lastNodeError' in error && error.lastNodeError instanceof Error) {
+    const isTold = error.lastNodeError.message !== 'Connection is closed.'
+    return isTold ? rootOf(error.lastNodeError) : new Error('none of its nodes answers')
+  }
+  const [first] = error instanceof AggregateError ? error.errors : []
+  return first instanceof Error ? first : error
+}
+
+/** Whether Redis has refused to change to the database of the URL. */
+function isOfSelect(error: Error): boolean {
+  if (!('command' in error)) return false
+  const { command } = error
+  return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select'
 }

@@ -30,36 +30,33 @@ export function loadScript(name: string, { isChange }: { readonly isChange: bool
   const sha = createHash('sha1').update(source).digest('hex')
 
   async function run(client: Client, { keys, args, acknowledgement }: ScriptCall): Promise<unknown> {
-    const words = [keys.length, ...keys, ...args] as const
+    const words = [keys.length, ...keys, ...args]
+    const send = (name: string, script: string) =>
+      acknowledgement && acknowledgement.replicas > 0
+        ? sendAndWait(client, [name, script, words], acknowledgement)
+        : client.call(name, [script, ...words])
     try {
-      return acknowledgement && acknowledgement.replicas > 0
-        ? await runAndWait(client, ['evalsha', sha, ...words], acknowledgement)
-        : await client.evalsha(sha, ...words)
+      return await send('evalsha', sha)
     } catch (error) {
       // Redis forgets scripts at a restart or failover.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
     }
-    return acknowledgement && acknowledgement.replicas > 0
-      ? runAndWait(client, ['eval', source, ...words], acknowledgement)
-      : client.eval(source, ...words)
+    return send('eval', source)
   }
 
   return { run }
 }
 
+/** A command's words are given as a list: as arguments, those of an import would not fit on the stack. */
+type Command = readonly [name: string, script: string, words: readonly (string | number)[]]
+
 /** WAIT counts for what its own connection has written: both go out together. */
-async function runAndWait(
+async function sendAndWait(
   client: Client,
-  command: readonly (string | number)[],
+  command: Command,
   { replicas, timeoutMs }: Acknowledgement,
 ): Promise<unknown> {
-  const [name = '', ...words] = command
-  const replies = await client
-    .pipeline([
-      [String(name), ...words],
-      ['wait', replicas, timeoutMs],
-    ])
-    .exec()
+  const replies = await client.pipeline([[...command], ['wait', replicas, timeoutMs]]).exec()
   const [[failure, result] = [], [waitFailure, reached] = []] = replies ?? []
   if (failure) throw failure
   if (waitFailure) throw waitFailure

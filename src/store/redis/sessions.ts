@@ -77,6 +77,7 @@ export function openSessions({ keys, ask, write, change, tell, confirmAbsence }:
 
   async function end(id: string, reason: SessionEnd): Promise<boolean> {
     const position = await change(endScript, [keys.session(id)], [id, reason])
+    if (position === 0) await confirmAbsence()
     tell({ kind: 'session', sessionId: id }, position)
     return position !== 0
   }

@@ -20,12 +20,14 @@ export function openSigningKeys({ keys, ask, change, tell, confirmAbsence }: Con
     },
     addSigningKey: async (key, unless) => {
       const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '']
+      await confirmAbsence()
       const position = await change(addScript, [keys.signingKeys], args)
       tell({ kind: 'signing-keys' }, position)
       return position !== 0
     },
     retireSigningKey: async (kid) => {
       const position = await change(retireScript, [keys.signingKeys], [kid])
+      if (position === 0) await confirmAbsence()
       tell({ kind: 'signing-keys' }, position)
       return position !== 0
     },

@@ -46,7 +46,7 @@ export function openSubscription(
     const now = performance.now()
     behindSince ??= now
     // A message may just be on its way; at the second look it should have come.
-    if (behindSince === now || now - reopenedAt < reopenMs) return
+    if (behindSince === now || now - reopenedAt < reopenMs || client.status !== 'ready') return
     reopenedAt = now
     behindSince = undefined
     heard = head

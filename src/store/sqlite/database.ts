@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
+import { makeFolder } from '../../folder.ts'
 
 const schemaVersion = 1
 
@@ -106,20 +107,47 @@ function guard<Result>(work: () => Result): Result {
 }
 
 function connect(path: string, busyTimeoutMs: number): DatabaseSync {
+  let database: DatabaseSync | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const database = new DatabaseSync(path, { timeout: busyTimeoutMs })
-    // FULL: a commit that answered a caller is on disk, also when the power goes.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    makeFolder(dirname(path))
+    // Before SQLite does: the folder may have been there, and open to others.
+    closeSync(openSync(path, 'a', 0o600))
+    database = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    writeAhead(database, performance.now() + busyTimeoutMs)
     migrate(database, path)
     return database
   } catch (cause) {
+    // Whoever can use the database must not find it locked by one who cannot.
+    database?.close()
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`cannot open the database ${path}: ${reasonOf(cause)}`, {
-      hint: 'Its folder must be writable, and the file a database of Gatehouse; see store.sqlite.path.',
+      hint: isBusy(cause)
+        ? 'Another process is writing to it: try again, or choose another with store.sqlite.path.'
+        : 'Its folder must be writable, and the file a database of Gatehouse; see store.sqlite.path.',
       cause,
     })
   }
+}
+
+const sqliteBusy = 5
+
+/** The change to a log does not wait for another process as writes do: it is waited for by a write, and tried again. */
+function writeAhead(database: DatabaseSync, deadline: number): void {
+  // FULL: a commit that answered a caller is on disk, also when the power goes.
+  const settings = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
+  for (;;) {
+    try {
+      database.exec(settings)
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error
+    }
+    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
 }
 
 function migrate(database: DatabaseSync, path: string): void {
@@ -130,6 +158,15 @@ function migrate(database: DatabaseSync, path: string): void {
       hint: 'Run that version, or another database with store.sqlite.path.',
     })
   }
+  if (version === 0) assertEmpty(database, path)
   if (version < schemaVersion) database.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`)
   database.exec('COMMIT')
+}
+
+/** What another program keeps in its database is not mixed with what we keep in ours. */
+function assertEmpty(database: DatabaseSync, path: string): void {
+  if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
+  throw new OperatorError(`the database ${path} is not one of Gatehouse`, {
+    hint: 'Choose a file of its own with store.sqlite.path.',
+  })
 }

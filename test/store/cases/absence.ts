@@ -20,7 +20,7 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.endSessions(id), false)
       t.equal(await store.retireSigningKey(id), false)
       t.strictSame(await store.listSigningKeys(), [])
-      t.strictSame(await store.readChanges(undefined), { head: 0, changes: [] })
+      t.strictSame(await store.readChanges(undefined), { head: 0, changes: [], completeSince: 0 })
     })
   }
 }

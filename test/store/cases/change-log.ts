@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Account, Change, NewSession, Store } from '../../../src/store/store.ts'
+import type { Account, Change, LoggedChange, NewSession, Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import {
   createAccount,
@@ -11,6 +11,7 @@ import {
   now,
   second,
   startSession,
+  told,
   useOf,
 } from '../samples.ts'
 
@@ -81,11 +82,11 @@ const silent: readonly Write[] = [
 export function changeLogCases(t: Test, newPlace: NewPlace): void {
   function logs(
     writes: readonly Write[],
-    told: string,
+    outcome: string,
     expect: (subject: Subject) => readonly Change[],
   ): void {
     for (const [verb, write] of writes) {
-      runCase(t, newPlace, `${verb} ${told}`, async (t, place, store) => {
+      runCase(t, newPlace, `${verb} ${outcome}`, async (t, place, store) => {
         const account = await createAccount(store)
         const subject = { store, account, session: await startSession(store, account) }
         await store.addSigningKey(newSigningKey({ kid }))
@@ -93,14 +94,17 @@ export function changeLogCases(t: Test, newPlace: NewPlace): void {
         const { head } = await store.readChanges(undefined)
         const heard: Change[] = []
         const heardByOther: Change[] = []
-        store.onChange((change) => heard.push(change))
-        other.onChange((change) => heardByOther.push(change))
+        store.onChange(({ change }) => heard.push(change))
+        other.onChange(({ change }) => heardByOther.push(change))
         await write(subject)
         const changes = expect(subject)
         t.strictSame(heard, changes)
         t.strictSame(heardByOther, [])
-        t.strictSame(await other.readChanges(head), { head: head + changes.length, changes })
-        t.strictSame(await other.readChanges(undefined), { head: head + changes.length, changes: [] })
+        t.strictSame(told(await other.readChanges(head)), { head: head + changes.length, changes })
+        t.strictSame(told(await other.readChanges(head + changes.length)), {
+          head: head + changes.length,
+          changes: [],
+        })
       })
     }
   }
@@ -124,8 +128,42 @@ export function changeLogCases(t: Test, newPlace: NewPlace): void {
     ]
     const other = await place.open()
     for (const after of [0, 1, 2, 3]) {
-      t.strictSame(await other.readChanges(after), { head: 3, changes: all.slice(after) })
+      t.strictSame(told(await other.readChanges(after)), { head: 3, changes: all.slice(after) })
     }
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'an entry has its place and its time, however it is learnt',
+    async (t, place, store) => {
+      const heard: LoggedChange[] = []
+      store.onChange((logged) => heard.push(logged))
+      const other = await place.open()
+      const times: number[] = []
+      for (const _ of [1, 2, 3]) {
+        times.push(Date.now())
+        await store.addSigningKey(newSigningKey())
+      }
+      const { changes = [] } = await other.readChanges(0)
+      for (const logged of [heard, changes]) {
+        t.strictSame(
+          logged.map(({ position }) => position),
+          [1, 2, 3],
+        )
+        // Clocks of two processes, whose difference is estimated.
+        for (const [index, { at }] of logged.entries()) t.ok(Math.abs(at - (times[index] ?? 0)) < 500)
+      }
+    },
+  )
+
+  runCase(t, newPlace, 'a start reads what there is, and knows that it is all', async (t, _place, store) => {
+    t.strictSame(await store.readChanges(undefined), { head: 0, changes: [], completeSince: 0 })
+    await store.addSigningKey(newSigningKey({ kid }))
+    await store.retireSigningKey(kid)
+    const reading = await store.readChanges(undefined)
+    t.strictSame(told(reading), { head: 2, changes: [{ kind: 'signing-keys' }, { kind: 'signing-keys' }] })
+    t.equal(reading.completeSince, 0)
   })
 
   runCase(
@@ -133,17 +171,20 @@ export function changeLogCases(t: Test, newPlace: NewPlace): void {
     newPlace,
     'a position the log has not reached means that nothing can be told',
     async (t, _place, store) => {
-      t.strictSame(await store.readChanges(0), { head: 0, changes: [] })
-      t.strictSame(await store.readChanges(1), { head: 0, changes: undefined })
+      const before = Date.now()
+      t.strictSame(await store.readChanges(0), { head: 0, changes: [], completeSince: 0 })
+      t.strictSame(told(await store.readChanges(1)), { head: 0, changes: undefined })
       await store.addSigningKey(newSigningKey())
-      t.strictSame(await store.readChanges(7), { head: 1, changes: undefined })
+      const reading = await store.readChanges(7)
+      t.strictSame(told(reading), { head: 1, changes: undefined })
+      t.ok(reading.completeSince >= before, 'nor what came before it')
     },
   )
 
   runCase(t, newPlace, 'every listener hears every change', async (t, _place, store) => {
     const heard: string[] = []
-    store.onChange(({ kind }) => heard.push(`first ${kind}`))
-    store.onChange(({ kind }) => heard.push(`second ${kind}`))
+    store.onChange(({ change }) => heard.push(`first ${change.kind}`))
+    store.onChange(({ change }) => heard.push(`second ${change.kind}`))
     await store.addSigningKey(newSigningKey({ kid }))
     await store.retireSigningKey(kid)
     t.strictSame(heard, [

@@ -1,24 +1,38 @@
+import { Redis } from 'ioredis'
 import t from 'tap'
 import { OperatorError } from '../../../src/errors.ts'
-import { openRedisStore } from '../../../src/store/redis/store.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { assertUnavailable } from '../cases/every-verb.ts'
+import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
 import { createAccount } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
-import { openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
+import { openAt, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
+import { commandsAlways, credentials, password, userArgs } from './user.ts'
 
-const password = 'a p@ss:word/with?everything#'
+// The whole suite: a busy machine takes its time.
+t.setTimeout(120_000)
 
 t.test('a user with rights on its own keys and channels alone is enough', async (t) => {
-  const rules = ['on', `>${password}`, '~gh:*', '&gh:*', '+@all', '-@dangerous']
-  const server = await startRedis(t, ['--user', 'default', 'off', '--user', 'gatehouse', ...rules])
-  runStoreSuite(t, prefixedPlaces(optionsOf(server, { username: 'gatehouse', password })))
+  const server = await startRedis(t, [...userArgs, '--user', 'default', 'off'])
+  runStoreSuite(t, prefixedPlaces(optionsOf(server, credentials)))
+
+  t.test('and none of its rights is there for nothing', async (t) => {
+    const store = await openStoreAt(t, optionsOf(server, credentials), { listens: true })
+    for (const ask of Object.values(everyVerb)) await ask(store)
+    const inspector = new Redis(server.url, credentials)
+    t.teardown(() => inspector.disconnect())
+    const used = [...(await inspector.info('commandstats')).matchAll(/^cmdstat_([^:]+)/gm)]
+    const names = new Set(used.map(([, name]) => name))
+    t.strictSame(
+      commandsAlways.filter((command) => !names.has(command)),
+      [],
+    )
+  })
 
   t.test('a user without rights on the keys gets no answers', async (t) => {
-    const options = optionsOf(server, { username: 'gatehouse', password })
-    const elsewhere = openRedisStore({ ...options, keyPrefix: 'other:' })
-    t.teardown(() => elsewhere.close())
-    await elsewhere.ready(5_000)
+    const options = optionsOf(server, credentials)
+    const elsewhere = openAt(t, { ...options, keyPrefix: 'other:' })
+    const refusal = await elsewhere.ready(200).catch((error: unknown) => error)
+    t.match(refusal, { name: 'OperatorError', message: /NOPERM/ }, 'the operator is told why')
     await assertUnavailable(t, elsewhere)
   })
 })
@@ -29,8 +43,7 @@ t.test('a server with a password takes the right one only', async (t) => {
   const { id } = await createAccount(store)
   t.equal((await store.findAccount(id))?.id, id)
   for (const wrong of [undefined, `${password}.`]) {
-    const stranger = openRedisStore(optionsOf(server, { password: wrong }))
-    t.teardown(() => stranger.close())
+    const stranger = openAt(t, optionsOf(server, { password: wrong }))
     const refusal = await stranger.ready(500).catch((error: unknown) => error)
     t.ok(refusal instanceof OperatorError)
     t.match(refusal, { message: /NOAUTH|WRONGPASS/ }, 'the operator is told why')

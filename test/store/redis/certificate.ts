@@ -1,3 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { TlsFiles } from '../../setup/redis.ts'
+
 /** A certificate for 127.0.0.1, signed by itself, and its key: of the tests alone, good for a century. */
 
 export const certificate = `-----BEGIN CERTIFICATE-----
@@ -19,3 +25,13 @@ l1zceXyYmHMs1gKO++tNlCEnm9+hRANCAARcc45DbPAeAMkcGpMlAqPU6oyOJNIK
 pcaMX9gxeBmPFcZNI435UouuYRr8bi0ajoVqU1yT0IUF8JtbUQ97dsDO
 -----END PRIVATE KEY-----
 `
+
+/** Writes both to files, gone with the test. */
+export function writeCertificate(t: Test): TlsFiles {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') }
+  writeFileSync(files.cert, certificate)
+  writeFileSync(files.key, certificateKey)
+  return files
+}

@@ -1,6 +1,7 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Store } from '../../../src/store/store.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { newSigningKey } from '../samples.ts'
+import { createAccount, newSigningKey, told } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
 const server = await startRedis(t)
@@ -10,20 +11,27 @@ t.beforeEach(() => inspector.flushall())
 const log = 'gh:{account}:log'
 const head = 'gh:{account}:log-head'
 
-t.test('what was cut off the log cannot be told', async (t) => {
+async function openWithChanges(t: Test, count: number): Promise<Store> {
   const store = await openStoreAt(t, optionsOf(server))
-  for (let change = 0; change < 5; change++) await store.addSigningKey(newSigningKey())
+  for (let change = 0; change < count; change++) await store.addSigningKey(newSigningKey())
+  return store
+}
+
+t.test('what was cut off the log cannot be told', async (t) => {
+  const store = await openWithChanges(t, 5)
   await inspector.xtrim(log, 'MAXLEN', 2)
-  t.equal((await store.readChanges(2)).changes, undefined)
+  const before = Date.now()
+  const cut = await store.readChanges(2)
+  t.equal(cut.changes, undefined)
+  t.ok(cut.completeSince >= before, 'nor anything before it')
   t.equal((await store.readChanges(3)).changes?.length, 2)
   await inspector.del(log)
-  t.strictSame(await store.readChanges(4), { head: 5, changes: undefined })
-  t.strictSame(await store.readChanges(5), { head: 5, changes: [] })
+  t.strictSame(told(await store.readChanges(4)), { head: 5, changes: undefined })
+  t.strictSame(told(await store.readChanges(5)), { head: 5, changes: [] })
 })
 
 t.test('an entry that is missing from the middle cannot be told', async (t) => {
-  const store = await openStoreAt(t, optionsOf(server))
-  for (let change = 0; change < 5; change++) await store.addSigningKey(newSigningKey())
+  const store = await openWithChanges(t, 5)
   await inspector.xdel(log, '3-0')
   t.equal((await store.readChanges(1)).changes, undefined)
   t.equal((await store.readChanges(3)).changes?.length, 2)
@@ -32,39 +40,66 @@ t.test('an entry that is missing from the middle cannot be told', async (t) => {
 t.test('the log is kept short, whoever is far behind drops all', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const fill = `for i = 1, 105000 do
-    redis.call('XADD', KEYS[1], i .. '-0', 'kind', 'session', 'subject', 'x')
+    redis.call('XADD', KEYS[1], i .. '-0', 'kind', 'session', 'subject', 'x', 'at', i)
   end
   redis.call('SET', KEYS[2], 105000)`
   await inspector.eval(fill, 2, log, head)
   await store.addSigningKey(newSigningKey())
   const length = await inspector.xlen(log)
   t.ok(length >= 100_000 && length < 101_000, `${length} entries are kept`)
-  t.strictSame(await store.readChanges(10), { head: 105_001, changes: undefined })
+  t.strictSame(told(await store.readChanges(10)), { head: 105_001, changes: undefined })
   t.equal((await store.readChanges(95_001)).changes?.length, 10_000)
+  const start = await (await openStoreAt(t, optionsOf(server))).readChanges(undefined)
+  t.equal(start.changes?.length, 10_000, 'a start reads the last of it')
+  t.equal(start.changes?.[0]?.position, 95_002)
+  t.ok(Math.abs(start.completeSince - 95_002) < 1_000, 'and knows from when on that is all')
 })
 
 t.test('what a newer version logs is passed over', async (t) => {
-  const store = await openStoreAt(t, optionsOf(server))
-  await store.addSigningKey(newSigningKey())
-  await inspector.xadd(log, '2-0', 'kind', 'novelty', 'subject', 'x')
+  const store = await openWithChanges(t, 1)
+  await inspector.xadd(log, '2-0', 'kind', 'novelty', 'subject', 'x', 'at', '1')
   await inspector.set(head, 2)
   await store.addSigningKey(newSigningKey())
-  t.strictSame(await store.readChanges(0), {
+  t.strictSame(told(await store.readChanges(0)), {
     head: 3,
     changes: [{ kind: 'signing-keys' }, { kind: 'signing-keys' }],
   })
 })
 
 t.test('a log that begins anew cannot be told, even once it is as long as it was', async (t) => {
-  const store = await openStoreAt(t, optionsOf(server))
-  for (let change = 0; change < 3; change++) await store.addSigningKey(newSigningKey())
-  const before = await store.readChanges(undefined)
-  // Such as a restart without its data, or a failover to a replica that had not heard of them.
+  const writer = await openWithChanges(t, 3)
+  const readers = await Promise.all([1, 2, 3, 4].map(() => openStoreAt(t, optionsOf(server))))
+  for (const reader of readers) t.equal((await reader.readChanges(undefined)).head, 3)
+  await writer.close()
+  // Such as a restart without its data, after which somebody makes accounts again.
   await inspector.flushall()
-  t.equal((await store.readChanges(before.head)).changes, undefined)
-  for (let change = 0; change < 4; change++) {
-    await store.addSigningKey(newSigningKey())
-    const { changes } = await store.readChanges(before.head)
-    t.equal(changes, undefined, `after ${change + 1} new changes`)
+  const stranger = await openStoreAt(t, optionsOf(server))
+  for (const [index, reader] of readers.entries()) {
+    await stranger.addSigningKey(newSigningKey())
+    const { changes, head } = await reader.readChanges(3)
+    t.equal(changes, undefined, `after ${index + 1} new changes`)
+    t.strictSame(told(await reader.readChanges(head)), { head, changes: [] }, 'and goes on from there')
+  }
+})
+
+t.test('a log that has lost its last entries and got others cannot be told', async (t) => {
+  const store = await openStoreAt(t, optionsOf(server))
+  const { id } = await createAccount(store)
+  for (const role of ['a', 'b', 'c']) await store.updateAccount(id, { role })
+  for (const [lost, made] of [
+    [1, 1],
+    [1, 2],
+    [2, 2],
+    [2, 4],
+  ] as const) {
+    const reader = await openStoreAt(t, optionsOf(server))
+    const before = (await reader.readChanges(undefined)).head
+    // As a replica that had not heard of them, and is the master now: of the same account, as it is tried again.
+    for (let entry = before; entry > before - lost; entry--) await inspector.xdel(log, `${entry}-0`)
+    await inspector.set(head, before - lost)
+    await inspector.xsetid(log, `${before - lost}-0`)
+    for (let change = 0; change < made; change++) await store.updateAccount(id, { role: `${change}` })
+    const { changes } = await reader.readChanges(before)
+    t.equal(changes, undefined, `${lost} lost, ${made} made`)
   }
 })

@@ -1,22 +1,27 @@
 import t from 'tap'
-import type { openRedisStore } from '../../../src/store/redis/store.ts'
+import { until } from '../../setup/net.ts'
 import { createAccount, newKey, plain, startSession, useOf } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
+import { certificate, writeCertificate } from './certificate.ts'
 import { type ClusterNode, ownerOf, startCluster } from './cluster.ts'
-import { openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
+import { surviveFailover } from './failover.ts'
+import { openStoreAt, optionsOf, prefixedPlaces, type RedisOptions } from './place.ts'
+import { credentials, userArgs } from './user.ts'
 
-type RedisOptions = Parameters<typeof openRedisStore>[0]
+// Servers that find each other and fail over take longer than other tests.
+t.setTimeout(120_000)
 
-const nodes = await startCluster(t)
+const nodes = await startCluster(t, userArgs, writeCertificate(t))
 const anyKey = 'gh:{account}:ids'
 
 function clusterOptions(seeds: readonly ClusterNode[]): RedisOptions {
-  const addresses = seeds.map(({ server }) => ({ host: '127.0.0.1', port: server.port }))
-  return optionsOf({ url: '' }, { place: { kind: 'cluster', nodes: addresses } })
+  const addresses = seeds.map(({ server }) => ({ host: '127.0.0.1', port: server.tlsPort ?? 0 }))
+  const place = { kind: 'cluster', nodes: addresses } as const
+  return optionsOf({ url: '' }, { place, tls: { verify: true, ca: certificate }, ...credentials })
 }
 
 t.test('a Cluster is one store', async (t) => {
-  runStoreSuite(t, prefixedPlaces(clusterOptions(nodes)))
+  runStoreSuite(t, prefixedPlaces({ ...clusterOptions(nodes), replicas: 1 }))
 })
 
 t.test('one node is enough to find the others', async (t) => {
@@ -32,12 +37,27 @@ t.test('a slot that moves to another node while it is used takes nothing with it
   const account = await createAccount(store)
   const session = await startSession(store, account)
   const from = await ownerOf(nodes, anyKey)
-  const to = nodes.find(({ id }) => id !== from.id) ?? from
+  const to = nodes.slice(0, 3).find(({ id }) => id !== from.id) ?? from
   await moveSlot(from, to)
   t.equal((await ownerOf([to], anyKey)).id, to.id)
   t.strictSame(plain(await store.findAccount(account.id)), plain(account))
   t.equal((await store.rotateSession(useOf(session))).kind, 'current')
   t.equal((await store.resetApiKey(account.id, newKey()))?.revision, 2)
+})
+
+t.test('when the master of the slot dies its replica goes on, and nothing answered is lost', async (t) => {
+  const owner = await ownerOf(nodes, anyKey)
+  const others = nodes.filter(({ id }) => id !== owner.id)
+  await surviveFailover(t, clusterOptions(nodes), async () => {
+    await owner.server.stop('SIGKILL')
+    await until(
+      'there is an heir',
+      async () => (await ownerOf(others, anyKey).catch(() => owner)).id !== owner.id || undefined,
+      30_000,
+    )
+    // Now a replica: without one no change is answered.
+    await owner.server.start()
+  })
 })
 
 /** As an operator would: first the keys, then word to all. */
@@ -46,6 +66,8 @@ async function moveSlot(from: ClusterNode, to: ClusterNode): Promise<void> {
   await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id)
   await from.client.cluster('SETSLOT', slot, 'MIGRATING', to.id)
   const keys = (await from.client.cluster('GETKEYSINSLOT', slot, 100_000)) as string[]
-  await from.client.call('MIGRATE', '127.0.0.1', to.server.port, '', 0, 5_000, 'KEYS', ...keys)
-  for (const { client } of [to, from, ...nodes]) await client.cluster('SETSLOT', slot, 'NODE', to.id)
+  await from.client.call('MIGRATE', '127.0.0.1', to.server.tlsPort ?? 0, '', 0, 5_000, 'KEYS', ...keys)
+  // Replicas learn it from their masters.
+  for (const { client } of [to, from, ...nodes.slice(0, 3)])
+    await client.cluster('SETSLOT', slot, 'NODE', to.id)
 }

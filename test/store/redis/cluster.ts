@@ -1,57 +1,75 @@
 import type { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import { freePort, until } from '../../setup/net.ts'
-import { type RedisServer, startRedis } from '../../setup/redis.ts'
+import { type RedisServer, startRedis, type TlsFiles } from '../../setup/redis.ts'
 import { openInspector } from './place.ts'
 
 export interface ClusterNode {
   readonly server: RedisServer
+  readonly busPort: number
   readonly client: Redis
   readonly id: string
 }
 
 const slots = 16_384
+const masters = 3
+/** How soon a silent node counts as down. */
+const nodeTimeoutMs = 1_000
 
-/** A Cluster of three masters on this machine, each with a third of the slots. */
-export async function startCluster(t: Test): Promise<readonly ClusterNode[]> {
-  const busPorts = await Promise.all([freePort(), freePort(), freePort()])
-  const nodes = await Promise.all(busPorts.map((busPort) => startNode(t, busPort)))
-  for (const [index, { client, server }] of nodes.entries()) {
-    const first = Math.floor((index * slots) / nodes.length)
-    const last = Math.floor(((index + 1) * slots) / nodes.length) - 1
-    await client.cluster('ADDSLOTSRANGE', first, last)
+/** A Cluster of three masters on this machine, each with a third of the slots and one replica: masters first. */
+export async function startCluster(
+  t: Test,
+  args: readonly string[],
+  tls: TlsFiles,
+): Promise<readonly ClusterNode[]> {
+  const nodes = await Promise.all(Array.from({ length: 2 * masters }, () => startNode(t, args, tls)))
+  for (const [index, { client }] of nodes.entries()) {
     // Each its own epoch, or two that meet would argue about it first.
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
-    for (const [other, busPort] of busPorts.entries()) {
-      const { port } = nodes[other]?.server ?? server
-      if (port !== server.port) await client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort)
-    }
+    if (index >= masters) continue
+    const first = Math.floor((index * slots) / masters)
+    await client.cluster('ADDSLOTSRANGE', first, Math.floor(((index + 1) * slots) / masters) - 1)
   }
   for (const { client } of nodes) {
-    await until('the cluster is whole', async () => {
-      const info = String(await client.cluster('INFO'))
-      return (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')) || undefined
-    })
+    for (const { server, busPort } of nodes) {
+      await client.call('CLUSTER', 'MEET', '127.0.0.1', server.tlsPort ?? 0, busPort)
+    }
   }
+  await untilAll(nodes, 'cluster_state:ok', `cluster_known_nodes:${nodes.length}`)
+  for (const [index, { client }] of nodes.entries()) {
+    if (index >= masters) await client.cluster('REPLICATE', nodes[index - masters]?.id ?? '')
+  }
+  await until('every master has its replica', async () => {
+    const infos = await Promise.all(nodes.map(({ client }) => client.info('replication')))
+    return infos.filter((info) => info.includes('state=online')).length === masters || undefined
+  })
+  // A node that has not heard that another is a replica would not vote for it.
+  await until('all know who is a replica', async () => {
+    const views = await Promise.all(nodes.map(({ client }) => client.cluster('NODES')))
+    return views.every((view) => String(view).match(/ (myself,)?slave /g)?.length === masters) || undefined
+  })
   return nodes
 }
 
-async function startNode(t: Test, busPort: number): Promise<ClusterNode> {
-  const args = [
-    '--cluster-enabled',
-    'yes',
-    '--cluster-port',
-    String(busPort),
-    '--cluster-node-timeout',
-    '2000',
-  ]
-  const server = await startRedis(t, args)
-  const client = openInspector(t, server)
-  const id = await client.cluster('MYID')
-  return { server, client, id: String(id) }
+async function untilAll(nodes: readonly ClusterNode[], ...lines: readonly string[]): Promise<void> {
+  await until('the cluster is whole', async () => {
+    const infos = await Promise.all(nodes.map(({ client }) => client.cluster('INFO')))
+    return infos.every((info) => lines.every((line) => String(info).includes(line))) || undefined
+  })
 }
 
-/** The node that has a slot now. */
+async function startNode(t: Test, args: readonly string[], tls: TlsFiles): Promise<ClusterNode> {
+  const busPort = await freePort()
+  const clusterArgs = [
+    ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+    ...['--cluster-node-timeout', String(nodeTimeoutMs), '--repl-diskless-sync-delay', '0'],
+  ]
+  const server = await startRedis(t, [...clusterArgs, ...args], tls)
+  const client = openInspector(t, server)
+  return { server, busPort, client, id: String(await client.cluster('MYID')) }
+}
+
+/** The node that has the slot of a key now, as another node sees it. */
 export async function ownerOf(nodes: readonly ClusterNode[], key: string): Promise<ClusterNode> {
   const [node] = nodes
   if (!node) throw new Error('there are no nodes')

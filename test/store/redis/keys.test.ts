@@ -11,6 +11,7 @@ import {
   now,
   second,
   startSession,
+  told,
   useOf,
 } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
@@ -29,7 +30,7 @@ async function keysOf(redis: Redis): Promise<readonly string[]> {
   }
 }
 
-t.test('every key has the prefix and one hash tag', async (t) => {
+t.test('every key has the prefix, and all that last one hash tag', async (t) => {
   const store = await openStoreAt(t, optionsOf(server, { keyPrefix: 'shop:' }))
   const account = await createAccount(store)
   const session = await startSession(store, account)
@@ -39,7 +40,10 @@ t.test('every key has the prefix and one hash tag', async (t) => {
   for (const ask of Object.values(everyVerb)) await ask(store)
   const keys = await keysOf(inspector)
   t.ok(keys.length >= 7, 'accounts, indexes, sessions, signing keys and the log are there')
-  for (const key of keys) t.match(key, /^shop:\{account\}:[^{}]+$/)
+  const passing = keys.filter((key) => /^shop:(rate:[\w-]{43}|instances)$/.test(key))
+  t.equal(passing.length, 2, 'rates and instances, spread over a Cluster')
+  for (const key of passing) t.ok((await inspector.pttl(key)) > 0, `${key} goes by itself`)
+  for (const key of keys.filter((each) => !passing.includes(each))) t.match(key, /^shop:\{account\}:[^{}]+$/)
 })
 
 t.test('two prefixes in one Redis know nothing of each other', async (t) => {
@@ -49,7 +53,7 @@ t.test('two prefixes in one Redis know nothing of each other', async (t) => {
   t.equal(await two.findAccount(account.id), undefined)
   await createAccount(two, { email: 'ada@example.com' })
   await two.addSigningKey(newSigningKey())
-  t.strictSame(await one.readChanges(0), { head: 0, changes: [] })
+  t.strictSame(told(await one.readChanges(0)), { head: 0, changes: [] })
   t.strictSame(await one.listSigningKeys(), [])
 })
 
@@ -70,12 +74,16 @@ t.test('sessions leave nothing behind: each record goes a day after its end', as
   t.strictSame(await expiries(), [now + 31 * day, now + 31 * day])
 })
 
-t.test('a deleted account leaves nothing behind but the log', async (t) => {
+t.test('a deleted account leaves nothing behind but the log, and that there is a store', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   await startSession(store, account)
   await startSession(store, account)
   await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
   await store.deleteAccount(account.id)
-  t.strictSame(await keysOf(inspector), ['gh:{account}:log', 'gh:{account}:log-head'])
+  t.strictSame(await keysOf(inspector), [
+    'gh:{account}:log',
+    'gh:{account}:log-head',
+    'gh:{account}:store-id',
+  ])
 })

@@ -1,11 +1,10 @@
 import t from 'tap'
 import { GatehouseError, OperatorError } from '../../../src/errors.ts'
-import { openRedisStore } from '../../../src/store/redis/store.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../cases/every-verb.ts'
-import { createAccount, newAccount, newSigningKey, plain } from '../samples.ts'
-import { openInspector, openStoreAt, optionsOf } from './place.ts'
+import { createAccount, newAccount, newSigningKey, plain, told } from '../samples.ts'
+import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 
 /** As in a gateway: a request does not wait longer for the store. */
 const commandTimeoutMs = 250
@@ -99,8 +98,7 @@ t.test('a Redis that takes no writes refuses them and answers the rest', async (
 t.test('a store is opened without Redis and is ready once it is there', async (t) => {
   const server = await startRedis(t)
   await server.stop()
-  const store = openRedisStore(optionsOf(server))
-  t.teardown(() => store.close())
+  const store = openAt(t, optionsOf(server))
   const refusal = await store.ready(200).catch((error: unknown) => error)
   t.ok(refusal instanceof OperatorError)
   t.match(refusal, { message: /refused/i }, 'the operator is told why')
@@ -108,7 +106,7 @@ t.test('a store is opened without Redis and is ready once it is there', async (t
   const ready = store.ready(20_000)
   await server.start()
   await ready
-  t.strictSame(await store.readChanges(undefined), { head: 0, changes: [] })
+  t.strictSame(told(await store.readChanges(undefined)), { head: 0, changes: [] })
 })
 
 t.test('a store that is closed answers nothing', async (t) => {

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import { openRedisStore } from '../../../src/store/redis/store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { until } from '../../setup/net.ts'
 import { type RedisServer, startRedis } from '../../setup/redis.ts'
 import type { NewPlace } from '../place.ts'
 
-type RedisOptions = Parameters<typeof openRedisStore>[0]
+export type RedisOptions = Parameters<typeof openRedisStore>[0]
 
 /** What a store on one Redis needs, as the config gives it. */
 export function optionsOf(
@@ -18,15 +19,26 @@ export function optionsOf(
     password: undefined,
     tls: undefined,
     keyPrefix: 'gh:',
+    replicas: 0,
     commandTimeoutMs: 5_000,
     ...changes,
   }
 }
 
-/** Opens a store that is closed with the test. */
-export async function openStoreAt(t: Test, options: RedisOptions) {
-  const store = openRedisStore(options)
+/** Opens a store that is closed with the test, whether or not it answers. */
+export function openAt(t: Test, options: RedisOptions, { listens = false } = {}): Store {
+  const store = openRedisStore(options, { listens })
   t.teardown(() => store.close())
+  return store
+}
+
+/** Opens a store, and waits until it answers. */
+export async function openStoreAt(
+  t: Test,
+  options: RedisOptions,
+  how?: { listens?: boolean },
+): Promise<Store> {
+  const store = openAt(t, options, how)
   // Rather than ready(), which looks only now and then: there are hundreds of these.
   await until('the store answers', () =>
     store.readChanges(undefined).then(

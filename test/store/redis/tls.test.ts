@@ -1,26 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t from 'tap'
-import { openRedisStore } from '../../../src/store/redis/store.ts'
-import { freePort } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../cases/every-verb.ts'
 import { createAccount } from '../samples.ts'
-import { certificate, certificateKey } from './certificate.ts'
-import { openStoreAt, optionsOf } from './place.ts'
+import { certificate, writeCertificate } from './certificate.ts'
+import { openAt, openStoreAt, optionsOf } from './place.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
-t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-writeFileSync(certFile, certificate)
-writeFileSync(keyFile, certificateKey)
-
-const tlsPort = await freePort()
-await startRedis(t, [
-  ...['--tls-port', String(tlsPort), '--tls-auth-clients', 'no'],
-  ...['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile],
-])
+const { tlsPort } = await startRedis(t, [], writeCertificate(t))
 const place = { kind: 'single', url: `rediss://127.0.0.1:${tlsPort}` } as const
 const options = optionsOf({ url: '' }, { place })
 
@@ -37,8 +22,7 @@ t.test('a server whose certificate is trusted is used', async (t) => {
 
 t.test('a server whose certificate is not trusted is never told anything', async (t) => {
   for (const tls of [undefined, { verify: true, ca: undefined }]) {
-    const store = openRedisStore({ ...options, tls })
-    t.teardown(() => store.close())
+    const store = openAt(t, { ...options, tls })
     await t.rejects(store.ready(1_000), { name: 'OperatorError' })
     await assertUnavailable(t, store)
   }
@@ -48,7 +32,6 @@ t.test('nor is one whose certificate is for another name', async (t) => {
   const elsewhere = { ...options, place: { kind: 'single', url: `rediss://localhost:${tlsPort}` } as const }
   const reachable = await openStoreAt(t, { ...elsewhere, tls: { verify: false, ca: undefined } })
   await reachable.ready(1_000)
-  const store = openRedisStore({ ...elsewhere, tls: { verify: true, ca: certificate } })
-  t.teardown(() => store.close())
+  const store = openAt(t, { ...elsewhere, tls: { verify: true, ca: certificate } })
   await t.rejects(store.ready(1_000), { name: 'OperatorError' })
 })

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { createAccount, day, hour, newSigningKey, now, startSession, useOf } from '../samples.ts'
+import { createAccount, day, hour, newSigningKey, now, startSession, told, useOf } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
 function fill(database: DatabaseSync, first: number, last: number): void {
   database.exec(`
     WITH RECURSIVE number(n) AS (VALUES (${first}) UNION ALL SELECT n + 1 FROM number WHERE n < ${last})
-    INSERT INTO changes (seq, kind, subject) SELECT n, 'session', 'x' FROM number`)
+    INSERT INTO changes (seq, kind, subject, at) SELECT n, 'session', 'x', n FROM number`)
 }
 
 t.test('the log is kept short, whoever is far behind drops all', async (t) => {
@@ -18,8 +18,12 @@ t.test('the log is kept short, whoever is far behind drops all', async (t) => {
   t.equal((await store.readChanges(0)).changes?.length, 100_010)
   await store.addSigningKey(newSigningKey())
   t.equal(database.prepare('SELECT count(*) AS count FROM changes').get()?.count, 100_000)
-  t.strictSame(await store.readChanges(10), { head: 100_011, changes: undefined })
+  t.strictSame(told(await store.readChanges(10)), { head: 100_011, changes: undefined })
   t.equal((await store.readChanges(11)).changes?.length, 100_000)
+  const start = await (await place.open()).readChanges(undefined)
+  t.equal(start.changes?.length, 10_000, 'a start reads the last of it')
+  t.equal(start.changes?.[0]?.position, 90_012)
+  t.equal(start.completeSince, 90_012, 'and knows from when on that is all')
 })
 
 t.test('positions are never given twice, not even of entries that are gone', async (t) => {
@@ -31,8 +35,8 @@ t.test('positions are never given twice, not even of entries that are gone', asy
   t.teardown(() => database.close())
   database.exec('DELETE FROM changes')
   await store.addSigningKey(newSigningKey())
-  t.strictSame(await store.readChanges(2), { head: 3, changes: [{ kind: 'signing-keys' }] })
-  t.strictSame(await store.readChanges(1), { head: 3, changes: undefined })
+  t.strictSame(told(await store.readChanges(2)), { head: 3, changes: [{ kind: 'signing-keys' }] })
+  t.strictSame(told(await store.readChanges(1)), { head: 3, changes: undefined })
 })
 
 t.test('what a newer version logs is passed over', async (t) => {
@@ -41,8 +45,8 @@ t.test('what a newer version logs is passed over', async (t) => {
   await store.addSigningKey(newSigningKey())
   const database = new DatabaseSync(place.path)
   t.teardown(() => database.close())
-  database.exec(`INSERT INTO changes (kind, subject) VALUES ('novelty', 'x')`)
-  t.strictSame(await store.readChanges(0), { head: 2, changes: [{ kind: 'signing-keys' }] })
+  database.exec(`INSERT INTO changes (kind, subject, at) VALUES ('novelty', 'x', 1)`)
+  t.strictSame(told(await store.readChanges(0)), { head: 2, changes: [{ kind: 'signing-keys' }] })
 })
 
 t.test('a session is told from an unknown one for a day after its end, then cleared away', async (t) => {

@@ -6,6 +6,9 @@ import { createAccount, now, startSession, useOf } from '../samples.ts'
 import { startClient, startClients } from './client-process.ts'
 import { newSqlitePlace } from './place.ts'
 
+// Processes start slowly on a busy machine.
+t.setTimeout(120_000)
+
 t.test('processes that make the database at the same moment all find it made', async (t) => {
   const clients = await Promise.all(Array.from({ length: 4 }, () => startClient(t)))
   const refused: unknown[] = []

@@ -2,4 +2,7 @@ import t from 'tap'
 import { runStoreSuite } from '../suite.ts'
 import { newSqlitePlace } from './place.ts'
 
+// The whole suite: a busy machine takes its time.
+t.setTimeout(120_000)
+
 runStoreSuite(t, newSqlitePlace)

@@ -1,14 +1,16 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import { assertUnavailable } from '../cases/every-verb.ts'
-import { createAccount, newSigningKey, plain } from '../samples.ts'
+import { assertUnavailable, everyVerb, writes } from '../cases/every-verb.ts'
+import { createAccount, newSigningKey, plain, told } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
 t.test('a database that is closed answers nothing', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   await store.close()
-  await assertUnavailable(t, store)
+  // What one process counts for itself does not ask the database.
+  const { takeToken: _, beat: __, ...asking } = everyVerb
+  await assertUnavailable(t, store, Object.keys(asking))
 })
 
 t.test('while another process writes for too long, writes are refused and reads answered', async (t) => {
@@ -19,9 +21,9 @@ t.test('while another process writes for too long, writes are refused and reads 
   const other = new DatabaseSync(place.path)
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
-  await assertUnavailable(t, store, 'writes')
+  await assertUnavailable(t, store, writes)
   t.strictSame(plain(await store.findAccount(account.id)), plain(account))
-  t.strictSame(await store.readChanges(0), { head: 0, changes: [] })
+  t.strictSame(told(await store.readChanges(0)), { head: 0, changes: [] })
   other.exec('ROLLBACK')
   t.equal(await store.addSigningKey(newSigningKey()), true)
 })

@@ -1,11 +1,11 @@
--- Makes all accounts, or none and answers the e-mails that are taken.
+-- Makes all accounts, or none and answers which have an e-mail that is taken, from 0.
 -- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6..] the accounts
 -- ARGV[4..] for each account: e-mail key, ID, the account as JSON
 local taken = {}
 local seen = {}
 for i = 4, #ARGV, 3 do
   local email = ARGV[i]
-  if seen[email] or redis.call('HEXISTS', KEYS[4], email) == 1 then taken[#taken + 1] = email end
+  if seen[email] or redis.call('HEXISTS', KEYS[4], email) == 1 then taken[#taken + 1] = (i - 4) / 3 end
   seen[email] = true
 end
 if #taken > 0 then return taken end

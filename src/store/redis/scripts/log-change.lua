@@ -6,7 +6,8 @@
 local function log_change(kind, subject)
   local head = redis.call('INCR', KEYS[2])
   local time = redis.call('TIME')
-  local at = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+  -- To the microsecond: who has read this entry knows by it, after a failover, whether it is still the same.
+  local at = string.format('%.3f', time[1] * 1000 + time[2] / 1000)
   redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], head .. '-0', 'kind', kind, 'subject', subject, 'at', at)
   redis.call('PUBLISH', ARGV[1], head .. ' ' .. at .. ' ' .. kind .. ' ' .. subject)
   return head

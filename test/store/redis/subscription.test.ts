@@ -1,0 +1,124 @@
+import t, { type Test } from 'tap'
+import type { LoggedChange, Store } from '../../../src/store/store.ts'
+import { until } from '../../setup/net.ts'
+import { redisCommand, startRedis } from '../../setup/redis.ts'
+import { createAccount, newSigningKey } from '../samples.ts'
+import { openInspector, openStoreAt, optionsOf, type RedisOptions } from './place.ts'
+import { startWire } from './wire.ts'
+
+const server = await startRedis(t)
+const inspector = openInspector(t, server)
+t.beforeEach(() => inspector.flushall())
+
+const channel = 'gh:{account}:changes'
+
+interface Listener {
+  readonly store: Store
+  readonly heard: LoggedChange[]
+  /** Reads the log from where it was read last, as a gateway does. */
+  read(): Promise<void>
+  readonly learnt: () => number
+}
+
+/** An instance that has subscribed. */
+async function startListener(t: Test, options: RedisOptions): Promise<Listener> {
+  const store = await openStoreAt(t, options, { listens: true })
+  const heard: LoggedChange[] = []
+  store.onChange((logged) => heard.push(logged))
+  let { head } = await store.readChanges(undefined)
+  await untilSubscribed()
+  return {
+    store,
+    heard,
+    learnt: () => head,
+    read: async () => {
+      head = (await store.readChanges(head)).head
+    },
+  }
+}
+
+async function untilSubscribed(): Promise<void> {
+  await until('somebody listens', async () => {
+    const [, count] = (await inspector.pubsub('NUMSUB', channel)) as [string, number]
+    return Number(count) > 0 || undefined
+  })
+}
+
+t.test('an instance hears what others change, with its place and its time', async (t) => {
+  const { heard } = await startListener(t, optionsOf(server))
+  const writer = await openStoreAt(t, optionsOf(server))
+  const { id } = await createAccount(writer)
+  const before = Date.now()
+  await writer.updateAccount(id, { role: 'Admin' })
+  await writer.addSigningKey(newSigningKey())
+  await until('it has heard', () => heard.length === 2 || undefined)
+  t.match(heard, [
+    { change: { kind: 'account', accountId: id }, position: 1 },
+    { change: { kind: 'signing-keys' }, position: 2 },
+  ])
+  for (const { at } of heard) t.ok(Math.abs(at - before) < 500)
+})
+
+t.test('what it changes itself it hears of before it is answered', async (t) => {
+  const { store, heard } = await startListener(t, optionsOf(server))
+  await store.addSigningKey(newSigningKey())
+  t.match(heard, [{ change: { kind: 'signing-keys' }, position: 1 }])
+})
+
+t.test('a store that does not listen keeps no second connection', async (t) => {
+  const count = async () => (await redisCommand(server.port, 'CLIENT LIST')).split('\n').length
+  const before = await count()
+  await openStoreAt(t, optionsOf(server))
+  t.equal(await count(), before + 1)
+})
+
+t.test('what is no change is passed over', async (t) => {
+  const { heard } = await startListener(t, optionsOf(server))
+  const messages = ['', 'nonsense', '1', '1 2 novelty x', '7 1800000000000 session one']
+  for (const message of messages) await inspector.publish(channel, message)
+  await until('the last is heard', () => heard.length > 0 || undefined)
+  t.match(heard, [{ change: { kind: 'session', sessionId: 'one' }, position: 7 }])
+  t.equal(heard.length, 1)
+})
+
+t.test(
+  'with its channel killed again and again it still learns all, and hears again afterwards',
+  async (t) => {
+    const { store, heard, learnt, read } = await startListener(t, optionsOf(server))
+    const writer = await openStoreAt(t, optionsOf(server))
+    for (let change = 1; change <= 100; change++) {
+      await inspector.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await writer.addSigningKey(newSigningKey())
+      await read()
+      if (learnt() !== change) t.fail(`${learnt()} of ${change} changes were read`)
+    }
+    t.equal((await store.readChanges(0)).changes?.length, 100)
+    await untilSubscribed()
+    const before = heard.length
+    await writer.addSigningKey(newSigningKey())
+    await until('it hears again', () => heard.length > before || undefined)
+  },
+)
+
+t.test('a channel that has fallen silent is noticed by what the log says, and opened anew', async (t) => {
+  const wire = await startWire(t, server.port)
+  const { heard, read } = await startListener(t, optionsOf(wire))
+  const writer = await openStoreAt(t, optionsOf(server))
+  t.equal(wire.cutThose('subscribe'), 1)
+  const cutAt = performance.now()
+  await until('it hears again', async () => {
+    await writer.addSigningKey(newSigningKey())
+    await read()
+    return heard.length > 0 || undefined
+  })
+  t.ok(performance.now() - cutAt < 4_000, `after ${(performance.now() - cutAt).toFixed(0)} ms`)
+})
+
+t.test('a channel on which nothing happens is left as it is', async (t) => {
+  const { read } = await startListener(t, optionsOf(server))
+  const idOf = async () => /id=(\d+).*cmd=subscribe/.exec(String(await inspector.client('LIST')))?.[1]
+  const before = await idOf()
+  for (let count = 0; count < 200; count++) await read()
+  t.ok(before)
+  t.equal(await idOf(), before)
+})
