@@ -34,6 +34,8 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     done()
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
+    // The body broke off, and whoever noticed has answered.
+    if (reply.sent) return reply
     const { status, headers, body } = createProblem(request.raw, translate(error))
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.code(status).headers(headers).send(Buffer.from(body))

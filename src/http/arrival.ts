@@ -44,6 +44,8 @@ export interface Destination {
   readonly hostName: string
 }
 
+/** The route of what finds none. */
+export const unmatched = '_unmatched'
 const key = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
@@ -67,7 +69,7 @@ export function createArrival(request: IncomingMessage, trusted: TrustedProxies)
     fields,
     destination: undefined,
     outcome: {
-      route: '_unmatched',
+      route: unmatched,
       access: undefined,
       scheme: undefined,
       principal: undefined,

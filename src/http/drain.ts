@@ -24,10 +24,14 @@ export function createDrain({ server, active }: GatewayServer): Drain {
   })
 
   async function drain(timeoutMs: number): Promise<boolean> {
+    for (const response of active) {
+      if (!response.headersSent) response.shouldKeepAlive = false
+    }
     // http.Server.close would cut idle connections, on which a request may be on its way at this moment:
     // they get their next answer with Connection: close instead.
-    const closed = new Promise<void>(
-      (resolve) => void NetServer.prototype.close.call(server, () => resolve()),
+    NetServer.prototype.close.call(server)
+    const closed = Promise.all(
+      [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
     )
     await withTimeout(closed, timeoutMs)
     const brokenOff = active.size
@@ -42,7 +46,7 @@ export function createDrain({ server, active }: GatewayServer): Drain {
   return { drain }
 }
 
-async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
+async function withTimeout(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   const { promise: timeout, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, timeoutMs)
   await Promise.race([promise, timeout])

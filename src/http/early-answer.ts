@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 
 /** How much more of a body is read after the answer, and for how long, so that the client sees the answer. */
 const discardedBytesMax = 1_048_576
@@ -9,7 +9,7 @@ const discardedMs = 2_000
  * the connection, and the client, still sending, might never see the answer (RFC 9112 9.6): what it sends
  * is thrown away for a while instead.
  */
-export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+export function discardRest(request: IncomingMessage): void {
   if (request.complete) return
   const { socket } = request
   const readBytesMax = socket.bytesRead + discardedBytesMax
@@ -27,11 +27,9 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
     socket.destroySoon = closeSoon
     if (isClosing) socket.destroySoon()
   })
-  // After Node has finished with the answer, and taken away whoever was reading the body.
-  response.once('finish', () => {
-    request.on('data', () => {
-      if (socket.bytesRead > readBytesMax) socket.destroy()
-    })
-    request.resume()
+  // Reading begins at once: of a body that nobody had begun to read Node would tell nothing any more.
+  request.on('data', () => {
+    if (socket.bytesRead > readBytesMax) socket.destroy()
   })
+  request.resume()
 }

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
-import { answerBrokenRequest } from './broken-request.ts'
+import { sendProblem } from './problem.ts'
 
 /** Largest body of the endpoints of the gateway itself. */
 export const jsonBytesMax = 65_536
@@ -15,33 +14,55 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \
 export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: jsonBytesMax }, (request, text, done) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
     const { 'content-type': type, 'content-encoding': encoding } = request.headers
-    if (text.length === 0) return done(null, {})
+    if (bytes.length === 0) return done(null, {})
     if (encoding !== undefined || type === undefined || !jsonType.test(type)) {
       return done(new GatehouseError('media-type-unsupported'))
     }
-    parseJson(request, String(text), (cause, value: unknown) => {
-      if (cause) done(new GatehouseError('request-invalid', { detail: 'The body is not valid JSON.' }))
+    const text = decode(bytes)
+    if (text === undefined) return done(notJson())
+    parseJson(request, text, (cause, value: unknown) => {
+      if (cause) done(notJson())
       else done(null, value)
     })
   })
   // A client that asked first is told to go on: who may call here is decided by what the body says.
   app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (Number(request.headers['content-length'] ?? 0) > jsonBytesMax) {
+      done(new GatehouseError('body-too-large'))
+      return
+    }
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
-    limitTime(request.raw, timeoutMs)
+    limitTime(request, reply, timeoutMs)
     done()
   })
 }
 
-function limitTime(request: IncomingMessage, timeoutMs: number): void {
+function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
   if (request.complete) return
-  const timer = setTimeout(
-    () => answerBrokenRequest(request.socket, new GatehouseError('request-timeout')),
-    timeoutMs,
-  )
-  request.once('close', () => clearTimeout(timer))
-  request.once('end', () => clearTimeout(timer))
+  const timer = setTimeout(() => {
+    if (reply.sent) return
+    reply.hijack()
+    reply.raw.shouldKeepAlive = false
+    sendProblem(request, reply.raw, new GatehouseError('request-timeout'))
+  }, timeoutMs)
+  for (const end of ['close', 'end', 'error']) request.once(end, () => clearTimeout(timer))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of a body; undefined where it is not UTF-8, which would be read as what it is not. */
+function decode(bytes: string | Buffer): string | undefined {
+  try {
+    return typeof bytes === 'string' ? bytes : utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function notJson(): GatehouseError {
+  return new GatehouseError('request-invalid', { detail: 'The body is not valid JSON in UTF-8.' })
 }
 
 /** A member of a JSON body: its text, or undefined where it is not there. */

@@ -10,13 +10,13 @@ import { OperatorError, reasonOf } from '../errors.ts'
 export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
-  option: string,
+  options: string,
 ) {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {
       reject(
         new OperatorError(`cannot listen on ${host}:${port}: ${reasonOf(cause)}`, {
-          hint: `Choose another address with ${option} in the config; port 0 takes any that is free.`,
+          hint: `Choose another address with ${options} in the config; port 0 takes any that is free.`,
           cause,
         }),
       )

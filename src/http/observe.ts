@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Arrival, arrivalOf } from './arrival.ts'
+import { type Arrival, arrivalOf, unmatched } from './arrival.ts'
+import type { Refusal } from './broken-request.ts'
 
 export interface Observer {
   /** A request has arrived. */
   begin(): void
   /** It is over: its line is written, its figures are counted. */
   end(request: IncomingMessage, response: ServerResponse): void
+  /** What came from a client address could not be read. */
+  refuse(client: string, refusal: Refusal): void
 }
 
 export interface ObserverOptions {
@@ -23,6 +26,10 @@ const clientLeft = 499
 const switchingProtocols = 101
 /** Keys and tokens have no place in a path; one that is there all the same is not written down. */
 const secretInPath = /g(?:sk|ak|rt)_[0-9A-Za-z_-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
+/** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
+const decodingsMax = 3
+/** Of a request that has no readable method. */
+const unknownMethod = 'unknown'
 
 /** Writes one line for each request and counts it. */
 export function createObserver({ metrics, log, logsAccess }: ObserverOptions): Observer {
@@ -71,14 +78,35 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
     )
   }
 
-  return { begin: () => metrics.inFlight.inc(), end }
+  function refuse(client: string, { requestId, error }: Refusal): void {
+    const { code, status, cause } = error
+    const reason = cause instanceof Error ? cause.message : undefined
+    metrics.requests.inc({ route: unmatched, method: unknownMethod, code: status })
+    if (!logsAccess) return
+    log.info({ requestId, client, route: unmatched, status, code, reason, isComplete: true }, 'request')
+  }
+
+  return { begin: () => metrics.inFlight.inc(), end, refuse }
 }
 
 function statusOf({ headersSent, statusCode }: ServerResponse): number {
   return headersSent || statusCode === switchingProtocols ? statusCode : clientLeft
 }
 
-/** Without the query, which may hold anything. */
-function pathForLog(path: string): string {
-  return (path.split('?', 1)[0] ?? '').replaceAll(secretInPath, '[secret]')
+/** Without query, fragment and user, which may hold anything. */
+function pathForLog(target: string): string {
+  const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
+  const decoded = path.includes('%') ? decode(path) : path
+  const withoutSecrets = decoded.replaceAll(secretInPath, '[secret]')
+  return withoutSecrets === decoded ? path : withoutSecrets
+}
+
+function decode(path: string): string {
+  let decoded = path
+  for (let turn = 0; turn < decodingsMax && decoded.includes('%'); turn++) {
+    decoded = decoded.replaceAll(/%([2-7][0-9a-f])/gi, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+  }
+  return decoded
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import { type ExceededRate, GatehouseError } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
@@ -53,7 +54,7 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(request, error)
   if (response.headersSent) {
-    response.destroy()
+    breakOff(request, response)
     return
   }
   prepareEarlyAnswer(request, response)
@@ -61,11 +62,18 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   response.end(body)
 }
 
+/** Ends an answer so that nobody can take it for a whole one. */
+function breakOff({ httpVersionMinor, socket }: IncomingMessage, response: ServerResponse): void {
+  // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset tells it.
+  if (httpVersionMinor === 0 && !(socket instanceof TLSSocket)) socket.resetAndDestroy()
+  else response.destroy()
+}
+
 /** To be called before any answer that does not depend on the body. */
 export function prepareEarlyAnswer(request: IncomingMessage, response: ServerResponse): void {
   // A client that waits for 100 will not send the body now, or cannot be told from one that does.
   if (request.headers.expect !== undefined) response.shouldKeepAlive = false
-  discardRest(request, response)
+  discardRest(request)
 }
 
 /** Any error as one that may be told: what is not ours is `internal`, without a word of it. */

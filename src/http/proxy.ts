@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { METHODS } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -118,7 +118,7 @@ function createHandler({ writer, onUpgraded }: ProxyOptions) {
         onSent: () => {
           outcome.sentAt = performance.now()
         },
-        onForwarded: () => conclude(request, response, arrival),
+        onForwarded: () => conclude(request, arrival),
         onFailed: (error) => sendProblem(request, response, error),
         onUpgraded: (accepted) => {
           outcome.answeredAt = performance.now()
@@ -129,17 +129,14 @@ function createHandler({ writer, onUpgraded }: ProxyOptions) {
   }
 }
 
-function conclude(request: IncomingMessage, response: ServerResponse, { outcome }: Arrival): void {
+function conclude(request: IncomingMessage, { outcome }: Arrival): void {
   outcome.answeredAt = performance.now()
-  discardRest(request, response)
+  discardRest(request)
 }
 
-/** @throws GatehouseError `request-invalid`, `body-too-large` */
+/** @throws GatehouseError `body-too-large` */
 function readBody({ contentLength, transferEncoding }: RequestFields, bodyBytesMax: number): RequestBody {
-  if (transferEncoding !== undefined) {
-    if (transferEncoding.toLowerCase() === 'chunked') return { kind: 'chunked' }
-    throw new GatehouseError('request-invalid', { detail: 'No transfer coding but chunked is supported.' })
-  }
+  if (transferEncoding !== undefined) return { kind: 'chunked' }
   const length = Number(contentLength ?? 0)
   if (length > bodyBytesMax) throw new GatehouseError('body-too-large')
   return length > 0 ? { kind: 'counted', length } : { kind: 'none', isEmpty: contentLength !== undefined }

@@ -9,8 +9,8 @@ import { parseHost } from './host.ts'
 /** What belongs to a request that asks to become a WebSocket. */
 export interface UpgradeRequest {
   readonly socket: Socket
-  /** What the client sent right behind its request. */
-  readonly head: Buffer
+  /** Ends the waiting. @returns what the client has sent right behind its request */
+  takeEarly(): Buffer
 }
 
 export interface AcceptedUpgrade {
@@ -23,6 +23,8 @@ export interface AcceptedUpgrade {
 export type UpgradeHandler = (upgrade: AcceptedUpgrade) => void
 
 const key = Symbol('upgrade')
+/** How much a client may send before it has its answer. */
+const earlyBytesMax = 65_536
 
 /** RFC 6455 4.1; anything else in Upgrade is ignored. */
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
@@ -45,19 +47,41 @@ export function createUpgradeCheck(table: RouteTable<unknown>): (request: Incomi
  * Makes the response of an upgrade request, which Node leaves to us: a refusal is written like any other,
  * and closes the connection.
  */
-export function createUpgradeResponse(request: IncomingMessage, upgrade: UpgradeRequest): ServerResponse {
+export function createUpgradeResponse(
+  request: IncomingMessage,
+  { socket, head }: { readonly socket: Socket; readonly head: Buffer },
+): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
-  response.assignSocket(upgrade.socket)
+  response.assignSocket(socket)
   response.on('finish', () => {
-    response.detachSocket(upgrade.socket)
-    upgrade.socket.destroySoon()
-    response.emit('close')
+    response.detachSocket(socket)
+    socket.destroySoon()
   })
-  upgrade.socket.on('drain', () => response.emit('drain'))
-  upgrade.socket.on('error', () => upgrade.socket.destroy())
+  socket.on('drain', () => response.emit('drain'))
+  socket.on('error', () => socket.destroy())
+  // Of a socket that it no longer holds a response is not told; as a WebSocket it is over only then, too.
+  socket.on('close', () => response.emit('close'))
+  const upgrade: UpgradeRequest = { socket, takeEarly: holdEarly(socket, head) }
   Object.assign(request, { [key]: upgrade })
   return response
+}
+
+/** Keeps what comes before the answer: only whoever reads notices that the client leaves. */
+function holdEarly(socket: Socket, head: Buffer): () => Buffer {
+  let early = head
+  function hold(chunk: Buffer): void {
+    early = Buffer.concat([early, chunk])
+    if (early.length > earlyBytesMax) socket.pause()
+  }
+  function leave(): void {
+    socket.destroy()
+  }
+  socket.on('data', hold).on('end', leave)
+  return () => {
+    socket.off('data', hold).off('end', leave)
+    return early
+  }
 }
 
 /** What createUpgradeResponse remembered; undefined for an ordinary request. */
@@ -71,7 +95,8 @@ export function acceptUpgrade(
   { response, upgrade, accepted }: AcceptedUpgrade,
   onClosed: () => void,
 ): Tunnel {
-  const { socket, head } = upgrade
+  const { socket } = upgrade
+  const early = upgrade.takeEarly()
   response.detachSocket(socket)
   response.statusCode = 101
   let lines = `HTTP/1.1 101 ${accepted.head.reason}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`
@@ -82,6 +107,7 @@ export function acceptUpgrade(
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
   // What came early is the first of what passes.
   if (accepted.rest.length > 0) accepted.upstreamSocket.unshift(accepted.rest)
-  if (head.length > 0) socket.unshift(head)
+  if (early.length > 0) socket.unshift(early)
+  socket.resume()
   return tunnel
 }

@@ -46,8 +46,6 @@ export function createWebSockets({ metrics, clock, directory }: WebSocketsOption
     const tunnel = acceptUpgrade(upgrade, () => {
       forget(open)
       metrics.webSocketsOpen.dec()
-      // The request that became a WebSocket is over only now.
-      upgrade.response.emit('close')
     })
     const open: OpenWebSocket = { tunnel, admission: admissionOf(upgrade) }
     all.add(open)
@@ -70,13 +68,13 @@ export function createWebSockets({ metrics, clock, directory }: WebSocketsOption
   function check(open: OpenWebSocket): void {
     const { admission, tunnel } = open
     if (!admission || !all.has(open)) return
-    isStillValid(admission, directory(), clock()).then(
-      (isValid) => {
-        if (!isValid) tunnel.close(revokedCode, 'revoked')
-        else checkAtEndOfGrace(open, admission)
-      },
-      () => setTimeout(() => check(open), askAgainMs).unref(),
-    )
+    isStillValid(admission, directory(), clock())
+      .then((isValid) => {
+        if (isValid) return checkAtEndOfGrace(open, admission)
+        tunnel.close(revokedCode, 'revoked')
+        return undefined
+      })
+      .catch(() => setTimeout(() => check(open), askAgainMs).unref())
   }
 
   /** A key that was replaced lets in until its grace is over, and no change says when that is. */

@@ -53,9 +53,19 @@ export function readClient(claims: ClientClaims, trusted: TrustedProxies): Clien
     address: forwardedFor === undefined ? peer : clientAddress(peer, forwardedFor, trusted),
     isTrusted: true,
     forwardedFor: forwardedFor === undefined ? peer : `${forwardedFor}, ${peer}`,
-    protocol: claims.forwardedProto ?? protocol,
-    host: claims.forwardedHost ?? host,
+    protocol: firstOf(claims.forwardedProto, schemePattern)?.toLowerCase() ?? protocol,
+    host: firstOf(claims.forwardedHost, hostPattern) ?? host,
   }
+}
+
+// Absolute addresses are made of them: nothing else may get in.
+const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*$/
+const hostPattern = /^[A-Za-z0-9\-._~!$&'()*+;=%:[\]]+$/
+
+/** Of a list that a chain of proxies made, what the first of them said; undefined where that is nonsense. */
+function firstOf(claimed: string | undefined, pattern: RegExp): string | undefined {
+  const first = claimed?.split(',', 1)[0]?.trim()
+  return first !== undefined && pattern.test(first) ? first : undefined
 }
 
 /**

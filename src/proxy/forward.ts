@@ -107,7 +107,7 @@ class Exchange implements CallEvents {
     const { request, response } = this.#forwarding
     // HTTP/1.0 knows no 1xx (RFC 9110 15.2); an unasked 100 says nothing to anybody.
     if (request.httpVersionMinor === 0) return
-    if (status !== 100) response.writeInformation(status, this.#headersForClient(headers))
+    if (status !== 100) response.writeInformation(status, this.#headersForClient(status, headers))
     else if (request.headers.expect !== undefined && !this.#isContinued) {
       this.#isContinued = true
       response.writeContinue()
@@ -118,7 +118,7 @@ class Exchange implements CallEvents {
     const { response } = this.#forwarding
     // The Date is the upstream's, or none.
     response.sendDate = false
-    response.writeHead(status, reason, this.#headersForClient(headers))
+    response.writeHead(status, reason, this.#headersForClient(status, headers))
     this.#isHeadHeld = true
     process.nextTick(this.#flush)
   }
@@ -146,7 +146,8 @@ class Exchange implements CallEvents {
 
   onUpgrade(head: ResponseHead, upstreamSocket: Socket, rest: Buffer): void {
     if (!this.#settle()) return
-    this.#events.onUpgraded({ head, headers: this.#headersForClient(head.headers), upstreamSocket, rest })
+    const headers = this.#headersForClient(head.status, head.headers)
+    this.#events.onUpgraded({ head, headers, upstreamSocket, rest })
   }
 
   onFailure(failure: UpstreamFailure): void {
@@ -172,11 +173,13 @@ class Exchange implements CallEvents {
     if (!this.#forwarding.response.write(chunk)) this.#call.pause()
   }
 
-  #headersForClient(headers: readonly string[]): string[] {
+  #headersForClient(status: number, headers: readonly string[]): string[] {
     const { request, clientOrigin } = this.#forwarding
+    const hasBody = request.method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304
     return responseHeaders({
+      status,
       headers,
-      mayHaveTrailers: request.httpVersionMinor === 1 && isChunked(headers),
+      mayHaveTrailers: hasBody && request.httpVersionMinor === 1 && isChunked(headers),
       targetOrigin: this.#target?.origin ?? '',
       clientOrigin,
     })

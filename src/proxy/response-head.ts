@@ -12,6 +12,7 @@ const hopByHop = new Set([
 ])
 
 export interface ResponseHeadInput {
+  readonly status: number
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
   /** Whether trailers can follow: they need chunks on both sides. */
@@ -24,12 +25,15 @@ export interface ResponseHeadInput {
 
 /** The headers for the client: as they came, less those of the connection, and without the target's address. */
 export function responseHeaders({
+  status,
   headers,
   mayHaveTrailers,
   targetOrigin,
   clientOrigin,
 }: ResponseHeadInput): string[] {
   const nominated = nominatedNames(headers)
+  // Of no body there is no length (RFC 9110 8.6): whoever believed it would wait for one.
+  const mayHaveLength = status >= 200 && status !== 204
   const kept: string[] = []
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
@@ -37,6 +41,7 @@ export function responseHeaders({
     const lower = name.toLowerCase()
     if (hopByHop.has(lower) || nominated?.has(lower)) continue
     if (lower === 'trailer' && !mayHaveTrailers) continue
+    if (lower === 'content-length' && !mayHaveLength) continue
     const isLocation = lower === 'location' || lower === 'content-location'
     kept.push(name, isLocation ? withoutOrigin(value, targetOrigin, clientOrigin) : value)
   }
@@ -73,8 +78,22 @@ function nominatedNames(headers: readonly string[]): Set<string> | undefined {
   return names
 }
 
+// RFC 3986 3: a scheme, which may be left out, and an authority.
+const beginning = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
+
+/** The address of the target, however it is written, becomes the one that the client knows. */
 function withoutOrigin(location: string, targetOrigin: string, clientOrigin: string): string {
-  if (!location.toLowerCase().startsWith(targetOrigin)) return location
-  const rest = location.slice(targetOrigin.length)
-  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? clientOrigin + rest : location
+  const [written, scheme, authority = ''] = beginning.exec(location) ?? []
+  if (written === undefined) return location
+  const targetScheme = targetOrigin.slice(0, targetOrigin.indexOf('//'))
+  if (originOf(scheme ?? targetScheme, authority) !== targetOrigin) return location
+  const known = scheme === undefined ? clientOrigin.slice(clientOrigin.indexOf('//')) : clientOrigin
+  return known + location.slice(written.length)
+}
+
+/** As URL writes an origin: in lower case, without the port that the scheme implies. */
+function originOf(scheme: string, authority: string): string {
+  const lower = scheme.toLowerCase()
+  const impliedPort = lower === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
+  return `${lower}//${authority.toLowerCase().replace(impliedPort, '')}`
 }

@@ -9,6 +9,8 @@ export interface Tunnel {
 
 /** How long the other side may take to close after it was asked to. */
 const closingMs = 2_000
+/** How long a side may take nothing of what the other, which is gone, has left for it. */
+const leftoverMs = 30_000
 
 /**
  * Joins the sockets of an upgraded connection. Nothing is parsed but where frames begin, so that pings,
@@ -52,14 +54,19 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
     upstream.destroy()
   }
 
-  for (const socket of [client, upstream]) {
+  for (const [socket, other] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
     socket.setTimeout(0)
     socket.setNoDelay(true)
     socket.on('error', destroy)
     socket.on('close', () => {
       openSides--
       if (openSides === 0) onClosed()
-      destroy()
+      // What it sent before it went still reaches a slow reader.
+      other.destroySoon()
+      other.setTimeout(leftoverMs, destroy)
     })
   }
 

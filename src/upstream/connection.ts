@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { catchWriteErrors } from './catch-write-errors.ts'
 import { UpstreamFailure } from './failure.ts'
 import {
   type ConnectionTerms,
@@ -33,6 +34,8 @@ export interface ExchangeEvents {
 const keptIdleMs = 4_000
 /** A connection is given up this long before the upstream said it would. */
 const keepAliveMarginMs = 1_000
+/** How long an answer is read on that the target gave before it closed. */
+const lastWordsMs = 1_000
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection {
@@ -48,6 +51,8 @@ export class Connection {
   #isHandedOver = false
   #timer: NodeJS.Timeout | undefined
   #isTimerForHead = false
+  /** Set once the target takes no more of the body. */
+  #lastWords: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
   reusableUntil = 0
   /** Whether it has carried a request before. */
@@ -60,6 +65,7 @@ export class Connection {
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
     socket.on('close', this.#closed)
+    catchWriteErrors(socket, this.#hearLastWords)
   }
 
   /** Sends the head of a request. @param head with the empty line at its end, in Latin-1 */
@@ -148,6 +154,8 @@ export class Connection {
 
   readonly #ended = (): void => {
     try {
+      // After a failed write the end may be a reset, and is the end of no answer that has none of its own.
+      if (this.#lastWords) throw new UpstreamFailure('closed-early', 'the target takes no more of the body')
       this.#parser?.finish()
       this.#complete(false)
     } catch (error) {
@@ -170,7 +178,8 @@ export class Connection {
     this.#events = undefined
     this.#parser = undefined
     const terms = this.#connectionTerms
-    if (!isClean || !this.#isRequestSent || !terms?.isPersistent || this.socket.destroyed) {
+    const isOver = !isClean || !this.#isRequestSent || this.#lastWords !== undefined
+    if (isOver || !terms?.isPersistent || this.socket.destroyed) {
       this.socket.destroy()
       return
     }
@@ -192,6 +201,13 @@ export class Connection {
     events?.onUpgrade(head, this.socket, rest)
   }
 
+  /** A target that closes within a body may have said why, such as 413: that is still to be heard. */
+  readonly #hearLastWords = (error: Error): boolean => {
+    if (!this.#events || this.#terms?.body === 'none') return false
+    this.#lastWords ??= setTimeout(() => this.#broken(error), lastWordsMs)
+    return true
+  }
+
   #fail(failure: UpstreamFailure): void {
     const events = this.#events
     this.destroy()
@@ -201,7 +217,7 @@ export class Connection {
   /** Watches for silence: within the bodies, or until the head of the response. */
   #watch(): void {
     const terms = this.#terms
-    if (!terms || !this.#events) return
+    if (!terms || !this.#events || this.#lastWords) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
     if (this.#timer && this.#isTimerForHead === isWaiting) {
       // The head must be there in time as a whole: a 1xx does not prolong it.
@@ -224,6 +240,7 @@ export class Connection {
 
   #stopTimer(): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#lastWords)
     this.#timer = undefined
   }
 }

@@ -11,12 +11,9 @@ import {
 export const principal: Principal = {
   accountId: 'acc_1',
   role: 'Admin',
-  email: 'ada@example.com',
-  firstName: 'Ada',
-  lastName: 'Lovelace',
-  isVerified: true,
   scheme: 'bearer',
   sessionId: 'ses_1',
+  profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 
 export const client: Client = {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Principal } from '../../src/auth/principal.ts'
 import { createIdentityWriter, headerValue } from '../../src/proxy/identity.ts'
 import { principal } from './heads.ts'
 
@@ -22,11 +23,22 @@ t.test('only what is configured is written, under the name that is configured', 
 })
 
 t.test('a secret key has no session, and none is written', async (t) => {
-  const byKey = { ...principal, scheme: 'secretKey', sessionId: undefined, isVerified: false } as const
+  const profile = { email: 'a@b.example', firstName: 'Ada', lastName: '', isVerified: false }
+  const byKey: Principal = { ...principal, scheme: 'secretKey', sessionId: undefined, profile }
   const lines = createIdentityWriter(all)(byKey)
   t.notMatch(lines, /Session/)
   t.match(lines, 'X-User-Scheme: secretKey\r\n')
   t.match(lines, 'X-User-Verified: false\r\n')
+})
+
+t.test('what is not known now is never left out or made up', async (t) => {
+  const { profile: _unknown, ...rest } = principal
+  const known: Principal = { ...rest, profile: undefined }
+  for (const headers of [{ email: 'E' }, { verified: 'V' }, { name: 'N' }])
+    t.throws(() => createIdentityWriter({ id: 'I', role: 'R', ...headers })(known), {
+      code: 'store-unavailable',
+    })
+  t.equal(createIdentityWriter({ id: 'I', role: 'R' })(known), 'I: acc_1\r\nR: Admin\r\n')
 })
 
 const values: readonly (readonly [value: string, written: string])[] = [

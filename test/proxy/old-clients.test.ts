@@ -109,6 +109,41 @@ t.test('a client that leaves cancels all the requests it has pipelined', async (
   )
 })
 
+t.test('CONNECT behind a good request does not take the answer from it', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const client = await connectProxy(t, backend.url)
+  client.send(`${headOf('GET / HTTP/1.1')}${headOf('CONNECT example.com:443 HTTP/1.1')}`)
+  const head = await until('the good one is asked', () => backend.heads[0])
+  head.socket.write(answerOf('good'))
+  t.equal((await client.response()).body, 'good')
+  t.equal((await client.response()).status, 405)
+  await client.ended()
+})
+
+t.test('what comes behind a request that ends the connection is not carried out', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => socket.write(answerOf(path)))
+  const client = await connectProxy(t, backend.url)
+  client.send(headOf('GET /last HTTP/1.1', 'Connection: close') + headOf('DELETE /behind HTTP/1.1'))
+  t.equal((await client.response()).body, '/last')
+  await client.ended()
+  t.strictSame(
+    backend.heads.map(({ path }) => path),
+    ['/last'],
+  )
+})
+
+t.test('any number of pipelined requests are answered, though few are read ahead', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => socket.write(answerOf(path)))
+  const client = await connectProxy(t, backend.url)
+  const paths = Array.from({ length: 5_000 }, (_, index) => `/${index}`)
+  client.send(paths.map((path) => headOf(`GET ${path} HTTP/1.1`)).join(''))
+  for (const path of paths) {
+    const { body } = await client.response()
+    if (body !== path) t.equal(body, path)
+  }
+  t.equal(backend.heads.length, paths.length)
+})
+
 t.test('what cannot be read behind a good request does not take the answer from it', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const client = await connectProxy(t, backend.url)

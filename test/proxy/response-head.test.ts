@@ -4,7 +4,7 @@ import { type ResponseHeadInput, responseHeaders, responseTrailers } from '../..
 const origins = { targetOrigin: 'http://10.0.0.11:3000', clientOrigin: 'https://api.example.com' }
 
 function keptOf(headers: readonly string[], changes: Partial<ResponseHeadInput> = {}): readonly string[] {
-  return responseHeaders({ headers, mayHaveTrailers: false, ...origins, ...changes })
+  return responseHeaders({ status: 200, headers, mayHaveTrailers: false, ...origins, ...changes })
 }
 
 t.test('fields pass in their order, case and number', async (t) => {
@@ -62,6 +62,12 @@ t.test('what Connection nominates stays there too, but never the length', async 
     '3',
   ])
   t.strictSame(keptOf(['Connection', 'content-length', 'Content-Length', '5']), ['Content-Length', '5'])
+})
+
+t.test('an answer that never has a body has no length', async (t) => {
+  for (const status of [103, 204]) t.strictSame(keptOf(['Content-Length', '5'], { status }), [])
+  for (const status of [200, 205, 304])
+    t.strictSame(keptOf(['Content-Length', '5'], { status }), ['Content-Length', '5'])
 })
 
 t.test('Trailer announces only what can follow', async (t) => {
