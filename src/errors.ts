@@ -15,6 +15,7 @@ export const failures = {
   'request-invalid': {
     status: 400,
     title: 'The request is not valid',
+    detail: 'The request, or a member of its body, is not what this path takes.',
     check: 'The `errors` list names each field; where there is none, `detail` says what is wrong.',
   },
   'path-ambiguous': {
@@ -290,6 +291,9 @@ export class OperatorError extends Error {
 /** A system error in words a person knows: `no such file or directory` rather than ENOENT. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if ('hostname' in error && 'code' in error && error.code === 'ENOTFOUND') {
+    return `there is no host ${error.hostname}`
+  }
   if (!('errno' in error) || typeof error.errno !== 'number') return error.message
   return getSystemErrorMap().get(error.errno)?.[1] ?? error.message
 }

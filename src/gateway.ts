@@ -105,8 +105,8 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
 }
 
 async function listenBoth({ listen: main, ops }: Config, server: Server, opsServer: Server) {
-  const port = await listen(server, main, 'listen.port')
-  const opsPort = await listen(opsServer, ops, 'ops.port')
+  const port = await listen(server, main, 'listen.host and listen.port')
+  const opsPort = await listen(opsServer, ops, 'ops.host and ops.port')
   return [urlOf(main.host, port), urlOf(ops.host, opsPort)] as const
 }
 

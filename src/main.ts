@@ -7,4 +7,9 @@ import { fileURLToPath } from 'node:url'
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/gatehouse', import.meta.url)))
 
 const { main } = await import('./cli/main.ts')
-process.exitCode = await main(process.argv.slice(2))
+
+// Whoever reads the output may have seen enough of it: `gatehouse config show | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+process.exitCode = await main(process.argv.slice(2), { out: process.stdout, err: process.stderr })

@@ -15,7 +15,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   pino: ['log.ts'],
   yaml: ['config/'],
   ajv: ['config/validate.ts'],
-  'csv-parse/sync': ['accounts/import.ts'],
+  'csv-parse/sync': ['accounts/csv.ts'],
 }
 
 interface Source {

@@ -1,6 +1,6 @@
-import { CsvError, type Options, parse } from 'csv-parse/sync'
 import { emailKey } from '../store/email-key.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
+import { readCsv } from './csv.ts'
 
 /** A line of an import file that cannot be taken; lines count from 1. */
 export interface BadLine {
@@ -27,7 +27,7 @@ interface Row {
  */
 export function parseImportFile(file: string): ImportFile {
   const text = file.startsWith('\ufeff') ? file.slice(1) : file
-  const rows = /^\s*\{/.test(text) ? readJsonLines(text) : readCsv(text)
+  const rows = /^\s*\{/.test(text) ? readJsonLines(text) : readTable(text)
   const seen = new Map<string, number>()
   const accounts: { line: number; input: AccountInput }[] = []
   const badLines: BadLine[] = []
@@ -63,50 +63,26 @@ function readJson(content: string): Row['values'] {
   }
 }
 
-function readCsv(text: string): Row[] {
-  let heading: readonly string[] | undefined
-  const rows: Row[] = []
-  const { records, fault } = parseCsv(text)
-  for (const { record, info } of records) {
-    if (!heading) {
-      heading = record
-      if (!heading.includes('email'))
-        return [{ line: 1, values: `the heading must name ${fields.join(', ')}` }]
-    } else if (record.length !== heading.length) {
-      rows.push({ line: info.lines, values: `has ${record.length} columns, the heading ${heading.length}` })
-    } else {
-      const names = heading
-      rows.push({
-        line: info.lines,
-        values: Object.fromEntries(record.map((cell, column) => [names[column], cell])),
-      })
+function readTable(text: string): Row[] {
+  const { records, fault } = readCsv(text)
+  const [heading, ...others] = records
+  const complaint = heading && complainOfHeading(heading.cells)
+  if (heading && complaint !== undefined) return [{ line: heading.line, values: complaint }]
+  const names = heading?.cells ?? []
+  const rows = others.map(({ line, cells }): Row => {
+    if (cells.length !== names.length) {
+      return { line, values: `has ${cells.length} columns, the heading ${names.length}` }
     }
-  }
-  return fault ? [...rows, fault] : rows
+    return { line, values: Object.fromEntries(names.map((name, column) => [name, cells[column]])) }
+  })
+  return fault ? [...rows, { line: fault.line, values: fault.message }] : rows
 }
 
-/** @returns the records before the first place that is no CSV, and what is wrong there */
-function parseCsv(text: string): { readonly records: readonly CsvRecord[]; readonly fault?: Row } {
-  const options = { relax_column_count: true, skip_empty_lines: true, trim: true, relax_quotes: true }
-  const records: CsvRecord[] = []
-  try {
-    const onRecord = (record: CsvRecord) => void records.push(record)
-    // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
-    parse(text, {
-      ...options,
-      info: true,
-      on_record: onRecord as unknown as NonNullable<Options['on_record']>,
-    })
-    return { records }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    return { records, fault: { line: Number(error.lines), values: 'a quote that is never closed' } }
-  }
-}
-
-interface CsvRecord {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
+function complainOfHeading(names: readonly string[]): string | undefined {
+  if (!names.includes('email')) return `the heading must name ${fields.join(', ')}`
+  if (names.includes('')) return 'a column of the heading has no name'
+  const twice = names.find((name, column) => names.indexOf(name) !== column)
+  return twice === undefined ? undefined : `the heading names ${twice} twice`
 }
 
 /** The account a row describes, or all that is wrong with it. */

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OperatorError, reasonOf } from '../errors.ts'
+import { makeFolder } from '../folder.ts'
 
 /** Bytes of a sealing key: AES-256. */
 const sealingKeyBytes = 32
@@ -51,7 +52,7 @@ function make(file: string): string {
   // Random, not the process ID: that is the same in two containers which share a volume.
   const draft = `${file}.${randomUUID()}`
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     writeFileSync(draft, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, { mode: 0o600, flush: true })
     linkIfAbsent(draft, file)
     return readFileSync(file, 'utf8')

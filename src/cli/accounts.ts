@@ -3,7 +3,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
 import { accountCard, accountData, createdData } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { withOperator } from './operator.ts'
+import { withOperator, withSealingOperator } from './operator.ts'
 import { card, printData, table } from './print.ts'
 
 const pageSize = 500
@@ -24,7 +24,7 @@ const create: Command = {
   run: async (invocation) => {
     const email = invocation.text('email')
     if (email === undefined) throw new UsageError('--email is missing')
-    const created = await withOperator(invocation.config, ({ accounts }) =>
+    const created = await withSealingOperator(invocation.config, ({ accounts }) =>
       accounts.create({
         email,
         firstName: invocation.text('first-name') ?? '',

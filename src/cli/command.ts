@@ -1,10 +1,14 @@
 import { parseArgs } from 'node:util'
 import type { ConfigInput } from '../config/load.ts'
+import { suggest } from '../config/suggest.ts'
+import type { Terminal } from './terminal.ts'
 
 /** One option of a command. */
 interface Option {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
+  /** One letter that means the same. */
+  readonly short?: string
   /** What stands for the value in the help: `FILE`. */
   readonly value?: string
   readonly help: string
@@ -29,6 +33,7 @@ export interface Invocation {
   readonly operands: readonly string[]
   readonly config: ConfigInput
   readonly asJson: boolean
+  readonly terminal: Terminal
   text(option: string): string | undefined
   flag(option: string): boolean
 }
@@ -50,7 +55,7 @@ const commonOptions: Readonly<Record<string, Option>> = {
     value: 'OPTION=VALUE',
     help: 'Overrides an option of the config; may come often.',
   },
-  help: { type: 'boolean', help: 'Shows this.' },
+  help: { type: 'boolean', short: 'h', help: 'Shows this.' },
 }
 const jsonOption: Readonly<Record<string, Option>> = { json: { type: 'boolean', help: 'Prints JSON.' } }
 
@@ -62,6 +67,7 @@ export function optionsOf({ options, printsData }: Command): Readonly<Record<str
 export function parseInvocation(
   command: Command,
   args: readonly string[],
+  terminal: Terminal,
 ): Invocation & { readonly wantsHelp: boolean } {
   const { values, positionals } = parse(command, args)
   const wantsHelp = values.help === true
@@ -74,8 +80,13 @@ export function parseInvocation(
   return {
     wantsHelp,
     operands: positionals,
-    config: { file: text('config'), settings: Array.isArray(settings) ? settings.map(String) : [] },
+    config: {
+      file: text('config'),
+      settings: Array.isArray(settings) ? settings.map(String) : [],
+      ...(terminal.env && { env: terminal.env }),
+    },
     asJson: values.json === true,
+    terminal,
     text,
     flag: (option) => values[option] === true,
   }
@@ -83,16 +94,44 @@ export function parseInvocation(
 
 function parse(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(optionsOf(command)).map(([name, { type, multiple = false }]) => [
+    Object.entries(optionsOf(command)).map(([name, { type, short, multiple = false }]) => [
       name,
-      { type, multiple },
+      { type, multiple, ...(short !== undefined && { short }) },
     ]),
   )
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    return parseArgs({ args: spareDashes(args, options), options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error))
+    throw new UsageError(explain(error, Object.keys(options)))
   }
+}
+
+/** The ID of a key may begin with a dash, which no option of one letter but -h must be made of. */
+function spareDashes(
+  args: readonly string[],
+  options: Readonly<Record<string, Pick<Option, 'type'>>>,
+): string[] {
+  const isOperand = args.map((arg, index) => {
+    const before = args[index - 1] ?? ''
+    const isValue = before.startsWith('--') && options[before.slice(2)]?.type === 'string'
+    return /^-[^-]/.test(arg) && arg !== '-h' && !isValue
+  })
+  const dashed = args.filter((_, index) => isOperand[index])
+  const rest = args.filter((_, index) => !isOperand[index])
+  return dashed.length === 0 || args.includes('--') ? [...args] : [...rest, '--', ...dashed]
+}
+
+/** What parseArgs says, without its advice on positional arguments. */
+function explain(error: unknown, names: readonly string[]): string {
+  if (!(error instanceof Error)) return String(error)
+  const [message = ''] = error.message.split('. ')
+  const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
+  return message + (unknown === undefined ? '' : didYouMeanOption(unknown, names))
+}
+
+function didYouMeanOption(unknown: string, names: readonly string[]): string {
+  const meant = suggest(unknown, names)
+  return meant === undefined ? '' : `, did you mean "--${meant}"?`
 }
 
 function checkOperands({ operands }: Command, given: readonly string[]): void {

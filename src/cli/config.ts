@@ -12,8 +12,8 @@ const schema: Command = {
   operands: [],
   summary: 'Prints the JSON Schema of the config file, for editors.',
   printsData: true,
-  run: async () => {
-    print([JSON.stringify(publishedSchema(), undefined, 2)])
+  run: async ({ terminal }) => {
+    print(terminal, [JSON.stringify(publishedSchema(), undefined, 2)])
     return 0
   },
 }

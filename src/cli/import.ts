@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
 import { type BadLine, type ImportFile, parseImportFile } from '../accounts/import.ts'
@@ -5,8 +6,9 @@ import { OperatorError, reasonOf } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import { createdData } from './account-view.ts'
 import type { Command } from './command.ts'
-import { withOperator } from './operator.ts'
+import { withSealingOperator } from './operator.ts'
 import { printAside, printData, table } from './print.ts'
+import type { Terminal } from './terminal.ts'
 
 /** How many e-mails are looked up at the same time. */
 const lookUpsAtOnce = 200
@@ -20,7 +22,8 @@ export const importCommand: Command = {
   printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
-    const file = parseImportFile(readText(path))
+    const { terminal } = invocation
+    const file = readImportFile(path)
     if (file.accounts.length > accountsMax) {
       throw new OperatorError(
         `${path} has ${file.accounts.length} accounts: ${accountsMax} is the most at once`,
@@ -29,11 +32,11 @@ export const importCommand: Command = {
         },
       )
     }
-    const created = await withOperator(invocation.config, async ({ accounts, store }) => {
-      const badLines = [...file.badLines, ...(await findTaken(file, store))].toSorted(
+    const created = await withSealingOperator(invocation.config, async ({ accounts, store }) => {
+      const badLines = [...file.badLines, ...(await findTaken(file, store, terminal))].toSorted(
         (a, b) => a.line - b.line,
       )
-      return badLines.length > 0 ? refuse(path, badLines) : createAll(file, accounts)
+      return badLines.length > 0 ? refuse(path, badLines, terminal) : createAll(file, accounts)
     })
     const rows = created.map(({ account, secretKey, apiKey }) => [
       account.id,
@@ -50,15 +53,29 @@ export const importCommand: Command = {
   },
 }
 
-function readText(path: string): string {
+/** What is no UTF-8 would be stored mangled: the lines that hold it are bad, and no other is looked at. */
+function readImportFile(path: string): ImportFile {
+  const bytes = readBytes(path)
+  if (isUtf8(bytes)) return parseImportFile(bytes.toString())
+  // In any encoding that has ASCII in it, each line is the same bytes in latin1.
+  const badLines = bytes
+    .toString('latin1')
+    .split(/\r?\n/)
+    .flatMap((content, index) =>
+      isUtf8(Buffer.from(content, 'latin1')) ? [] : [{ line: index + 1, message: 'is not in UTF-8' }],
+    )
+  return { accounts: [], badLines }
+}
+
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (cause) {
     throw new OperatorError(`cannot read ${path}: ${reasonOf(cause)}`, { cause })
   }
 }
 
-async function findTaken({ accounts }: ImportFile, store: Store): Promise<BadLine[]> {
+async function findTaken({ accounts }: ImportFile, store: Store, { err }: Terminal): Promise<BadLine[]> {
   const taken: BadLine[] = []
   for (let start = 0; start < accounts.length; start += lookUpsAtOnce) {
     const found = await Promise.all(
@@ -68,12 +85,10 @@ async function findTaken({ accounts }: ImportFile, store: Store): Promise<BadLin
       }),
     )
     taken.push(...found.flat())
-    if (process.stderr.isTTY)
-      process.stderr.write(
-        `\rchecked ${Math.min(start + lookUpsAtOnce, accounts.length)} of ${accounts.length}`,
-      )
+    if (err.isTTY)
+      err.write(`\rchecked ${Math.min(start + lookUpsAtOnce, accounts.length)} of ${accounts.length}`)
   }
-  if (process.stderr.isTTY) process.stderr.write('\n')
+  if (err.isTTY) err.write('\n')
   return taken
 }
 
@@ -84,8 +99,8 @@ function createAll(
   return accounts.createAll(entries.map(({ input }) => input))
 }
 
-function refuse(path: string, badLines: readonly BadLine[]): never {
-  for (const { line, message } of badLines) printAside(`${path}:${line}  ${message}`)
+function refuse(path: string, badLines: readonly BadLine[], terminal: Terminal): never {
+  for (const { line, message } of badLines) printAside(terminal, `${path}:${line}  ${message}`)
   const count = badLines.length === 1 ? 'a bad line' : `${badLines.length} bad lines`
   throw new OperatorError(`${path} has ${count}; nothing was imported`, {
     hint: 'Mend them and import the file again.',

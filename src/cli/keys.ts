@@ -1,7 +1,7 @@
 import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors.ts'
 import { type Command, UsageError } from './command.ts'
-import { withOperator } from './operator.ts'
+import { withOperator, withSealingOperator } from './operator.ts'
 import { card, printData } from './print.ts'
 
 const graceMsMax = 30 * 24 * 3_600_000
@@ -24,7 +24,7 @@ const resetSecret: Command = {
     const graceMs = parseDurationMs(grace)
     if (graceMs === undefined || graceMs > graceMsMax)
       throw new UsageError('--grace takes 0s to 30d, such as 24h')
-    const secretKey = await withOperator(invocation.config, ({ accounts }) =>
+    const secretKey = await withSealingOperator(invocation.config, ({ accounts }) =>
       accounts.resetSecretKey(who, graceMs),
     )
     const fate = graceMs === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
@@ -40,7 +40,7 @@ const resetApi: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const apiKey = await withOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who))
+    const apiKey = await withSealingOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who))
     printData(invocation, { apiKey }, [
       'The API key has been replaced:',
       `  ${apiKey}`,

@@ -5,63 +5,75 @@ import { type Command, parseInvocation, UsageError } from './command.ts'
 import { allCommands, commandsOf } from './commands.ts'
 import { commandHelp, generalHelp, usageOf } from './help.ts'
 import { print, printAside } from './print.ts'
+import type { Terminal } from './terminal.ts'
 
 const status = { done: 0, refused: 1, badUsage: 2 } as const
 
 /** Runs the command that the arguments name. @returns the exit status */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args.includes('--version') && args.length === 1) {
-    print([readVersion()])
+    print(terminal, [readVersion()])
     return status.done
   }
+  if (args[0] === 'help') return main([...args.slice(1), '--help'], terminal)
   const group = await commandsOf(args[0])
   const command = group.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
-  return command ? runCommand(command, args) : explain(args, group)
+  return command ? runCommand(command, args, terminal) : explain(args, group, terminal)
 }
 
-async function runCommand(command: Command, args: readonly string[]): Promise<number> {
+async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    const invocation = parseInvocation(command, args.slice(command.name.split(' ').length))
+    const invocation = parseInvocation(command, args.slice(command.name.split(' ').length), terminal)
     if (invocation.wantsHelp) {
-      print([commandHelp(command)])
+      print(terminal, [commandHelp(command)])
       return status.done
     }
     return await command.run(invocation)
   } catch (error) {
-    return report(error, command)
+    return report(error, command, terminal)
   }
 }
 
 /** There is no such command: help where that was asked for, else what was probably meant. */
-async function explain(args: readonly string[], group: readonly Command[]): Promise<number> {
-  const words = args.filter((word) => !word.startsWith('-'))
+async function explain(
+  args: readonly string[],
+  group: readonly Command[],
+  terminal: Terminal,
+): Promise<number> {
   const all = await allCommands()
-  if (args.includes('--help') || args[0] === 'help') {
-    print([generalHelp(group.length > 0 ? group : all)])
+  if (args.includes('--help') || args.includes('-h')) {
+    print(terminal, [generalHelp(group.length > 0 ? group : all)])
     return status.done
   }
-  if (words.length === 0) printAside(generalHelp(all))
-  else {
-    const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
-    const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
-    printAside(`gatehouse: unknown command "${given}"${didYouMean(given, names)}\n  See: gatehouse --help`)
-  }
+  printAside(terminal, complain(args, group, all))
   return status.badUsage
 }
 
-function report(error: unknown, command: Command): number {
+function complain(args: readonly string[], group: readonly Command[], all: readonly Command[]): string {
+  const words = args.filter((word) => !word.startsWith('-'))
+  if (words.length === 0) return generalHelp(all)
+  if (words.length === 1 && group.length > 0) return generalHelp(group)
+  if (args[0]?.startsWith('-')) {
+    return `gatehouse: the command comes first, ${args[0]} behind it\n  See: gatehouse --help`
+  }
+  const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
+  const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
+  return `gatehouse: unknown command "${given}"${didYouMean(given, names)}\n  See: gatehouse --help`
+}
+
+function report(error: unknown, command: Command, terminal: Terminal): number {
   if (error instanceof UsageError) {
     const help = `Usage: ${usageOf(command)}\n  See: gatehouse ${command.name} --help`
-    printAside(`gatehouse ${command.name}: ${error.message}\n  ${help}`)
+    printAside(terminal, `gatehouse ${command.name}: ${error.message}\n  ${help}`)
     return status.badUsage
   }
   if (error instanceof OperatorError) {
-    printAside(`gatehouse: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`)
+    printAside(terminal, `gatehouse: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`)
     return status.refused
   }
   if (error instanceof GatehouseError && error.code !== 'internal') {
     const fields = (error.errors ?? []).map(({ field, message }) => `\n  ${field}: ${message}`)
-    printAside(`gatehouse: ${describe(error)}${fields.join('')}`)
+    printAside(terminal, `gatehouse: ${describe(error)}${fields.join('')}`)
     return status.refused
   }
   throw error
@@ -71,5 +83,7 @@ function describe({ code, detail, title, cause }: GatehouseError): string {
   if (code === 'store-unavailable') {
     return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
   }
+  // Of a command, not of a request: what its options say is to become an account.
+  if (code === 'request-invalid') return 'this cannot be an account:'
   return detail ?? title
 }

@@ -42,3 +42,17 @@ export async function withOperator<Result>(
     await store.close()
   }
 }
+
+/**
+ * The same, for work that seals: with a sealing key that the gateway does not have, what it makes would
+ * never be read.
+ */
+export function withSealingOperator<Result>(
+  input: ConfigInput,
+  work: (operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  return withOperator(input, async (operator) => {
+    await operator.signingKeys.assertReadable()
+    return work(operator)
+  })
+}

@@ -1,18 +1,19 @@
 import type { Invocation } from './command.ts'
 import { columns } from './help.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Prints data: as JSON where that is asked for, else as lines for people. */
-export function printData({ asJson }: Invocation, data: unknown, lines: readonly string[]): void {
-  print(asJson ? [JSON.stringify(data, undefined, 2)] : lines)
+export function printData({ asJson, terminal }: Invocation, data: unknown, lines: readonly string[]): void {
+  print(terminal, asJson ? [JSON.stringify(data, undefined, 2)] : lines)
 }
 
-export function print(lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`)
+export function print({ out }: Terminal, lines: readonly string[]): void {
+  out.write(`${lines.join('\n')}\n`)
 }
 
 /** Something by the way, which is not data. */
-export function printAside(line: string): void {
-  process.stderr.write(`${line}\n`)
+export function printAside({ err }: Terminal, line: string): void {
+  err.write(`${line}\n`)
 }
 
 /** Rows under headings, in columns; a sentence where there are none. */

@@ -1,14 +1,10 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import type { CreatedAccount } from '../accounts/accounts.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
 import { openEcho } from '../demo/echo.ts'
-import { OperatorError, reasonOf } from '../errors.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { createLog, type Log } from '../log.ts'
 import type { Command } from './command.ts'
-import { withOperator } from './operator.ts'
-import { print } from './print.ts'
-import { welcome } from './welcome.ts'
+import { openReadyFile, type ReadyFile } from './ready-file.ts'
+import { greet } from './welcome.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -26,54 +22,51 @@ export const serveCommand: Command = {
     },
   },
   run: async (invocation) => {
-    const isDemo = invocation.flag('demo')
-    const echo = isDemo ? await openEcho() : undefined
-    const input = echo ? withDemoUpstream(invocation.config, echo.url) : invocation.config
-    const config = loadConfig(input)
-    const log = createLog(config.log)
-    watchForFaults(log)
-    const gateway = await openGateway({ config, log })
-    log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
-    if (isDemo) print(welcome(gateway, await createFirstAccount(input)))
-    const readyFile = invocation.text('ready-file')
-    if (readyFile !== undefined) writeReadyFile(readyFile, gateway)
-    await stopSignal(log)
-    const isClean = await gateway.shutDown()
-    echo?.close()
-    if (readyFile !== undefined) rmSync(readyFile, { force: true })
-    log.info({ isClean }, 'stopped')
-    log.flush()
-    return isClean ? 0 : 2
+    const path = invocation.text('ready-file')
+    const readyFile = path === undefined ? undefined : openReadyFile(path)
+    if (!invocation.flag('demo')) return runGateway({ input: invocation.config, readyFile })
+    const { config: given, terminal } = invocation
+    const echo = await openEcho()
+    try {
+      const input = withDemoUpstream(given, echo.url)
+      const onceReady: Run['onceReady'] = (gateway, log) => greet({ terminal, gateway, log, given, input })
+      return await runGateway({ input, readyFile, onceReady })
+    } finally {
+      echo.close()
+    }
   },
+}
+
+interface Run {
+  readonly input: ConfigInput
+  readonly readyFile: ReadyFile | undefined
+  readonly onceReady?: (gateway: Gateway, log: Log) => Promise<void>
+}
+
+/** Runs a gateway until it is told to stop. @returns the exit status */
+async function runGateway({ input, readyFile, onceReady }: Run): Promise<number> {
+  const config = loadConfig(input)
+  const log = createLog(config.log)
+  watchForFaults(log)
+  const stop = stopSignal(log)
+  const gateway = await openGateway({ config, log })
+  log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
+  try {
+    readyFile?.write(gateway)
+    await onceReady?.(gateway, log)
+  } catch (error) {
+    await gateway.shutDown()
+    throw error
+  }
+  await stop
+  const isClean = await gateway.shutDown()
+  log.info({ isClean }, 'stopped')
+  log.flush()
+  return isClean ? 0 : 2
 }
 
 function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
-}
-
-/** The first account of an empty store, to try the gateway with; undefined where there is one already. */
-function createFirstAccount(input: ConfigInput): Promise<CreatedAccount | undefined> {
-  return withOperator(input, async ({ accounts }) => {
-    const [known] = await accounts.list({ after: undefined, limit: 1 })
-    if (known) return undefined
-    return accounts.create({
-      email: 'admin@localhost',
-      firstName: '',
-      lastName: '',
-      role: 'Admin',
-      isVerified: true,
-    })
-  })
-}
-
-/** Written whole before it appears under its name: whoever waits for it never reads half of it. */
-function writeReadyFile(path: string, { url, opsUrl }: Gateway): void {
-  try {
-    writeFileSync(`${path}.tmp`, `${JSON.stringify({ url, opsUrl, pid: process.pid })}\n`)
-    renameSync(`${path}.tmp`, path)
-  } catch (cause) {
-    throw new OperatorError(`cannot write the ready file ${path}: ${reasonOf(cause)}`, { cause })
-  }
 }
 
 /**

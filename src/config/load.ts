@@ -1,11 +1,12 @@
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../errors.ts'
 import type { Config } from './config.ts'
-import { applyOverrides, environmentOverrides, flagOverrides, type Override } from './overrides.ts'
+import { layOver } from './overlay.ts'
+import { environmentOverrides, flagOverrides } from './overrides.ts'
 import { formatProblem, type Path, type Problem, type Source } from './problem.ts'
-import { type ConfigFile, isPlainMap, readConfigFile } from './read.ts'
+import { readConfigFile } from './read.ts'
 import { resolveConfig } from './resolve.ts'
-import { createReview, isSameOrAbove } from './review.ts'
+import { createReview } from './review.ts'
 import { reviewCookie } from './rules/cookie.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
@@ -16,6 +17,7 @@ import { reviewTokens } from './rules/tokens.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { type Environment, readSecret } from './secrets.ts'
+import { createSources } from './sources.ts'
 import { validate } from './validate.ts'
 
 const rules = [
@@ -55,26 +57,25 @@ export interface ConfigReading {
 export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReading {
   const file = given ?? env.GATEHOUSE_CONFIG ?? 'config/gateway.yaml'
   const written = readConfigFile(file)
-  const overrides = [...environmentOverrides(env, written.tree), ...flagOverrides(settings)]
+  const overlay = layOver(written.tree, [
+    ...environmentOverrides(env, written.tree),
+    ...flagOverrides(settings),
+  ])
   const resolvePath = (path: string) => resolve(dirname(file), path)
-  const validation = validate(applyOverrides(written.tree, overrides))
+  const validation = validate(overlay.tree)
   const review = createReview(validation, { env, resolvePath })
   if (written.problems.length === 0) for (const rule of rules) rule(review)
-  const sourceOf = (path: Path, at: 'key' | 'value' = 'value') => findSource({ written, overrides, path, at })
+  const sources = createSources(written, overlay.placed)
   const problems =
     written.problems.length > 0
       ? written.problems
-      : review.findings.map(({ path, at, message }) => ({
-          source: sourceOrFile(sourceOf(path, at), written, path),
-          path,
-          message,
-        }))
+      : [...overlay.problems, ...review.findings.map(sources.toProblem)]
   const secret = (reference: Parameters<typeof readSecret>[0]) => {
     const read = readSecret(reference, env, resolvePath)
     return 'value' in read ? read.value : ''
   }
   const config = problems.length === 0 ? resolveConfig(validation.tree, { secret, resolvePath }) : undefined
-  return { file, config, problems: problems.toSorted(byPlace), tree: validation.tree, sourceOf }
+  return { file, config, problems: problems.toSorted(byPlace), tree: validation.tree, sourceOf: sources.of }
 }
 
 /**
@@ -88,35 +89,6 @@ export function loadConfig(input: ConfigInput): Config {
   throw new OperatorError([`the config has ${count}:`, ...problems.map(formatProblem)].join('\n  '), {
     hint: `Mend ${file} and try it with: gatehouse check --config ${file}`,
   })
-}
-
-interface Search {
-  readonly written: ConfigFile
-  readonly overrides: readonly Override[]
-  readonly path: Path
-  readonly at: 'key' | 'value'
-}
-
-function findSource({ written, overrides, path, at }: Search): Source {
-  const override = overrides.findLast((candidate) => isSameOrAbove(candidate.path, path))
-  if (override) return override.source
-  if (!isWritten(written.tree, path)) return { kind: 'default' }
-  return at === 'key' ? written.locateKey(path) : written.locate(path)
-}
-
-/** What is missing is reported at the item that lacks it, a bad default at the file's first line. */
-function sourceOrFile(source: Source, written: ConfigFile, path: Path): Source {
-  return source.kind === 'default' ? written.locate(path) : source
-}
-
-function isWritten(tree: unknown, path: Path): boolean {
-  let place: unknown = tree
-  for (const part of path) {
-    if (Array.isArray(place) && typeof part === 'number' && part < place.length) place = place[part]
-    else if (isPlainMap(place) && Object.hasOwn(place, part)) place = place[part]
-    else return false
-  }
-  return true
 }
 
 /** In the order of the file; what comes from outside it last. */

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import type { Path, Source } from './problem.ts'
 import { isPlainMap } from './read.ts'
 import type { SchemaNode } from './schema/fields.ts'
-import { childSchema, schemaAt } from './schema/lookup.ts'
+import { childSchema, isList, schemaAt } from './schema/lookup.ts'
 import { configSchema } from './schema/schema.ts'
 
 /** One option set outside the file. */
@@ -33,39 +33,26 @@ export function environmentOverrides(
 export function flagOverrides(settings: readonly string[]): Override[] {
   return settings.map((setting) => {
     const [name = '', ...rest] = setting.split('=')
-    const path = name
-      .split(/[.[\]]+/)
-      .filter((part) => part !== '')
-      .map(indexOrName)
-    return { path, value: parseValue(rest.join('='), schemaAt(path)), source: { kind: 'flag', text: name } }
+    const path = toPath(name.split(/[.[\]]+/).filter((part) => part !== ''))
+    const source: Source = { kind: 'flag', text: path.length === 0 ? `'${setting}'` : name }
+    return { path, value: parseValue(rest.join('='), schemaAt(path)), source }
   })
 }
 
-/** A new tree with the overrides laid over it, later ones over earlier ones. */
-export function applyOverrides(
-  tree: Record<string, unknown>,
-  overrides: readonly Override[],
-): Record<string, unknown> {
-  const result = structuredClone(tree)
-  for (const { path, value } of overrides) setAt(result, path, value)
-  return result
-}
-
 function resolveNames(names: readonly string[], tree: unknown): Path {
-  const path: (string | number)[] = []
+  const resolved: string[] = []
   let schema: SchemaNode | undefined = configSchema
   let written: unknown = tree
   for (const name of names) {
     const part = resolveName(name, schema, written)
-    path.push(part)
+    resolved.push(part)
     schema = schema && childSchema(schema, part)
     written = memberOf(written, part)
   }
-  return path
+  return toPath(resolved)
 }
 
-function resolveName(name: string, schema: SchemaNode | undefined, written: unknown): string | number {
-  if (/^\d+$/.test(name)) return Number(name)
+function resolveName(name: string, schema: SchemaNode | undefined, written: unknown): string {
   const wanted = fold(name)
   const known = [
     ...Object.keys(schema?.properties ?? {}),
@@ -79,35 +66,23 @@ function fold(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
-function indexOrName(part: string): string | number {
-  return /^\d+$/.test(part) ? Number(part) : part
+/** Digits count the items of a list; elsewhere they are a name, of an upstream say. */
+function toPath(parts: readonly string[]): Path {
+  return parts.map((part, index) =>
+    /^\d+$/.test(part) && isList(schemaAt(parts.slice(0, index))) ? Number(part) : part,
+  )
 }
 
 function parseValue(text: string, schema: SchemaNode | undefined): unknown {
   if (schema?.type === 'string') return text
   try {
-    return parse(text)
+    return parse(text, { logLevel: 'error' })
   } catch {
     return text
   }
 }
 
-function memberOf(value: unknown, part: string | number): unknown {
+function memberOf(value: unknown, part: string): unknown {
   if (Array.isArray(value)) return value[Number(part)]
-  return isPlainMap(value) ? value[part] : undefined
-}
-
-function setAt(tree: Record<string, unknown>, path: Path, value: unknown): void {
-  let place: Record<string, unknown> | unknown[] = tree
-  for (const [index, part] of path.entries()) {
-    const isLast = index === path.length - 1
-    const next: unknown = isLast
-      ? value
-      : (memberOf(place, part) ?? (typeof path[index + 1] === 'number' ? [] : {}))
-    // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
-    Object.defineProperty(place, part, { value: next, configurable: true, enumerable: true, writable: true })
-    if (isLast) return
-    if (!isPlainMap(next) && !Array.isArray(next)) return
-    place = next
-  }
+  return isPlainMap(value) && Object.hasOwn(value, part) ? value[part] : undefined
 }

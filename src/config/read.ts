@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isNode, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { OperatorError, reasonOf } from '../errors.ts'
+import { offsetOfKey, offsetOfValue } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 
 /** A config file as read: a plain tree, and where each part of it stands. */
@@ -13,34 +14,28 @@ export interface ConfigFile {
   locateKey(path: Path): Source
 }
 
+interface Fault {
+  readonly offset: number
+  readonly message: string
+}
+
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
  * @throws OperatorError where there is no such file or it may not be read
  */
 export function readConfigFile(file: string): ConfigFile {
   const lines = new LineCounter()
-  const document = parseDocument(readText(file), { lineCounter: lines, merge: false, strict: true })
+  // Warnings would go to standard error past us; all that they are about is refused by the schema.
+  const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
+  const document = parseDocument(readText(file), options)
+  const { tree, faults } = readTree(document)
   const sourceAt = (offset: number): Source => {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const problems = document.errors.map((error) => ({
-    source: sourceAt(error.pos[0]),
-    path: [],
-    message: error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML',
-  }))
-  const tree: unknown = problems.length === 0 ? (document.toJS() ?? {}) : {}
-  if (!isPlainMap(tree)) {
-    return {
-      tree: {},
-      problems: [{ source: sourceAt(0), path: [], message: 'must be a map of options' }],
-      locate: () => sourceAt(0),
-      locateKey: () => sourceAt(0),
-    }
-  }
   return {
     tree,
-    problems,
+    problems: faults.map(({ offset, message }) => ({ source: sourceAt(offset), path: [], message })),
     locate: (path) => sourceAt(offsetOfValue(document, path)),
     locateKey: (path) => sourceAt(offsetOfKey(document, path)),
   }
@@ -61,26 +56,38 @@ function readText(file: string): string {
   }
 }
 
-function offsetOfValue(document: Document, path: Path): number {
-  for (let length = path.length; length > 0; length--) {
-    const node: unknown = document.getIn(path.slice(0, length), true)
-    if (isNode(node) && node.range) return node.range[0]
+function readTree(
+  document: Document.Parsed,
+): Pick<ConfigFile, 'tree'> & { readonly faults: readonly Fault[] } {
+  if (document.errors.length > 0) {
+    const faults = document.errors.map((error) => ({ offset: error.pos[0], message: describe(error) }))
+    return { tree: {}, faults }
   }
-  return 0
+  try {
+    const tree: unknown = document.toJS() ?? {}
+    if (isPlainMap(tree)) return { tree, faults: [] }
+    return { tree: {}, faults: [{ offset: 0, message: 'must be a map of options' }] }
+  } catch {
+    return { tree: {}, faults: [findBadAlias(document)] }
+  }
 }
 
-function offsetOfKey(document: Document, path: Path): number {
-  const parent = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents
-  const name = path.at(-1)
-  if (isSeq(parent) || !isMap(parent)) return offsetOfValue(document, path)
-  const pair = parent.items.find((candidate: Pair) => keyText(candidate.key) === String(name))
-  return offsetOfNode(pair?.key) ?? offsetOfValue(document, path)
+function describe({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
+  if (/call stack/.test(message)) return 'it is nested too deeply'
+  return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML'
 }
 
-function keyText(key: unknown): string {
-  return String(isNode(key) ? key.toJSON() : key)
-}
-
-function offsetOfNode(node: unknown): number | undefined {
-  return isNode(node) ? (node as Node).range?.[0] : undefined
+/** What else is read well but cannot be made a tree of: aliases of nothing, or of far too much. */
+function findBadAlias(document: Document.Parsed): Fault {
+  let fault: Fault = { offset: 0, message: 'the aliases (*name) stand for too much' }
+  visit(document, {
+    Alias(_key, alias) {
+      if (isNode(alias.resolve(document))) return undefined
+      const message = `there is no anchor for the alias *${alias.source}: a text that begins with * needs quotes`
+      fault = { offset: alias.range?.[0] ?? 0, message }
+      return visit.BREAK
+    },
+  })
+  return fault
 }

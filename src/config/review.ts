@@ -12,8 +12,8 @@ export interface Review {
   /** Whether a map or list is one, whatever may be wrong below: then its members may be gone through. */
   isShaped(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
-  /** The text of a secret; reported, and undefined, where it cannot be had. */
-  secret(path: Path, reference: SecretReference): string | undefined
+  /** The text of a secret; reported, with the way to one that is absent, and undefined where it cannot be had. */
+  secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined
   /** The same, but a file or variable that is not there is no fault. */
   secretIfPresent(path: Path, reference: SecretReference): string | undefined
 }
@@ -29,11 +29,16 @@ export function createReview(
     findings.push({ path, message, at })
   }
 
-  function read(path: Path, reference: SecretReference, mayBeAbsent: boolean): string | undefined {
-    const secret = readSecret(reference, env, resolvePath)
-    if ('value' in secret) return secret.value
-    if (!(mayBeAbsent && secret.isAbsent)) report(path, secret.problem)
+  function secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined {
+    const found = readSecret(reference, env, resolvePath)
+    if ('value' in found) return found.value
+    report(path, found.isAbsent && howToMake ? `${found.problem}; ${howToMake}` : found.problem)
     return undefined
+  }
+
+  function secretIfPresent(path: Path, reference: SecretReference): string | undefined {
+    const found = readSecret(reference, env, resolvePath)
+    return 'isAbsent' in found && found.isAbsent ? undefined : secret(path, reference)
   }
 
   return {
@@ -43,8 +48,8 @@ export function createReview(
       !fromSchema.some((finding) => isSameOrAbove(finding.path, path) || isSameOrAbove(path, finding.path)),
     isShaped: (path) => !fromSchema.some((finding) => isSameOrAbove(finding.path, path)),
     report,
-    secret: (path, reference) => read(path, reference, false),
-    secretIfPresent: (path, reference) => read(path, reference, true),
+    secret,
+    secretIfPresent,
   }
 }
 

@@ -11,7 +11,7 @@ export function readSecret(
   resolvePath: (path: string) => string,
 ): { readonly value: string } | { readonly problem: string; readonly isAbsent: boolean } {
   if (file !== undefined) return readSecretFile(resolvePath(file))
-  const value = env[name ?? '']
+  const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isAbsent: true }
   if (value === '') return { problem: `the environment variable ${name} is empty`, isAbsent: false }
   return { value }

@@ -19,38 +19,32 @@ export interface Validation {
   readonly findings: readonly Finding[]
 }
 
-const ajv = new Ajv({
-  allErrors: true,
-  useDefaults: true,
-  strict: true,
-  allowUnionTypes: true,
-  verbose: true,
-})
-// Told by their presence alone; the first says what to tell whoever writes one inline.
-ajv.addVocabulary(['secret', 'optional'])
-ajv.addKeyword({
-  keyword: 'duration',
-  schemaType: 'object',
-  type: 'string',
-  validate: isWithin(parseDurationMs),
-  errors: false,
-})
-ajv.addKeyword({
-  keyword: 'size',
-  schemaType: 'object',
-  type: 'string',
-  validate: isWithin(parseSizeBytes),
-  errors: false,
-})
-const validateTree = ajv.compile(configSchema)
+let compiled: ReturnType<typeof compile> | undefined
 
 /** Checks a tree against the schema and fills in the defaults; the given tree is left as it is. */
 export function validate(written: Record<string, unknown>): Validation {
   const tree = structuredClone(written)
+  compiled ??= compile()
+  const validateTree = compiled
   validateTree(tree)
-  const findings = (validateTree.errors ?? []).filter(isTelling).map(describe)
+  const findings = (validateTree.errors ?? []).filter(isTelling).map((error) => describe(error, tree))
   // The cast is sound where there are no findings: the schema that checked it is the one the type is from.
   return { tree: tree as ConfigTree, findings }
+}
+
+/** When it is first needed: most of the time that a short command takes would go into it. */
+function compile() {
+  const ajv = new Ajv({
+    ...{ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true },
+    // That it is a schema is known from its types, and one validation gains nothing from tuned code.
+    ...{ meta: false, validateSchema: false, code: { optimize: false } },
+  })
+  // Told by their presence alone; the first says what to tell whoever writes one inline.
+  ajv.addVocabulary(['secret', 'optional'])
+  const bounded = { schemaType: 'object', type: 'string', errors: false } as const
+  ajv.addKeyword({ keyword: 'duration', ...bounded, validate: isWithin(parseDurationMs) })
+  ajv.addKeyword({ keyword: 'size', ...bounded, validate: isWithin(parseSizeBytes) })
+  return ajv.compile(configSchema)
 }
 
 function isWithin(parse: (text: string) => number | undefined) {
@@ -66,8 +60,8 @@ function isTelling(error: ErrorObject): boolean {
   return !/\/anyOf\/\d+\//.test(error.schemaPath)
 }
 
-function describe(error: ErrorObject): Finding {
-  const path = pathOf(error.instancePath)
+function describe(error: ErrorObject, tree: unknown): Finding {
+  const path = pathOf(error.instancePath, tree)
   if (error.keyword === 'additionalProperties') {
     const name = String(error.params.additionalProperty)
     const node = schemaAt(path)
@@ -76,8 +70,14 @@ function describe(error: ErrorObject): Finding {
   if (error.keyword === 'required') {
     return { path: [...path, String(error.params.missingProperty)], at: 'value', message: 'is missing' }
   }
-  const node: SchemaNode = schemaAt(path) ?? {}
-  return { path, at: 'value', message: complaint(error, node) }
+  const message = error.data === null ? complainOfNothing(path) : complaint(error, schemaAt(path) ?? {})
+  return { path, at: 'value', message }
+}
+
+function complainOfNothing(path: Path): string {
+  const parent = schemaAt(path.slice(0, -1))
+  const isNeeded = parent?.required?.includes(String(path.at(-1))) === true
+  return isNeeded ? 'is empty: give it a value' : 'is empty: give it a value or leave it out'
 }
 
 function unknownOption(name: string, node: SchemaNode | undefined): string {
@@ -89,7 +89,6 @@ function unknownOption(name: string, node: SchemaNode | undefined): string {
 
 function complaint(error: ErrorObject, node: SchemaNode): string {
   const value: unknown = error.data
-  if (value === null) return 'is empty: give it a value or leave it out'
   if (node.secret && error.keyword === 'type')
     return 'a secret is never inline: give { file: … } or { env: … }'
   if (node.secret) return 'give exactly one of { file: … } and { env: … }'
@@ -102,7 +101,7 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
   }
   if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
   if (node.const !== undefined) return `must be ${String(node.const)}`
-  if (node.minimum !== undefined) return `must be a whole number from ${node.minimum} to ${node.maximum}`
+  if (node.type === 'integer') return `must be ${kindOf(node)}`
   if (node.anyOf) return `must be ${node.anyOf.map(kindOf).join(' or ')}`
   switch (error.keyword) {
     case 'type':
@@ -135,15 +134,24 @@ function kindOf(node: SchemaNode): string {
       return 'true or false'
     case 'string':
       return 'a text'
+    case 'integer':
+      return `a whole number from ${node.minimum} to ${node.maximum}`
     default:
       return node.type ?? 'something else'
   }
 }
 
-function pathOf(pointer: string): Path {
+/** A number where it counts the items of a list: the name of a thing may look like one. */
+function pathOf(pointer: string, tree: unknown): Path {
+  let place = tree
   return pointer
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    .map((escaped) => {
+      const part = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+      const isIndex = Array.isArray(place)
+      // The cast is sound: the pointer comes from the schema's walk through this tree.
+      place = (place as Record<string, unknown> | undefined)?.[part]
+      return isIndex ? Number(part) : part
+    })
 }

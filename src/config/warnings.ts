@@ -21,9 +21,11 @@ type Tree = ConfigReading['tree']
 function publicRoutes({ routes }: Tree) {
   return [...routes.entries()]
     .filter(([, { auth }]) => auth === 'none')
-    .flatMap(([index, { name, path }]) => {
+    .flatMap(([index, { name, path, host }]) => {
       const at = ['routes', index, 'auth']
-      const parent = routes.find((other) => other.auth !== 'none' && isBelow(path, other.path))
+      const parent = routes.find(
+        (other) => other.auth !== 'none' && isBelow(path, other.path) && mayShareHost(host, other.host),
+      )
       if (path === '/')
         return [{ path: at, message: `route "${name}" lets everybody reach everything under /` }]
       if (parent)
@@ -52,7 +54,10 @@ function openProxies({ trustedProxies }: Tree) {
 
 function unverifiedUpstreams({ upstreams }: Tree) {
   return Object.entries(upstreams)
-    .filter(([, { tls, targets }]) => !tls.verify && targets.some(({ url }) => url.startsWith('https:')))
+    .filter(
+      ([, { tls, targets }]) =>
+        !tls.verify && targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'),
+    )
     .map(([name]) => ({
       path: ['upstreams', name, 'tls', 'verify'],
       message: 'whoever answers is taken for the backend: give its certificate as tls.ca instead',
@@ -70,4 +75,9 @@ function uselessWebSockets({ routes }: Tree) {
 
 function isBelow(path: string, parent: string): boolean {
   return path !== parent && path.startsWith(parent.endsWith('/') ? parent : `${parent}/`)
+}
+
+/** Whether a request can be for both hosts: no host is any. */
+function mayShareHost(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a.toLowerCase() === b.toLowerCase()
 }

@@ -42,11 +42,16 @@ export interface SigningKeys {
    * @throws OperatorError where one cannot be unsealed
    */
   load(): Promise<readonly SigningKey[]>
+  /** @throws OperatorError where one cannot be unsealed: this is not the sealing key of the gateway */
+  assertReadable(): Promise<void>
   /** What is known of them without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
   /** Adds a key that signs once it has been announced, or at once. */
   rotate(when: 'announced' | 'now'): Promise<SigningKey>
-  /** Removes a key: its tokens end. @throws OperatorError for an unknown key, and for the last that can sign */
+  /**
+   * Removes a key: its tokens end. One that cannot be unsealed may always go: it cannot sign.
+   * @throws OperatorError for an unknown key, and for the last that can sign
+   */
   retire(kid: string): Promise<void>
 }
 
@@ -59,9 +64,11 @@ export interface SigningKeysOptions {
 }
 
 export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKeysOptions): SigningKeys {
-  async function add(signsFrom: number, unless?: 'signer'): Promise<SigningKey> {
+  async function add(afterMs: number, unless?: 'signer'): Promise<SigningKey> {
     const material = generateKeyMaterial(algorithm)
-    const key = { kid: createKid(material), algorithm, material, createdAt: clock(), signsFrom }
+    const createdAt = clock()
+    const signsFrom = createdAt + afterMs
+    const key = { kid: createKid(material), algorithm, material, createdAt, signsFrom }
     await store.addSigningKey(sealKey(key, sealer), unless)
     return key
   }
@@ -69,18 +76,19 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   async function load(): Promise<readonly SigningKey[]> {
     const stored = await store.listSigningKeys()
     const isComplete = stored.some((key) => key.algorithm === algorithm)
-    if (!isComplete) await add(clock(), 'signer')
+    if (!isComplete) await add(0, 'signer')
     const keys = isComplete ? stored : await store.listSigningKeys()
     return keys.map((key) => unsealKey(key, sealer))
   }
 
   async function retire(kid: string): Promise<void> {
     const keys = await store.listSigningKeys()
-    if (!keys.some((key) => key.kid === kid)) {
+    const retired = keys.find((key) => key.kid === kid)
+    if (!retired) {
       throw new OperatorError(`there is no signing key ${kid}`, { hint: 'See: gatehouse signing-keys list' })
     }
     const rest = keys.filter((key) => key.kid !== kid)
-    if (!currentSigner(rest, algorithm, clock())) {
+    if (unseal(retired, sealer) && !currentSigner(rest, algorithm, clock())) {
       throw new OperatorError(`${kid} is the only key that can sign`, {
         hint: 'Add another first: gatehouse signing-keys rotate',
       })
@@ -90,8 +98,11 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
 
   return {
     load,
+    assertReadable: async () => {
+      for (const key of await store.listSigningKeys()) unsealKey(key, sealer)
+    },
     list: () => store.listSigningKeys(),
-    rotate: (when) => add(clock() + (when === 'now' ? 0 : announcedMs)),
+    rotate: (when) => add(when === 'now' ? 0 : announcedMs),
     retire,
   }
 }
@@ -114,15 +125,20 @@ function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSignin
   }
 }
 
-function unsealKey({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Sealer): SigningKey {
-  const text = sealer.unseal(sealed, purposeOf(key.kid))
-  // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then looked at.
-  const material =
-    text === undefined ? undefined : parseKeyMaterial(text, 'private', key.algorithm as Algorithm)
-  if (material && !('unfit' in material)) return { ...key, material }
-  throw new OperatorError(`the signing key ${key.kid} cannot be unsealed with this sealing key`, {
-    hint: 'Bring back the sealing key that was used before, or: gatehouse signing-keys retire KID',
+function unsealKey(stored: StoredSigningKey, sealer: Sealer): SigningKey {
+  const key = unseal(stored, sealer)
+  if (key) return key
+  throw new OperatorError(`the signing key ${stored.kid} cannot be unsealed with this sealing key`, {
+    hint: 'Bring back the sealing key that was used before. Where it is lost: gatehouse signing-keys retire KID',
   })
+}
+
+function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Sealer): SigningKey | undefined {
+  const text = sealer.unseal(sealed, purposeOf(key.kid))
+  if (text === undefined) return undefined
+  // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then looked at.
+  const material = parseKeyMaterial(text, 'private', key.algorithm as Algorithm)
+  return 'unfit' in material ? undefined : { ...key, material }
 }
 
 /** PEM, or a secret as it is. */

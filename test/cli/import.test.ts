@@ -11,7 +11,7 @@ interface Imported {
 
 for (const driver of drivers) {
   t.test(`on ${driver}`, async (t) => {
-    const { folder, run } = await placeOn(t, driver)
+    const { folder, run, runProgram } = await placeOn(t, driver)
     const imported = async (text: string | Uint8Array, ...args: readonly string[]) => {
       writeFileSync(join(folder, 'people'), text)
       return run('accounts', 'import', 'people', ...args)
@@ -101,7 +101,7 @@ ada@example.com,Ada,Lovelace,Admin,true
       const outcomes = await Promise.all(
         Object.entries(files).map(([name, lines]) => {
           writeFileSync(join(folder, name), ['email', ...lines].join('\n'))
-          return run('accounts', 'import', name, '--json')
+          return runProgram('accounts', 'import', name, '--json')
         }),
       )
       t.strictSame(outcomes.map(({ status }) => status).toSorted(), [0, 1])

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Driver } from '../setup/gateway.ts'
 import { startRedis } from '../setup/redis.ts'
-import { type Outcome, run, tempFolder } from './run.ts'
+import { type Outcome, run, runProgram, tempFolder } from './run.ts'
 
 /** The config of a place, which may be laid over. */
 export function configOf(options: Readonly<Record<string, unknown>> = {}): string {
@@ -22,8 +22,10 @@ export function configOf(options: Readonly<Record<string, unknown>> = {}): strin
 export interface Place {
   readonly folder: string
   readonly config: string
-  /** Runs a command with the config of this place. */
+  /** Runs a command with the config of this place, in this process. */
   run(...args: readonly string[]): Promise<Outcome>
+  /** The same in a process of its own. */
+  runProgram(...args: readonly string[]): Promise<Outcome>
 }
 
 /** A folder with a config, and with other files, in which commands can be run; gone with the test. */
@@ -38,7 +40,13 @@ export function place(
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), content)
   }
-  return { folder, config, run: (...args) => run(t, [...args, '--config', config], { cwd: folder }) }
+  const inFolder = { cwd: folder }
+  return {
+    folder,
+    config,
+    run: (...args) => run(t, [...args, '--config', config], inFolder),
+    runProgram: (...args) => runProgram(t, [...args, '--config', config], inFolder),
+  }
 }
 
 /** A place whose accounts are kept in a store of this test alone. */

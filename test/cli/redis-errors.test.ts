@@ -2,7 +2,7 @@ import t from 'tap'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import { place, sealingKey } from './place.ts'
-import { run, serve } from './run.ts'
+import { runProgram, serve } from './run.ts'
 
 const withKey = { 'data/sealing.key': sealingKey }
 const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })
@@ -12,13 +12,17 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
   const url = `redis://127.0.0.1:${server.port}`
   const reasons: readonly (readonly [what: string, redis: object, reason: RegExp])[] = [
     ['nobody listens', { url: 'redis://127.0.0.1:1' }, /connection refused/i],
-    ['there is no such host', { url: 'redis://gatehouse.invalid:6379' }, /gatehouse\.invalid|host|resolve/i],
+    [
+      'there is no such host',
+      { url: 'redis://gatehouse.invalid:6379' },
+      /there is no host gatehouse\.invalid/,
+    ],
     ['no password', { url }, /password|authentication|NOAUTH/i],
     ['a wrong password', { url, password: { env: 'PASSWORD' } }, /password|WRONGPASS/i],
     [
       'a Cluster of which no node is there',
       { cluster: { nodes: ['127.0.0.1:1'] } },
-      /connection refused|no node|none of/i,
+      /connection refused|none of its nodes/i,
     ],
     [
       'Sentinels of which none is there',
@@ -30,7 +34,7 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
   const outcomes = await Promise.all(
     reasons.map(([, redis]) => {
       const { config, folder } = place(t, onRedis(redis), withKey)
-      return run(t, ['accounts', 'list', '--config', config], {
+      return runProgram(t, ['accounts', 'list', '--config', config], {
         cwd: folder,
         env: { PASSWORD: 'wrong-horse' },
       })

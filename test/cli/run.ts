@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { main } from '../../src/cli/main.ts'
 import { until } from '../setup/net.ts'
 
 /** What came of a command. */
@@ -39,13 +40,37 @@ export interface Ready {
   readonly pid: number
 }
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** The program, as its file. */
+export const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const patienceMs = 12_000
 // What Node prints of an error that nobody caught: frames, the file it was thrown in, its own version.
 const stackTrace = /^\s+at .+:\d+:\d+\)?$|^file:\/\/|^node:internal|^Node\.js v|\(node:\d+\)/m
 
-/** Runs the real program to its end. Whatever an operator does wrong, no stack trace is shown. */
+const home = process.cwd()
+
+/**
+ * Runs a command to its end in this process, which spares the start of another. One at a time: the working
+ * directory is that of the process. What runs until it is stopped gets a process of its own.
+ */
 export async function run(t: Test, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  if (args[0] === 'serve') return runProgram(t, args, options)
+  const output = { stdout: '', stderr: '' }
+  process.chdir(options.cwd ?? home)
+  const status = await main(args, {
+    out: { write: (text) => (output.stdout += text) },
+    err: { write: (text) => (output.stderr += text) },
+    env: options.env ?? {},
+  })
+  process.chdir(home)
+  return outcomeOf(status, output)
+}
+
+/** Runs the real program to its end. Whatever an operator does wrong, no stack trace is shown. */
+export async function runProgram(
+  t: Test,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
   const { child, ended } = start(t, args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), options.withinMs ?? patienceMs)
   const outcome = await ended
@@ -75,9 +100,13 @@ export function start(t: Test, args: readonly string[], { env = {}, cwd }: RunOp
   })
   const ended = once(child, 'close').then(() => {
     if (!isTornDown) t.notMatch(output.stderr, stackTrace, `gatehouse ${args.join(' ')} shows no stack trace`)
-    return { status: child.exitCode, ...output, json: () => JSON.parse(output.stdout) as unknown }
+    return outcomeOf(child.exitCode, output)
   })
   return { child, output, ended }
+}
+
+function outcomeOf(status: number | null, output: Serving['output']): Outcome {
+  return { status, ...output, json: () => JSON.parse(output.stdout) as unknown }
 }
 
 /** Starts `serve` and waits until it takes requests. */
@@ -85,7 +114,7 @@ export async function serve(
   t: Test,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<Serving & Ready> {
+): Promise<Serving & Ready & { readonly readyFile: string }> {
   const readyFile = join(tempFolder(t), 'ready.json')
   const serving = start(t, ['serve', '--ready-file', readyFile, ...args], options)
   const text = await until('the gateway is ready', () => {
@@ -93,7 +122,7 @@ export async function serve(
     return textOf(readyFile)
   })
   // The cast is sound: the tests of the ready file look at what is in it.
-  return { ...serving, ...(JSON.parse(text) as Ready) }
+  return { ...serving, ...(JSON.parse(text) as Ready), readyFile }
 }
 
 export function tempFolder(t: Test): string {

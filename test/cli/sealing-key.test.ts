@@ -17,8 +17,13 @@ async function usedPlace(t: Parameters<typeof place>[0]): Promise<Place> {
 }
 
 t.test('the key that was made first is kept', async (t) => {
-  const { folder, run } = place(t)
-  await Promise.all([run('accounts', 'list'), run('accounts', 'list'), run('signing-keys', 'list')])
+  const { folder, run, runProgram } = place(t)
+  const commands = [
+    ['accounts', 'list'],
+    ['accounts', 'list'],
+    ['signing-keys', 'list'],
+  ]
+  await Promise.all(commands.map((command) => runProgram(...command)))
   const key = readFileSync(join(folder, 'data/sealing.key'), 'utf8')
   t.equal(Buffer.from(key, 'base64').length, 32)
   await run('accounts', 'list')

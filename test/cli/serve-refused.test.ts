@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
 import { place } from './place.ts'
-import { type Outcome, run, serve } from './run.ts'
+import { type Outcome, runProgram, serve } from './run.ts'
 
 /** Starts that are refused, all at once: each must end by itself, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   return Promise.all(
     variants.map((args) => {
       const { config, folder } = place(t)
-      return run(t, ['serve', '--config', config, ...args], { cwd: folder, withinMs: 6_000 })
+      return runProgram(t, ['serve', '--config', config, ...args], { cwd: folder, withinMs: 6_000 })
     }),
   )
 }
@@ -31,6 +31,21 @@ t.test('an address that this machine does not have is told with the option that 
   t.equal(outcome?.status, 1)
   t.match(outcome?.stderr, 'gatehouse: cannot listen on 192.0.2.1:0: ')
   t.match(outcome?.stderr, 'listen.host')
+})
+
+t.test('a data folder that cannot be written is told with its path and its option', async (t) => {
+  const paths = ['gateway.yaml/gatehouse.db', '/sys/gatehouse/gatehouse.db', '/proc/gatehouse/gatehouse.db']
+  const outcomes = await starts(
+    t,
+    paths.map((path) => ['--set', `store.sqlite.path=${path}`]),
+  )
+  for (const [index, { status, stdout, stderr }] of outcomes.entries()) {
+    t.equal(status, 1)
+    t.equal(stdout, '', 'it never listened')
+    t.match(stderr, /^gatehouse: cannot open the database \//)
+    t.match(stderr, `${paths[index]}: `)
+    t.match(stderr, 'store.sqlite.path')
+  }
 })
 
 t.test('a bad config ends the start', async (t) => {

@@ -105,6 +105,7 @@ t.test('a second signal ends it at once with status 2', async (t) => {
   await until('it is stopping', () => gateway.output.stdout.includes('"stopping"') || undefined)
   gateway.child.kill('SIGTERM')
   t.equal((await gateway.ended).status, 2)
+  t.notOk(existsSync(gateway.readyFile), 'its ready file does not outlive it')
 })
 
 t.test('what is in the file can be overridden for one run, by flag and by environment', async (t) => {

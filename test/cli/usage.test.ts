@@ -1,4 +1,5 @@
 import t from 'tap'
+import { place } from './place.ts'
 import { run, tempFolder } from './run.ts'
 
 const cases: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
@@ -50,6 +51,15 @@ for (const [what, args, told] of cases) {
     t.match(stderr, /Usage: gatehouse|See: gatehouse .*--help/, 'it says where to read on')
   })
 }
+
+t.test('an operand may begin with a dash, as IDs of keys do', async (t) => {
+  const { run } = place(t)
+  for (const args of [['-c1-_x'], ['--json', '-c1-_x']]) {
+    const { status, stderr } = await run('signing-keys', 'retire', ...args)
+    t.equal(status, 1)
+    t.match(stderr, /^gatehouse: there is no signing key -c1-_x\n/)
+  }
+})
 
 t.test('-h is help as well', async (t) => {
   for (const args of [['-h'], ['check', '-h']]) {

@@ -82,8 +82,10 @@ t.test('an anchor may be used again', async (t) => {
 })
 
 t.test('what is deeper than any config is refused', async (t) => {
-  const text = `${good}x: ${'['.repeat(5_000)}${']'.repeat(5_000)}\n`
-  t.ok(problems(t, text).length > 0)
+  for (const depth of [5_000, 100_000]) {
+    const text = `${good}x: ${'['.repeat(depth)}${']'.repeat(depth)}\n`
+    t.match(problems(t, text), [/^3:\d+ {2}\(config\): it is nested too deeply$/])
+  }
 })
 
 t.test('a byte order mark and CR LF change nothing', async (t) => {

@@ -29,7 +29,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
       {
         ...{ name: 'all', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth: 'any' },
         ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
-        ...{ encodedSlash: 'reject', forwardCredentials: false },
+        ...{ encodedSlash: 'reject', forwardCredentials: false, rateLimit: undefined },
         ...{ bodyBytesMax: 10_485_760, responseTimeoutMs: undefined },
       },
     ],
@@ -42,7 +42,8 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
     keys: { sealingKey: { kind: 'file', file: join(folder, 'data/sealing.key') }, reveal: true },
     store: { driver: 'sqlite', path: join(folder, 'data/gatehouse.db') },
-    cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000 },
+    cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
+    failures: { limit: 10, perMs: 60_000 },
     log: { level: 'info', access: true },
     shutdown: { delayMs: 0, drainMs: 20_000 },
   })
@@ -50,9 +51,10 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
 
 t.test('0 means 0, and unlimited means just that', async (t) => {
   const tokens = { reuseGrace: '0s', clockTolerance: '0s' }
-  const config = load(t, { ...withRoute({ maxBody: '0B' }), tokens, cache: { ttl: '0s' }, ops: { port: 0 } })
+  const cache = { ttl: '0s', negativeTtl: '0s', maxStale: '0s' }
+  const config = load(t, { ...withRoute({ maxBody: '0B' }), tokens, cache, ops: { port: 0 } })
   t.match(config.tokens, { reuseGraceMs: 0, clockToleranceMs: 0 })
-  t.equal(config.cache.ttlMs, 0)
+  t.match(config.cache, { ttlMs: 0, negativeTtlMs: 0, maxStaleMs: 0 })
   t.equal(config.ops.port, 0)
   t.equal(config.routes[0]?.bodyBytesMax, 0)
   t.equal(load(t, withUpstream({ retries: { attempts: 0 } })).upstreams[0]?.retryAttempts, 0)
@@ -67,7 +69,7 @@ t.test('the three places of a Redis', async (t) => {
   const store = (redis: object) => load(t, { ...least, store: { driver: 'redis', redis } }, around).store
   const nothing = { username: undefined, password: undefined, tls: undefined, keyPrefix: 'gh:' }
   t.strictSame(store({ url: { env: 'URL' } }), {
-    ...{ driver: 'redis', ...nothing },
+    ...{ driver: 'redis', ...nothing, replicas: 0 },
     place: { kind: 'single', url: 'redis://:p@a/1' },
   })
   const sentinel = { name: 'main', nodes: ['a:1', '[::1]:2'], password: { env: 'SENTINEL' } }
@@ -76,13 +78,40 @@ t.test('the three places of a Redis', async (t) => {
     { host: '::1', port: 2 },
   ]
   t.strictSame(store({ sentinel, username: 'u', password: { env: 'PASSWORD' }, keyPrefix: '' }), {
-    ...{ driver: 'redis', tls: undefined, username: 'u', password: 'p', keyPrefix: '' },
+    ...{ driver: 'redis', tls: undefined, username: 'u', password: 'p', keyPrefix: '', replicas: 1 },
     place: { kind: 'sentinel', name: 'main', nodes, password: 's' },
   })
   t.strictSame(store({ cluster: { nodes: ['a:1', '[::1]:2'] }, tls: { verify: false } }), {
-    ...{ driver: 'redis', ...nothing, tls: { verify: false, ca: undefined } },
+    ...{ driver: 'redis', ...nothing, tls: { verify: false, ca: undefined }, replicas: 1 },
     place: { kind: 'cluster', nodes },
   })
+})
+
+t.test('the replicas that must have a change: auto is one wherever there can be a failover', async (t) => {
+  const files = { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') }
+  const nodes = ['a:1']
+  const cases: readonly (readonly [redis: object, replicas: number])[] = [
+    [{ url: 'redis://a' }, 0],
+    [{ url: 'redis://a', replicas: 'auto' }, 0],
+    [{ url: 'redis://a', replicas: 2 }, 2],
+    [{ cluster: { nodes } }, 1],
+    [{ cluster: { nodes }, replicas: 0 }, 0],
+    [{ sentinel: { name: 'main', nodes }, replicas: 'auto' }, 1],
+    [{ sentinel: { name: 'main', nodes }, replicas: 10 }, 10],
+  ]
+  for (const [redis, replicas] of cases) {
+    const { store } = load(t, { ...least, store: { driver: 'redis', redis } }, { files })
+    t.match(store, { replicas }, JSON.stringify(redis))
+  }
+})
+
+t.test('what a route and a client address are limited to', async (t) => {
+  const limitOf = (rateLimit: object) => load(t, withRoute({ rateLimit })).routes[0]?.rateLimit
+  t.strictSame(limitOf({ limit: 600, per: '1m' }), { limit: 600, perMs: 60_000, by: 'account' })
+  t.strictSame(limitOf({ limit: 1, per: '100ms', by: 'ip' }), { limit: 1, perMs: 100, by: 'ip' })
+  const failuresOf = (failures: object) => load(t, { ...least, limits: { failures } }).failures
+  t.strictSame(failuresOf({ limit: 3, per: '1h' }), { limit: 3, perMs: 3_600_000 })
+  t.strictSame(failuresOf({ per: '1s' }), { limit: 10, perMs: 1_000 }, 'each has a default of its own')
 })
 
 t.test('the config is frozen all the way down', async (t) => {

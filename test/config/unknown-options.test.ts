@@ -38,6 +38,19 @@ t.test('an unknown option is told with what was probably meant, at every level',
       { ...least, store: { redis: { sentinel: { nam: 'a', name: 'a', nodes: ['a:1'] } } } },
       'store.redis.sentinel.nam: unknown option, did you mean "name"?',
     ],
+    [
+      withRoute({ rateLimit: { limit: 1, pre: '1s' } }),
+      'routes[0].rateLimit.pre: unknown option, did you mean "per"?',
+    ],
+    [
+      { ...least, limits: { failures: { limits: 1 } } },
+      'limits.failures.limits: unknown option, did you mean "limit"?',
+    ],
+    [{ ...least, cache: { maxstale: '1m' } }, 'cache.maxstale: unknown option, did you mean "maxStale"?'],
+    [
+      { ...least, store: { redis: { url: 'redis://a', replica: 1 } } },
+      'store.redis.replica: unknown option, did you mean "replicas"?',
+    ],
     [{ ...least, nothingLikeIt: 1 }, 'nothingLikeIt: unknown option'],
   ]
   for (const [options, complaint] of slips) t.ok(complaints(t, options).includes(complaint), complaint)
@@ -47,6 +60,12 @@ t.test('an option of a later version is unknown until it works', async (t) => {
   for (const name of ['portal', 'cors', 'tracing', 'explain']) {
     t.strictSame(complaints(t, { ...least, [name]: {} }), [`${name}: unknown option`])
   }
-  for (const name of ['rateLimit', 'workers'])
-    t.match(complaints(t, withRoute({ [name]: 1 })), [/unknown option/])
+  const further: readonly (readonly [options: Options, option: string])[] = [
+    [{ ...least, listen: { workers: 1 } }, 'listen.workers'],
+    [{ ...least, listen: { tls: {} } }, 'listen.tls'],
+    [{ ...least, identity: { assertion: {} } }, 'identity.assertion'],
+    [withUpstream({ health: {} }), 'upstreams.backend.health'],
+    [withUpstream({ balancing: 'ipHash' }), 'upstreams.backend.balancing'],
+  ]
+  for (const [options, option] of further) t.strictSame(complaints(t, options), [`${option}: unknown option`])
 })

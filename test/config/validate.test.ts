@@ -42,6 +42,18 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
     [withRoute({ methods: 'GET' }), 'routes[0].methods: must be a list'],
     [withRoute({ roles: ['Admin', 'Admin'] }), 'routes[0].roles: has the same value twice'],
     [withRoute({ host: '' }), 'routes[0].host: must not be empty'],
+    [withRoute({ rateLimit: 600 }), 'routes[0].rateLimit: must be a map'],
+    [withRoute({ rateLimit: { limit: 600 } }), 'routes[0].rateLimit.per: is missing'],
+    [withRoute({ rateLimit: { per: '1m' } }), 'routes[0].rateLimit.limit: is missing'],
+    [
+      withRoute({ rateLimit: { limit: 1, per: '1s', by: 'IP' } }),
+      'routes[0].rateLimit.by: must be one of account, ip, did you mean "ip"?',
+    ],
+    [{ ...least, limits: { failures: 10 } }, 'limits.failures: must be a map'],
+    [
+      { ...least, store: { redis: { url: 'redis://a', replicas: 'all' } } },
+      'store.redis.replicas: must be "auto" or a whole number from 0 to 10',
+    ],
   ]
   for (const [options, complaint] of wrong) {
     t.ok(

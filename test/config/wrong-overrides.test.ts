@@ -45,6 +45,37 @@ for (const [what, setting] of refused) {
   })
 }
 
+t.test('what keeps an override from being placed is told by its own name', async (t) => {
+  const own = 'is below an option that has a value of its own'
+  const reasons: readonly (readonly [setting: string, complaint: string])[] = [
+    ['listen.port.x=1', `listen.port.x: ${own}`],
+    ['publicUrl.x=1', `publicUrl.x: ${own}`],
+    ['routes.all.auth=none', 'routes.all.auth: items of a list go by their number, which counts from 0'],
+    ['routes[2].auth=none', 'routes[2].auth: the list has 1 items so far'],
+    ['=1', '(config): names no option'],
+  ]
+  for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
+})
+
+t.test('what an override begins and does not finish is told by its name', async (t) => {
+  const around = { settings: ['upstreams.1.connections=5', 'routes[1].name=second'] }
+  const place = (setting: string) => `--set ${setting}`
+  t.strictSame(problems(t, JSON.stringify(least), around).toSorted(), [
+    `${place('routes[1].name')}  routes[1].auth: is missing`,
+    `${place('routes[1].name')}  routes[1].path: is missing`,
+    `${place('routes[1].name')}  routes[1].upstream: is missing`,
+    `${place('upstreams.1.connections')}  upstreams.1.targets: is missing`,
+  ])
+})
+
+t.test('a list may be made longer, an item after the other', async (t) => {
+  const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
+  t.strictSame(complaints(t, least, { settings }), [])
+  t.strictSame(complaints(t, least, { settings: settings.toReversed() }), [
+    'trustedProxies[1]: the list has 0 items so far',
+  ])
+})
+
 function told(t: Test, setting: string): readonly string[] {
   const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
   // Whatever a fault of ours does to the prototype of all objects must not reach the other tests.

@@ -4,7 +4,8 @@ import type { Review } from '../review.ts'
 export function reviewCookie(review: Review): void {
   if (!review.isSound(['cookie']) || !review.isSound(['publicUrl'])) return
   const { name, path, sameSite, secure } = review.tree.cookie
-  const isSecure = secure === 'auto' ? review.tree.publicUrl.startsWith('https:') : secure
+  const isHttps = URL.parse(review.tree.publicUrl)?.protocol === 'https:'
+  const isSecure = secure === 'auto' ? isHttps : secure
   if (/^__(host|secure)-/i.test(name) && !isSecure) {
     review.report(['cookie', 'name'], `"${name}" needs secure: true, or an https publicUrl`)
   }

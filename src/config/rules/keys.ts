@@ -9,7 +9,9 @@ export function reviewKeys(review: Review): void {
   const path = ['keys', 'sealingKey']
   const { sealingKey } = review.tree.keys
   const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
-  const text = isMadeAtStart ? review.secretIfPresent(path, sealingKey) : review.secret(path, sealingKey)
+  const text = isMadeAtStart
+    ? review.secretIfPresent(path, sealingKey)
+    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : howToMake)
   if (text !== undefined && !parseSealingKey(text)) {
     review.report(path, `is no sealing key: it must be 32 bytes in base64 or hexadecimal; ${howToMake}`)
   }

@@ -31,22 +31,25 @@ function reviewUpstream(review: Review, index: number, route: RouteTree): void {
 
 function reviewMatch(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  if (review.isSound(at('path')) && !isPlainPath(route.path)) {
-    const message = 'must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
-    review.report(at('path'), message)
-  }
+  const ofPath = review.isSound(at('path')) ? pathComplaint(route.path) : undefined
+  if (ofPath) review.report(at('path'), ofPath)
   if (review.isSound(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
     review.report(at('host'), 'must be a host name without scheme, port and path')
   }
   for (const [position, method] of (review.isSound(at('methods')) ? (route.methods ?? []) : []).entries()) {
-    const complaint = methodComplaint(method)
-    if (complaint) review.report([...at('methods'), position], complaint)
+    const ofMethod = methodComplaint(method)
+    if (ofMethod) review.report([...at('methods'), position], ofMethod)
   }
 }
 
-function isPlainPath(path: string): boolean {
+/** What keeps a path from being one that every server reads alike; undefined where it is. */
+function pathComplaint(path: string): string | undefined {
   const target = parseTarget(path)
-  return target !== undefined && target.query === '' && !target.hasEncodedSlash
+  if (target?.query !== '' || target.hasEncodedSlash) {
+    return 'must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
+  }
+  // Requests carry other characters percent-encoded: such a path would never match.
+  return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
 }
 
 function methodComplaint(method: string): string | undefined {
@@ -79,7 +82,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isSound(['routes', index, 'path']) &&
       review.isSound(['routes', index, 'host']) &&
       review.isSound(['routes', index, 'methods']) &&
-      isPlainPath(route.path),
+      pathComplaint(route.path) === undefined,
   )
   for (const [position, [index, route]] of sound.entries()) {
     const rival = sound

@@ -36,6 +36,9 @@ function reviewUrl(review: Review, path: Path, text: string, isInline: boolean):
     )
   } else if (!/^\/?\d{0,4}$/.test(url.pathname)) {
     review.report(path, 'its path must be the number of a database')
+  } else if (url.search || url.hash) {
+    // The driver takes options from it, a password among them, which would pass by this config.
+    review.report(path, 'must have no query and no fragment: set its options beside it')
   }
 }
 

@@ -18,7 +18,12 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
   if (node.items) return node.items
-  const property = node.properties?.[part]
-  if (property) return property
+  // Own ones only: an option may be misnamed as what every object has.
+  if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
+}
+
+/** Whether an option is, or may be, a list. */
+export function isList(node: SchemaNode | undefined): boolean {
+  return node?.type === 'array' || node?.anyOf?.some(isList) === true
 }

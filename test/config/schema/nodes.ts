@@ -38,6 +38,7 @@ export const everything = {
       upstream: 'it',
       auth: 'any',
       roles: ['Admin'],
+      rateLimit: { limit: 600, per: '1m' },
     },
   ],
   trustedProxies: ['10.0.0.0/8'],

@@ -1,0 +1,55 @@
+import { CsvError, type Options, parse } from 'csv-parse/sync'
+
+/** A record of a CSV file, and the line on which it begins; lines count from 1. */
+export interface CsvRecord {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** The place from which on a file is no CSV. */
+export interface CsvFault {
+  readonly line: number
+  readonly message: string
+}
+
+interface ParsedRecord {
+  readonly record: readonly string[]
+  /** The last line that has been read. */
+  readonly info: { readonly lines: number }
+}
+
+const options = {
+  relax_column_count: true,
+  skip_empty_lines: true,
+  trim: true,
+  relax_quotes: true,
+  info: true,
+}
+
+/** All records before the first place that is no CSV, and what is wrong there. */
+export function readCsv(text: string): { readonly records: readonly CsvRecord[]; readonly fault?: CsvFault } {
+  const lines = text.split(/\r\n|\n|\r/)
+  const records: CsvRecord[] = []
+  let linesRead = 0
+  function take({ record, info }: ParsedRecord): void {
+    records.push({ line: firstLine(lines, linesRead), cells: record })
+    linesRead = info.lines
+  }
+  try {
+    // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
+    parse(text, { ...options, on_record: take as unknown as NonNullable<Options['on_record']> })
+    return { records }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    const message =
+      error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote that is never closed' : 'text behind a closing quote'
+    return { records, fault: { line: firstLine(lines, linesRead), message } }
+  }
+}
+
+/** Where the next record begins: empty lines are skipped. */
+function firstLine(lines: readonly string[], linesRead: number): number {
+  let index = linesRead
+  while (index < lines.length && lines[index]?.trim() === '') index++
+  return index + 1
+}

@@ -1,0 +1,16 @@
+import type { Environment } from '../config/secrets.ts'
+
+/** What a command finds around it. */
+export interface Terminal {
+  /** Standard output: what was asked for. */
+  readonly out: Output
+  /** Standard error: all else. */
+  readonly err: Output
+  /** Default: that of the process. */
+  readonly env?: Environment
+}
+
+interface Output {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}

@@ -1,0 +1,40 @@
+import { type Document, isAlias, isMap, isNode, isSeq } from 'yaml'
+import type { Path } from './problem.ts'
+
+/** Where the value at a path begins; that of the nearest part above it where it is not written. */
+export function offsetOfValue(document: Document, path: Path): number {
+  for (let length = path.length; length > 0; length--) {
+    const offset = offsetOfNode(nodeAt(document, path.slice(0, length)))
+    if (offset !== undefined) return offset
+  }
+  return 0
+}
+
+/** Where the name of the option at a path begins; an item of a list has none, and its value stands for it. */
+export function offsetOfKey(document: Document, path: Path): number {
+  const parent = nodeAt(document, path.slice(0, -1))
+  const pair = pairOf(isAlias(parent) ? parent.resolve(document) : parent, path.at(-1))
+  return offsetOfNode(pair?.key) ?? offsetOfValue(document, path)
+}
+
+function nodeAt(document: Document, path: Path): unknown {
+  let node: unknown = document.contents
+  for (const part of path) {
+    const parent = isAlias(node) ? node.resolve(document) : node
+    node = isSeq(parent) ? parent.items[Number(part)] : pairOf(parent, part)?.value
+  }
+  return node
+}
+
+/** Compared as texts: a name in the file may be written as a number. */
+function pairOf(map: unknown, name: string | number | undefined) {
+  return isMap(map) ? map.items.find(({ key }) => textOf(key) === String(name)) : undefined
+}
+
+function textOf(key: unknown): string {
+  return String(isNode(key) ? key.toJSON() : key)
+}
+
+function offsetOfNode(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined
+}

@@ -1,0 +1,20 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Makes a folder, and those above it that are missing, for nobody else to look into. Not mkdir's own
+ * `recursive`: where the system says "no such file" of a folder that cannot be made (/proc, automounts),
+ * that tries for ever.
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    // The slash: a file in its place is then told as what it is.
+    if (code === 'EEXIST') return void statSync(`${path}/`)
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    makeFolder(dirname(path))
+    makeFolder(path)
+  }
+}

@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { place } from './place.ts'
+
+// The other tests run commands in their own process: here each runs once as the program it is.
+const { config, folder, runProgram } = place(t)
+const ada = 'ada@example.com'
+
+/** Runs a command that prints data, to its JSON. */
+async function json(...args: readonly string[]): Promise<unknown> {
+  const outcome = await runProgram(...args, '--json')
+  t.equal(outcome.status, 0, args.join(' '))
+  t.equal(outcome.stderr, '', args.join(' '))
+  return outcome.json()
+}
+
+t.test('accounts: made, imported, listed, shown, changed and removed', async (t) => {
+  const created = await json('accounts', 'create', '--email', ada, '--role', 'Admin')
+  t.match(created, { email: ada, role: 'Admin', secretKey: /^gsk_/, apiKey: /^gak_/ })
+  writeFileSync(join(folder, 'people.csv'), 'email\nbob@example.com\n')
+  t.match(await json('accounts', 'import', 'people.csv'), [{ email: 'bob@example.com' }])
+  t.match(await json('accounts', 'update', ada, '--disabled', 'true'), { email: ada, disabled: true })
+  t.match(await json('accounts', 'show', ada), { email: ada, role: 'Admin', disabled: true })
+  t.match(await json('accounts', 'delete', 'bob@example.com'), { id: /^\w{16}$/ })
+  t.match(await json('accounts', 'list'), [{ email: ada }])
+})
+
+t.test('keys and sessions of an account', async (t) => {
+  const { secretKey } = (await json('keys', 'reset-secret', ada, '--grace', '1h')) as { secretKey: string }
+  const { apiKey } = (await json('keys', 'reset-api', ada)) as { apiKey: string }
+  t.strictSame(await json('keys', 'show', ada), { secretKey, apiKey })
+  t.strictSame(await json('sessions', 'list', ada), [])
+  t.strictSame(await json('sessions', 'revoke', ada), { revoked: [] })
+})
+
+t.test('signing keys', async (t) => {
+  const { kid } = (await json('signing-keys', 'rotate', '--now')) as { kid: string }
+  const keys = (await json('signing-keys', 'list')) as readonly { kid: string; state: string }[]
+  t.equal(keys.find(({ state }) => state === 'signing')?.kid, kid)
+  const other = keys.find(({ state }) => state !== 'signing')?.kid ?? ''
+  t.strictSame(await json('signing-keys', 'retire', other), { kid: other })
+})
+
+t.test('the config', async (t) => {
+  t.match(await json('check'), { file: config, isValid: true, problems: [], warnings: [] })
+  t.match(await json('config', 'schema'), { title: 'Gatehouse config' })
+  const options = (await json('config', 'show')) as readonly { path: string; value: unknown }[]
+  t.strictSame(options.find(({ path }) => path === 'keys.sealingKey')?.value, '[secret]')
+})
+
+t.test('what is refused ends with status 1, bad usage with 2, both without a stack trace', async (t) => {
+  t.match(await runProgram('accounts', 'show', 'nobody@example.com'), { status: 1, stdout: '' })
+  t.match(await runProgram('accounts', 'show'), { status: 2, stdout: '' })
+})
