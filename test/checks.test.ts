@@ -9,8 +9,9 @@ import { configSchema } from '../src/config/schema/schema.ts'
 /** A command of the project's own, which says what is wrong. */
 function run(command: string, args: readonly string[]) {
   // Without the loaders that the test runner adds to every child: they break what loads modules its own way.
-  const { NODE_OPTIONS: _, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env })
+  const { status, stdout, stderr } = spawnSync('env', ['-u', 'NODE_OPTIONS', command, ...args], {
+    encoding: 'utf8',
+  })
   return { status, said: stdout + stderr }
 }
 
