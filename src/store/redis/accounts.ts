@@ -22,7 +22,7 @@ const createScript = loadScript('create-accounts', { isChange: true })
 const saveScript = loadScript('save-account', { isChange: true })
 const deleteScript = loadScript('delete-account', { isChange: true })
 
-/** Accounts as hashes, one index of their e-mails and one of their IDs. */
+/** Accounts as texts, one index of their e-mails and one of their IDs. */
 export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connection): AccountVerbs {
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))

@@ -56,6 +56,16 @@ function decodeKey({ digest, sealed, createdAt }: WrittenKey): StoredKey {
   return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), createdAt }
 }
 
+/** The fields of a hash as a script returns them: name, value, name, value. */
+export function fieldsOf(reply: unknown): Fields {
+  const words: unknown[] = Array.isArray(reply) ? reply : []
+  const fields: Record<string, string> = {}
+  for (let index = 0; index + 1 < words.length; index += 2) {
+    fields[String(words[index])] = String(words[index + 1])
+  }
+  return fields
+}
+
 export function sessionFields({ id, accountId, createdAt, expiresAt }: NewSession): string {
   return fieldList({ id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt })
 }

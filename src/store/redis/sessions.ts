@@ -1,7 +1,7 @@
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
 import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { parseAccount, parseSession, sessionFields } from './records.ts'
+import { fieldsOf, parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
 
 type SessionVerbs = Pick<
@@ -9,6 +9,7 @@ type SessionVerbs = Pick<
   'startSession' | 'rotateSession' | 'findSession' | 'listSessions' | 'endSession'
 >
 
+const readScript = loadScript('read-session', { isChange: false })
 const startScript = loadScript('start-session', { isChange: false })
 const rotateScript = loadScript('rotate-session', { isChange: false })
 const endScript = loadScript('end-session', { isChange: true })
@@ -17,7 +18,9 @@ const endScript = loadScript('end-session', { isChange: true })
 const keptAfterEndMs = 24 * 3_600_000
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions({ keys, ask, write, change, tell, confirmAbsence }: Connection): SessionVerbs {
+export function openSessions(connection: Connection): SessionVerbs {
+  const { keys, ask, read, write, change, tell, confirmAbsence } = connection
+
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
     return parseSession(fields) ?? confirmAbsence()
@@ -26,6 +29,17 @@ export function openSessions({ keys, ask, write, change, tell, confirmAbsence }:
   async function findAccount(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
     return text === null ? confirmAbsence() : parseAccount(text)
+  }
+
+  /** In one step: a round trip less for every refresh. */
+  async function findBoth(
+    id: string,
+  ): Promise<{ readonly session: Session | undefined; readonly account: Account | undefined }> {
+    const reply = await read(readScript, [keys.session(id)], [keys.account('')])
+    const [fields, text]: unknown[] = Array.isArray(reply) ? reply : []
+    const session = parseSession(fieldsOf(fields)) ?? (await confirmAbsence())
+    const account = typeof text === 'string' ? parseAccount(text) : await confirmAbsence()
+    return { session, account }
   }
 
   async function start(session: NewSession, { revision }: { readonly revision: number }) {
@@ -42,8 +56,7 @@ export function openSessions({ keys, ask, write, change, tell, confirmAbsence }:
   /** Judges a use and carries it out; once more where session or account changed in between. */
   async function rotate(use: RefreshTokenUse): Promise<Rotation> {
     for (;;) {
-      const found = await find(use.sessionId)
-      const account = found && (await findAccount(found.accountId))
+      const { session: found, account } = await findBoth(use.sessionId)
       const verdict = judgeRefreshToken(use, found, account)
       switch (verdict.kind) {
         case 'refuse':
