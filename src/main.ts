@@ -1,10 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { keepCompiled } from './compile-cache.ts'
 
-// Before anything else is loaded: what Node makes of the sources is kept beside the packages for the next
-// start. Where that folder cannot be written, a start takes a little longer.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/gatehouse', import.meta.url)))
+keepCompiled()
 
 const { main } = await import('./cli/main.ts')
 
