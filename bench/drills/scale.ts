@@ -7,6 +7,7 @@ import { createDirectory } from '../../src/cache/directory.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import { optionsOf } from '../../test/store/redis/place.ts'
 import { percentile, type Report, summary } from './figures.ts'
 import type { Scope } from './fleet.ts'
 
@@ -20,19 +21,7 @@ const madeUp = 200_000
 export async function scale(scope: Scope, report: Report, [size]: readonly string[]): Promise<void> {
   const total = Number(size ?? accounts)
   const redis = await startRedis(scope)
-  const place = { kind: 'single', url: redis.url } as const
-  const store = openRedisStore(
-    {
-      place,
-      username: undefined,
-      password: undefined,
-      tls: undefined,
-      keyPrefix: 'gh:',
-      replicas: 0,
-      commandTimeoutMs: 30_000,
-    },
-    { listens: false },
-  )
+  const store = openRedisStore(optionsOf(redis, { commandTimeoutMs: 30_000 }), { listens: false })
   scope.teardown(() => store.close())
   await store.ready(5_000)
   const keys = await fill(report, store, total)

@@ -1,25 +1,11 @@
 import t from 'tap'
-import type { StoreOptions } from '../../src/store/open.ts'
-import { type RedisServer, startRedis } from '../setup/redis.ts'
-import { openInspector } from '../store/redis/place.ts'
+import { startRedis } from '../setup/redis.ts'
+import { openInspector, optionsOf } from '../store/redis/place.ts'
 import { surviveKills } from './rounds.ts'
-
-function optionsOf({ url }: RedisServer): StoreOptions {
-  const place = { kind: 'single', url } as const
-  return {
-    driver: 'redis',
-    place,
-    username: undefined,
-    password: undefined,
-    tls: undefined,
-    keyPrefix: 'gh:',
-    replicas: 0,
-  }
-}
 
 t.test('on Redis a kill at any moment loses no answered write and leaves none half-done', async (t) => {
   const server = await startRedis(t)
-  await surviveKills(t, { store: optionsOf(server), rounds: 15, withinMs: 8_000 })
+  await surviveKills(t, { store: { driver: 'redis', ...optionsOf(server) }, rounds: 15, withinMs: 8_000 })
   const inspector = openInspector(t, server)
   const accounts = await inspector.zcard('gh:{account}:ids')
   t.equal(await inspector.hlen('gh:{account}:emails'), accounts)
@@ -29,7 +15,7 @@ t.test('on Redis a kill at any moment loses no answered write and leaves none ha
 t.test('nor does a kill of Redis itself, where it appends every write to its file', async (t) => {
   const server = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
   await surviveKills(t, {
-    store: optionsOf(server),
+    store: { driver: 'redis', ...optionsOf(server) },
     rounds: 8,
     withinMs: 8_000,
     kill: () => server.signal('SIGKILL'),
