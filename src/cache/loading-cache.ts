@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { GatehouseError } from '../errors.ts'
 import type { Contact } from './contact.ts'
+import { createLru } from './lru.ts'
 
 /** `stale`: served past its time, as the store is out of reach. */
 export type LookUp = 'hit' | 'negative_hit' | 'miss' | 'stale'
@@ -49,8 +49,8 @@ export function createLoadingCache<Value extends object>(
   options: LoadingCacheOptions<Value>,
 ): LoadingCache<Value> {
   const { ttlMs, maxStaleMs, absentTtlMs, contact, load, clock, report } = options
-  const entries = new LRUCache<string, Entry<Value>>({ max: options.entriesMax })
-  const absences = new LRUCache<string, { readonly loadedAt: number }>({ max: options.absentEntriesMax })
+  const entries = createLru<Entry<Value>>(options.entriesMax)
+  const absences = createLru<{ readonly loadedAt: number }>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
   let refreshes = 0
 

@@ -1,0 +1,26 @@
+import { LRUCache } from 'lru-cache'
+
+/** A map that forgets what was used longest ago. */
+export interface Lru<Value extends object> {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+  clear(): void
+}
+
+/** Made when its first entry comes: room for 100,000 takes 15 ms, which no start should wait for. */
+export function createLru<Value extends object>(entriesMax: number): Lru<Value> {
+  let entries: LRUCache<string, Value> | undefined
+
+  function set(key: string, value: Value): void {
+    entries ??= new LRUCache({ max: entriesMax })
+    entries.set(key, value)
+  }
+
+  return {
+    get: (key) => entries?.get(key),
+    set,
+    delete: (key) => void entries?.delete(key),
+    clear: () => entries?.clear(),
+  }
+}
