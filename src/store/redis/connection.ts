@@ -7,6 +7,8 @@ import { createKeys } from './keys.ts'
 import type { Acknowledgement, Client, Script } from './scripts.ts'
 
 const retryReadyMs = 100
+/** A replica that is there has a change sooner: whoever waits longer waits for one that is not. */
+const acknowledgedWithinMs = 2_000
 
 /** A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`. */
 export type Connection = ReturnType<typeof openConnection>
@@ -17,7 +19,7 @@ export function openConnection(options: RedisOptions) {
   const listeners: ((change: LoggedChange) => void)[] = []
   const acknowledgement: Acknowledgement = {
     replicas: options.replicas,
-    timeoutMs: options.commandTimeoutMs,
+    timeoutMs: Math.min(options.commandTimeoutMs, acknowledgedWithinMs),
   }
   /** The ID of the store that was seen first: with another one, or none, what was there is lost. */
   let knownId: string | undefined
