@@ -108,7 +108,8 @@ function startReader(store: Store) {
     isTold: (id: string) => isAll || told.has(id),
     catchUp: async () => {
       await stop()
-      await until('the log is read', read)
+      // Sentinel takes its time to turn a master that came back into a replica.
+      await until('the log is read', read, 30_000)
     },
   }
 }
