@@ -107,7 +107,7 @@ async function play(
   const [revoked, ...toWrite] = accounts.slice(known + unknown)
   if (!revoked) throw new Error('no account to revoke')
   await fleet.operate(({ accounts }) => accounts.resetSecretKey(revoked.account.id, 0))
-  const writer = startWriter(fleet, toWrite)
+  const writer = await startWriter(fleet, toWrite)
 
   await scene.breakStore()
   const affected = fleet.instances.filter((_, index) => scene.affected?.includes(index) ?? true)

@@ -9,11 +9,14 @@ export interface Writer {
 }
 
 const pauseMs = 20
+const writtenBefore = 5
 
-export function startWriter(fleet: Fleet, accounts: readonly CreatedAccount[]): Writer {
+/** Resolves once the first are answered: what is answered before an outage must be there after it, too. */
+export async function startWriter(fleet: Fleet, accounts: readonly CreatedAccount[]): Promise<Writer> {
   const answered = new Map<string, { readonly spent: string; readonly current: string }>()
   let isOn = true
   let resets = 0
+  const begun = Promise.withResolvers<void>()
   const walk = fleet.operate(async (operator) => {
     for (let turn = 0; isOn; turn++) {
       const made = accounts[turn % accounts.length]
@@ -24,6 +27,7 @@ export function startWriter(fleet: Fleet, accounts: readonly CreatedAccount[]): 
         const current = await operator.accounts.resetSecretKey(id, 0)
         answered.set(id, { spent, current })
         resets++
+        if (resets === writtenBefore) begun.resolve()
       } catch {
         // Not answered: it may be there or not, and either is right. This account is left alone from now on.
         answered.delete(id)
@@ -33,6 +37,7 @@ export function startWriter(fleet: Fleet, accounts: readonly CreatedAccount[]): 
     }
   })
 
+  await Promise.race([begun.promise, walk])
   return {
     stop: async (client) => {
       isOn = false

@@ -1,8 +1,23 @@
 import { GatehouseError } from '../errors.ts'
 import type { Account, AccountChanges, Store, StoredKey } from '../store/store.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
 import type { Sealer } from './sealing.ts'
+
+/**
+ * `store-unavailable` of a change that may have been made, and may not last: with the keys it gave, which nobody
+ * else has. Only an operator is told of them.
+ */
+export class UnconfirmedKeys extends GatehouseError {
+  /** What the function would have returned. */
+  readonly made: unknown
+
+  constructor(made: unknown, { cause }: Error) {
+    super('store-unavailable', { cause })
+    this.made = made
+  }
+}
 
 export interface CreatedAccount {
   readonly account: Account
@@ -13,7 +28,7 @@ export interface CreatedAccount {
 
 /** The life of an account. IDs and e-mails find it; every function that names one throws `account-not-found`. */
 export interface Accounts {
-  /** @throws GatehouseError `request-invalid`, `account-exists` */
+  /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all that makes keys */
   create(input: AccountInput): Promise<CreatedAccount>
   /** All or none. @throws the same, with the e-mails that are taken */
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
@@ -62,19 +77,25 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }
 
+  async function create(input: AccountInput): Promise<CreatedAccount> {
+    assertValid(input)
+    const created = prepare(input)
+    await keeping(created, save([created]))
+    return created
+  }
+
   async function createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
     for (const input of inputs) assertValid(input)
     const created = inputs.map(prepare)
-    const creation = await store.createAccounts(created.map(({ account }) => account))
-    if (creation.kind === 'created') return created
-    const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
-    throw new GatehouseError('account-exists', { errors })
+    await keeping(created, save(created))
+    return created
   }
 
-  async function create(input: AccountInput): Promise<CreatedAccount> {
-    const [created] = await createAll([input])
-    if (!created) throw new GatehouseError('internal')
-    return created
+  async function save(created: readonly CreatedAccount[]): Promise<void> {
+    const creation = await store.createAccounts(created.map(({ account }) => account))
+    if (creation.kind === 'created') return
+    const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
+    throw new GatehouseError('account-exists', { errors })
   }
 
   async function find(idOrEmail: string): Promise<Account> {
@@ -101,14 +122,14 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
     const { id } = await find(idOrEmail)
     const { key, stored } = newKey('secretKey', id)
     const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
-    const account = await store.resetSecretKey(id, { secretKey: stored, graceUntil })
+    const account = await keeping(key, store.resetSecretKey(id, { secretKey: stored, graceUntil }))
     return account ? key : notFound()
   }
 
   async function resetApiKey(idOrEmail: string): Promise<string> {
     const { id } = await find(idOrEmail)
     const { key, stored } = newKey('apiKey', id)
-    return (await store.resetApiKey(id, stored)) ? key : notFound()
+    return (await keeping(key, store.resetApiKey(id, stored))) ? key : notFound()
   }
 
   return {
@@ -125,6 +146,13 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
       return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
     },
   }
+}
+
+/** Lets a write that may have been made fail with the keys that it gave. */
+function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
+  return write.catch((error: unknown) => {
+    throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error
+  })
 }
 
 function purposeOf(kind: KeyKind, accountId: string): string {

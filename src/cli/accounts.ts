@@ -5,6 +5,7 @@ import { accountCard, accountData, createdData } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator, withSealingOperator } from './operator.ts'
 import { card, printData, table } from './print.ts'
+import { rescueKeys } from './rescue.ts'
 
 const pageSize = 500
 
@@ -24,20 +25,22 @@ const create: Command = {
   run: async (invocation) => {
     const email = invocation.text('email')
     if (email === undefined) throw new UsageError('--email is missing')
-    const created = await withSealingOperator(invocation.config, ({ accounts }) =>
-      accounts.create({
-        email,
-        firstName: invocation.text('first-name') ?? '',
-        lastName: invocation.text('last-name') ?? '',
-        role: invocation.text('role') ?? defaultRole,
-        isVerified: invocation.flag('verified'),
-      }),
+    const input = {
+      email,
+      firstName: invocation.text('first-name') ?? '',
+      lastName: invocation.text('last-name') ?? '',
+      role: invocation.text('role') ?? defaultRole,
+      isVerified: invocation.flag('verified'),
+    }
+    const { made: created, doubt } = await rescueKeys(
+      withSealingOperator(invocation.config, ({ accounts }) => accounts.create(input)),
     )
     printData(invocation, createdData(created), [
-      'The account has been made. Keep its keys:',
+      doubt ? 'The account and its keys, should it last:' : 'The account has been made. Keep its keys:',
       ...accountCard(created.account),
       ...card({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
     ])
+    if (doubt) throw doubt
     return 0
   },
 }

@@ -8,6 +8,7 @@ import { createdData } from './account-view.ts'
 import type { Command } from './command.ts'
 import { withSealingOperator } from './operator.ts'
 import { printAside, printData, table } from './print.ts'
+import { rescueKeys } from './rescue.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How many e-mails are looked up at the same time. */
@@ -32,12 +33,13 @@ export const importCommand: Command = {
         },
       )
     }
-    const created = await withSealingOperator(invocation.config, async ({ accounts, store }) => {
+    const work = withSealingOperator(invocation.config, async ({ accounts, store }) => {
       const badLines = [...file.badLines, ...(await findTaken(file, store, terminal))].toSorted(
         (a, b) => a.line - b.line,
       )
       return badLines.length > 0 ? refuse(path, badLines, terminal) : createAll(file, accounts)
     })
+    const { made: created, doubt } = await rescueKeys(work)
     const rows = created.map(({ account, secretKey, apiKey }) => [
       account.id,
       account.email,
@@ -49,6 +51,7 @@ export const importCommand: Command = {
       created.map(createdData),
       table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.'),
     )
+    if (doubt) throw doubt
     return 0
   },
 }

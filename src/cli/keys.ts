@@ -3,6 +3,7 @@ import { OperatorError } from '../errors.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator, withSealingOperator } from './operator.ts'
 import { card, printData } from './print.ts'
+import { rescueKeys } from './rescue.ts'
 
 const graceMsMax = 30 * 24 * 3_600_000
 
@@ -24,11 +25,13 @@ const resetSecret: Command = {
     const graceMs = parseDurationMs(grace)
     if (graceMs === undefined || graceMs > graceMsMax)
       throw new UsageError('--grace takes 0s to 30d, such as 24h')
-    const secretKey = await withSealingOperator(invocation.config, ({ accounts }) =>
-      accounts.resetSecretKey(who, graceMs),
+    const { made: secretKey, doubt } = await rescueKeys(
+      withSealingOperator(invocation.config, ({ accounts }) => accounts.resetSecretKey(who, graceMs)),
     )
     const fate = graceMs === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
-    printData(invocation, { secretKey }, ['The secret key has been replaced:', `  ${secretKey}`, fate])
+    const lines = ['The secret key has been replaced:', `  ${secretKey}`, fate]
+    printData(invocation, { secretKey }, doubt ? doubtfulLines('secret', secretKey) : lines)
+    if (doubt) throw doubt
     return 0
   },
 }
@@ -40,12 +43,12 @@ const resetApi: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const apiKey = await withSealingOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who))
-    printData(invocation, { apiKey }, [
-      'The API key has been replaced:',
-      `  ${apiKey}`,
-      'The old one no longer works.',
-    ])
+    const { made: apiKey, doubt } = await rescueKeys(
+      withSealingOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who)),
+    )
+    const lines = ['The API key has been replaced:', `  ${apiKey}`, 'The old one no longer works.']
+    printData(invocation, { apiKey }, doubt ? doubtfulLines('API', apiKey) : lines)
+    if (doubt) throw doubt
     return 0
   },
 }
@@ -69,6 +72,10 @@ const show: Command = {
     printData(invocation, { secretKey, apiKey }, card({ 'Secret key': secretKey, 'API key': apiKey }))
     return 0
   },
+}
+
+function doubtfulLines(kind: 'secret' | 'API', key: string): string[] {
+  return [`The new ${kind} key, should the change last:`, `  ${key}`]
 }
 
 export const keyCommands: readonly Command[] = [resetSecret, resetApi, show]

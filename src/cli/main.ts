@@ -1,5 +1,6 @@
 import { didYouMean } from '../config/suggest.ts'
 import { GatehouseError, OperatorError, reasonOf } from '../errors.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
 import { readVersion } from '../version.ts'
 import { type Command, parseInvocation, UsageError } from './command.ts'
 import { allCommands, commandsOf } from './commands.ts'
@@ -79,7 +80,12 @@ function report(error: unknown, command: Command, terminal: Terminal): number {
   throw error
 }
 
-function describe({ code, detail, title, cause }: GatehouseError): string {
+function describe(error: GatehouseError): string {
+  const { code, detail, title, cause } = error
+  if (isStoreFailure(error, 'unconfirmed')) {
+    return `the change may have been made, and may be lost again: ${reasonOf(cause)}\n  Look whether it is there once the store and its replicas are back; where it is not, make it again.`
+  }
+  if (isStoreFailure(error, 'lost')) return reasonOf(cause)
   if (code === 'store-unavailable') {
     return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
   }

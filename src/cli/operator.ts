@@ -15,7 +15,8 @@ export interface Operator {
   readonly signingKeys: SigningKeys
 }
 
-const storePatienceMs = 5_000
+/** How long a store may take to answer at first: behind Sentinel or in a Cluster others are asked before it. */
+const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
 
 /**
  * Opens the store of the config for the time of some work.
@@ -29,7 +30,7 @@ export async function withOperator<Result>(
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'command')
   try {
-    await store.ready(storePatienceMs)
+    await store.ready(patienceFor(config))
     const sealer = createSealer(sealingKey)
     const clock = Date.now
     return await work({
@@ -41,6 +42,11 @@ export async function withOperator<Result>(
   } finally {
     await store.close()
   }
+}
+
+function patienceFor({ store }: Config): number {
+  const isDirect = store.driver === 'sqlite' || store.place.kind === 'single'
+  return isDirect ? storePatienceMs.direct : storePatienceMs.byOthers
 }
 
 /**

@@ -177,7 +177,7 @@ export interface Taken {
   readonly resetMs: number
 }
 
-/** What caches must drop. */
+/** What caches must drop. A session changes but once: it ends. */
 export type Change =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'session'; readonly sessionId: string }

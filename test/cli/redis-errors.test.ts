@@ -1,8 +1,8 @@
 import t from 'tap'
 import { until } from '../setup/net.ts'
-import { startRedis } from '../setup/redis.ts'
+import { redisCommand, startRedis } from '../setup/redis.ts'
 import { place, sealingKey } from './place.ts'
-import { runProgram, serve } from './run.ts'
+import { run, runProgram, serve } from './run.ts'
 
 const withKey = { 'data/sealing.key': sealingKey }
 const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })
@@ -44,10 +44,111 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
     const outcome = outcomes[index]
     t.equal(outcome?.status, 1, what)
     t.equal(outcome?.stdout, '', what)
-    t.match(outcome?.stderr, /^gatehouse: cannot reach Redis[\s\S]*store\.redis/, what)
+    t.match(
+      outcome?.stderr,
+      /^gatehouse: cannot reach Redis[^\n]* (127\.0\.0\.1|gatehouse\.invalid):\d+/,
+      what,
+    )
+    t.match(outcome?.stderr, /store\.redis/, what)
     t.match(outcome?.stderr.replace('cannot reach Redis', ''), reason, what)
-    t.notMatch(outcome?.stderr, /enableOfflineQueue|Stream isn't|horse/, what)
+    t.notMatch(outcome?.stderr, /enableOfflineQueue|Stream isn't|maxRetries|Retrying|horse/, what)
   }
+})
+
+t.test(
+  'a command without its Redis gives up soon; where others must be asked first it says so',
+  async (t) => {
+    const single = place(t, onRedis({ url: { env: 'PLACE' } }), withKey)
+    const startedAt = performance.now()
+    const { status, stderr } = await run(t, ['accounts', 'list', '--config', single.config], {
+      env: { PLACE: 'redis://ada:battery-staple@127.0.0.1:1/0' },
+    })
+    const tookMs = performance.now() - startedAt
+    t.equal(status, 1)
+    t.match(stderr, /^gatehouse: cannot reach Redis at 127\.0\.0\.1:1: connection refused\n {2}It must run/)
+    t.notMatch(stderr, /battery|ada/)
+    // 1.5 s, and what a busy machine adds; others are given 5 s.
+    t.ok(tookMs < 4_900, `after ${tookMs.toFixed(0)} ms`)
+    const sentinel = place(t, onRedis({ sentinel: { name: 'main', nodes: ['127.0.0.1:1'] } }), withKey)
+    t.match(
+      (await sentinel.run('accounts', 'list')).stderr,
+      /"main"[^\n]*127\.0\.0\.1:1.*\n {2}.*had 5 s to name/,
+    )
+  },
+)
+
+t.test('a Redis that hangs is told without the words of a driver', async (t) => {
+  const server = await startRedis(t)
+  const { run } = place(t, onRedis({ url: server.url }), withKey)
+  server.signal('SIGSTOP')
+  const { status, stderr } = await run('accounts', 'list')
+  server.signal('SIGCONT')
+  t.equal(status, 1)
+  t.match(
+    stderr,
+    new RegExp(`^gatehouse: cannot reach Redis at 127\\.0\\.0\\.1:${server.port}: it does not answer`),
+  )
+  t.notMatch(stderr, /enableOfflineQueue|Stream isn't|Command timed out/)
+})
+
+t.test('a change that no replica has is told as doubtful, and its keys are not lost', async (t) => {
+  const { url } = await startRedis(t)
+  const { run } = place(t, onRedis({ url, replicas: 1 }), withKey)
+  const sure = (...args: readonly string[]) => run(...args, '--set', 'store.redis.replicas=0')
+  const doubt = /^gatehouse: the change may have been made, and may be lost again: only 0 of 1 replicas/
+  const email = 'ada@example.com'
+
+  const created = await run('accounts', 'create', '--email', email, '--json')
+  t.equal(created.status, 1)
+  t.match(created.stderr, doubt)
+  t.match(created.json(), { email, secretKey: /^gsk_/, apiKey: /^gak_/ })
+  t.strictSame((await sure('keys', 'show', email, '--json')).json(), {
+    secretKey: (created.json() as { readonly secretKey: string }).secretKey,
+    apiKey: (created.json() as { readonly apiKey: string }).apiKey,
+  })
+
+  for (const [command, member] of [
+    ['reset-secret', 'secretKey'],
+    ['reset-api', 'apiKey'],
+  ] as const) {
+    const reset = await run('keys', command, email, '--json')
+    t.equal(reset.status, 1, command)
+    t.match(reset.stderr, doubt, command)
+    t.match((await sure('keys', 'show', email, '--json')).json(), reset.json() as object, command)
+    const told = await run('keys', command, email)
+    t.equal(told.status, 1, command)
+    t.match(told.stdout, /^The new (secret|API) key, should the change last:\n {2}g[sa]k_\S+\n$/, command)
+    const shown = (await sure('keys', 'show', email, '--json')).json() as Readonly<Record<string, string>>
+    t.ok(told.stdout.includes(shown[member] ?? '-'), command)
+  }
+
+  const updated = await run('accounts', 'update', email, '--role', 'Admin')
+  t.equal(updated.status, 1)
+  t.equal(updated.stdout, '')
+  t.match(updated.stderr, doubt)
+})
+
+t.test('a Redis that was flushed under a gateway takes no command for a new beginning', async (t) => {
+  const redis = await startRedis(t)
+  const { config, run } = place(t, onRedis({ url: redis.url }), withKey)
+  await serve(t, ['--config', config])
+  const { stdout } = await run('accounts', 'create', '--email', 'ada@example.com')
+  t.match(stdout, /gsk_/)
+  await redisCommand(redis.port, 'FLUSHALL')
+  await until('the gateway misses it', async () =>
+    (await redisCommand(redis.port, 'EXISTS gh:{account}:lost-id')).startsWith(':1'),
+  )
+  for (const args of [
+    ['accounts', 'create', '--email', 'eve@example.com'],
+    ['accounts', 'list'],
+    ['signing-keys', 'rotate'],
+  ]) {
+    const refused = await run(...args)
+    t.equal(refused.status, 1)
+    t.equal(refused.stdout, '')
+    t.match(refused.stderr, /^gatehouse: Redis has lost its data: restore them; or,.* stop all gateways/)
+  }
+  t.match(await redisCommand(redis.port, 'EXISTS gh:{account}:store-id'), /^:0/)
 })
 
 t.test('a database that the Redis does not have is refused: it must not fall back on another', async (t) => {

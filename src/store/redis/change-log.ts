@@ -2,6 +2,7 @@ import { changesAtStart, parseChange } from '../changes.ts'
 import type { ChangeReading, LoggedChange } from '../store.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
+import { createPublished } from './published.ts'
 import { loadScript } from './scripts.ts'
 import { openSubscription } from './subscription.ts'
 
@@ -15,24 +16,36 @@ export interface ChangeLog {
 
 /** @param listens whether changes are to be heard as they are made; commands need not */
 export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
-  const { keys, read, seeId, hear } = connection
+  const { keys, read, storeId, hear } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
   let aheadMs = 0
   const onOurClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - aheadMs })
   const subscription = listens
-    ? openSubscription(options, keys.channel, (logged) => hear(onOurClock(logged)))
+    ? openSubscription(options, keys.channel, (logged) => published.hear(logged))
     : undefined
+  const published = createPublished((logged) => hear(onOurClock(logged)))
 
   /** The last entry that was read: a log that has another in its place has lost what was read of it. */
   let last: Entry | undefined
 
   async function readLog(after: number | undefined): Promise<ChangeReading> {
+    try {
+      const reading = await readNow(after)
+      published.caughtUp(reading.head)
+      return reading
+    } catch (error) {
+      published.hold()
+      throw error
+    }
+  }
+
+  async function readNow(after: number | undefined): Promise<ChangeReading> {
     const asked = Date.now()
     const reply = await read(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesAtStart])
     const { head, id, now, entries } = parsePicture(reply)
     aheadMs = now - (asked + Date.now()) / 2
-    const isOther = seeId(id)
-    const isContinued = after === undefined || (!isOther && continues(entries, after, head))
+    await storeId.see(id)
+    const isContinued = after === undefined || continues(entries, after, head)
     last = entries.at(-1)
     subscription?.check(head)
     if (!isContinued) return { head, changes: undefined, completeSince: Date.now() }

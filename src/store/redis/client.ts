@@ -33,17 +33,42 @@ const silenceMs = 1_000
 /** How long the other side may take to close a connection; one that is dead does not. */
 const disconnectTimeoutMs = 200
 /** A Cluster that changes is asked again so often, so long after: all within what a request may wait. */
-const redirections = { most: 4, delayMs: 50 }
+export const redirections = { most: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, most: 1_000 }
 
 /**
  * Opens a client that fails at once rather than queueing: whoever asks decides what an outage means.
  * It reconnects by itself; `error` events only say so, as every command has its own rejection.
  */
-export function openClient(options: RedisOptions): Client {
+export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
+  let isClosed = false
+  let attempts = 0
   client.on('error', () => {})
-  return client
+  client.on('ready', () => {
+    attempts = 0
+  })
+  // The driver gives up for ever where a Sentinel tells of a failover while it is being asked for the master.
+  client.on('end', () => {
+    if (isClosed) return
+    attempts++
+    setTimeout(() => {
+      if (!isClosed) client.connect().catch(() => {})
+    }, reconnectDelay(attempts)).unref()
+  })
+
+  function close(): void {
+    isClosed = true
+    client.disconnect()
+  }
+
+  return { client, close }
+}
+
+interface OpenClient {
+  readonly client: Client
+  /** Closes it at once; only so does it stay closed. */
+  close(): void
 }
 
 function connect({ place, ...options }: RedisOptions): Client {

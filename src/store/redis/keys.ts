@@ -9,6 +9,7 @@ export function createKeys(prefix: string) {
     log: `${base}log`,
     head: `${base}log-head`,
     storeId: `${base}store-id`,
+    lostId: `${base}lost-id`,
     channel: `${base}changes`,
     emails: `${base}emails`,
     ids: `${base}ids`,

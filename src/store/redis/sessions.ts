@@ -12,6 +12,7 @@ type SessionVerbs = Pick<
 const readScript = loadScript('read-session', { isChange: false })
 const startScript = loadScript('start-session', { isChange: false })
 const rotateScript = loadScript('rotate-session', { isChange: false })
+const confirmScript = loadScript('confirm-session', { isChange: false })
 const endScript = loadScript('end-session', { isChange: true })
 
 /** How long a record outlives its session, so that an expired token can be told from an unknown one. */
@@ -19,7 +20,7 @@ const keptAfterEndMs = 24 * 3_600_000
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
 export function openSessions(connection: Connection): SessionVerbs {
-  const { keys, ask, read, write, change, tell, confirmAbsence } = connection
+  const { keys, ask, read, write, change, tell, confirmAbsence, waitsForReplicas } = connection
 
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
@@ -62,8 +63,11 @@ export function openSessions(connection: Connection): SessionVerbs {
         case 'refuse':
           if (verdict.why === 'reused') await end(use.sessionId, 'reused')
           return { kind: 'over', why: verdict.why }
-        case 'repeat':
-          return { kind: 'current', session: verdict.session, account: verdict.account }
+        case 'repeat': {
+          const { session, account } = verdict
+          if (await confirm(session, account.revision)) return { kind: 'current', session, account }
+          break
+        }
         case 'advance': {
           const { session, account } = verdict
           if (await advance(session, use, account.revision)) {
@@ -86,6 +90,16 @@ export function openSessions(connection: Connection): SessionVerbs {
       [revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
     )
     return advanced === 1
+  }
+
+  /**
+   * The rotation that is repeated may have been refused, or be under way, for want of a replica: whoever is
+   * told of it now is told no sooner than the one who asked first. @returns false where something has changed
+   */
+  async function confirm({ id, accountId, generation }: Session, revision: number): Promise<boolean> {
+    if (!waitsForReplicas) return true
+    const sessionKeys = [keys.account(accountId), keys.session(id)]
+    return (await write(confirmScript, sessionKeys, [revision, generation])) === 1
   }
 
   async function end(id: string, reason: SessionEnd): Promise<boolean> {

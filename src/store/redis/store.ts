@@ -12,7 +12,7 @@ import { openSigningKeys } from './signing-keys.ts'
  * @param listens whether changes of others are to be heard as they are made
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
-  const connection = openConnection(options)
+  const connection = openConnection(options, listens)
   const changeLog = openChangeLog(connection, options, listens)
   return {
     ready: connection.ready,

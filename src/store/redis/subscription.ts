@@ -21,7 +21,7 @@ export function openSubscription(
   channel: string,
   hear: (change: LoggedChange) => void,
 ): Subscription {
-  const client = openClient(options)
+  const { client, close } = openClient(options)
   let heard: number | undefined
   let reopenedAt = 0
   let behindSince: number | undefined
@@ -53,7 +53,7 @@ export function openSubscription(
     client.disconnect(true)
   }
 
-  return { check, close: () => client.disconnect() }
+  return { check, close }
 }
 
 /** `position time kind subject`, as log-change.lua writes it. */

@@ -66,22 +66,6 @@ t.test('what a newer version logs is passed over', async (t) => {
   })
 })
 
-t.test('a log that begins anew cannot be told, even once it is as long as it was', async (t) => {
-  const writer = await openWithChanges(t, 3)
-  const readers = await Promise.all([1, 2, 3, 4].map(() => openStoreAt(t, optionsOf(server))))
-  for (const reader of readers) t.equal((await reader.readChanges(undefined)).head, 3)
-  await writer.close()
-  // Such as a restart without its data, after which somebody makes accounts again.
-  await inspector.flushall()
-  const stranger = await openStoreAt(t, optionsOf(server))
-  for (const [index, reader] of readers.entries()) {
-    await stranger.addSigningKey(newSigningKey())
-    const { changes, head } = await reader.readChanges(3)
-    t.equal(changes, undefined, `after ${index + 1} new changes`)
-    t.strictSame(told(await reader.readChanges(head)), { head, changes: [] }, 'and goes on from there')
-  }
-})
-
 t.test('a log that has lost its last entries and got others cannot be told', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(store)

@@ -45,6 +45,17 @@ t.test('a slot that moves to another node while it is used takes nothing with it
   t.equal((await store.resetApiKey(account.id, newKey()))?.revision, 2)
 })
 
+t.test('who waits for replicas follows a slot that has moved', async (t) => {
+  const store = await openStoreAt(t, { ...clusterOptions(nodes), replicas: 1 })
+  const account = await createAccount(store)
+  const from = await ownerOf(nodes, anyKey)
+  const to = nodes.slice(0, 3).find(({ id }) => id !== from.id) ?? from
+  await moveSlot(from, to)
+  const resets = Array.from({ length: 10 }, () => store.resetApiKey(account.id, newKey()))
+  t.ok((await Promise.all(resets)).every((reset) => reset !== undefined))
+  t.equal((await store.findAccount(account.id))?.revision, 11)
+})
+
 t.test('when the master of the slot dies its replica goes on, and nothing answered is lost', async (t) => {
   const owner = await ownerOf(nodes, anyKey)
   const others = nodes.filter(({ id }) => id !== owner.id)

@@ -1,8 +1,10 @@
 import t from 'tap'
+import { isStoreFailure } from '../../../src/store/store-failure.ts'
+import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
 import { createAccount, newAccount, newKey, newSigningKey, plain, startSession } from '../samples.ts'
-import { openInspector, openStoreAt, optionsOf } from './place.ts'
+import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 
 const server = await startRedis(t)
 const inspector = openInspector(t, server)
@@ -10,6 +12,8 @@ t.beforeEach(() => inspector.flushall())
 
 /** What does not rest on what is stored. */
 const independent = ['takeToken', 'beat', 'startSession']
+/** Said to those who start meanwhile. */
+const lostId = 'gh:{account}:lost-id'
 
 t.test('a Redis that has lost its data is unavailable, not empty', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
@@ -33,9 +37,9 @@ t.test('a Redis that has lost its data is unavailable, not empty', async (t) => 
   }
   for (const [verb, ask] of Object.entries(asked)) {
     const error = await ask().catch((error: unknown) => error)
-    t.match(error, { code: 'store-unavailable', cause: { message: /lost its data/ } }, verb)
+    t.match(error, { code: 'store-unavailable', cause: { kind: 'lost', message: /lost its data/ } }, verb)
   }
-  t.strictSame(await inspector.keys('gh:{account}:*'), [], 'and nothing is written into what is empty')
+  t.strictSame(await inspector.keys('gh:{account}:*'), [lostId], 'and nothing else is written there')
 })
 
 t.test('once its data is back it is used again', async (t) => {
@@ -52,17 +56,69 @@ t.test('once its data is back it is used again', async (t) => {
   t.equal(await store.findAccount('nobody'), undefined)
 })
 
-t.test('another store in its place is taken for what it is once its log is read', async (t) => {
+t.test('an older copy of the same store is used, and what came after it cannot be told', async (t) => {
+  const store = await openStoreAt(t, optionsOf(server))
+  const account = await createAccount(store)
+  await store.updateAccount(account.id, { role: 'Then' })
+  const keys = await inspector.keys('*')
+  const copies = await Promise.all(keys.map((key) => inspector.dumpBuffer(key)))
+  await store.updateAccount(account.id, { role: 'Later' })
+  const { head } = await store.readChanges(undefined)
+  await inspector.flushall()
+  await t.rejects(store.readChanges(head), { code: 'store-unavailable' })
+  for (const [index, key] of keys.entries()) await inspector.restore(key, 0, copies[index] ?? '')
+  const reading = await store.readChanges(head)
+  t.match(reading, { head: head - 1, changes: undefined })
+  t.equal((await store.findAccount(account.id))?.role, 'Then')
+})
+
+t.test('another store in its place is not taken for it, but by who starts anew', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   const { head } = await store.readChanges(undefined)
   await inspector.flushall()
   const stranger = await openStoreAt(t, optionsOf(server))
   const other = await createAccount(stranger)
-  await stranger.addSigningKey(newSigningKey())
-  const refusal = await store.findAccount(account.id).catch((error: unknown) => error)
-  t.match(refusal, { code: 'store-unavailable' }, 'nobody is missing before that')
-  t.equal((await store.readChanges(head)).changes, undefined)
-  t.equal(await store.findAccount(account.id), undefined)
-  t.equal((await store.findAccount(other.id))?.id, other.id)
+  for (let change = 0; change < 3; change++) {
+    await stranger.addSigningKey(newSigningKey())
+    for (const after of [head, undefined]) {
+      const error = await store.readChanges(after).catch((error: unknown) => error)
+      t.match(error, { code: 'store-unavailable', cause: { kind: 'lost', message: /restart all gateways/ } })
+    }
+    t.ok(isStoreFailure(await store.findAccount(account.id).catch((error: unknown) => error), 'lost'))
+  }
+  const anew = await openStoreAt(t, optionsOf(server))
+  t.equal((await anew.readChanges(undefined)).head, 3)
+  t.equal(await anew.findAccount(account.id), undefined)
+  t.equal((await anew.findAccount(other.id))?.id, other.id)
+})
+
+t.test('while somebody misses what was there, nobody begins anew in its place', async (t) => {
+  const store = await openStoreAt(t, optionsOf(server))
+  const account = await createAccount(store)
+  const { head } = await store.readChanges(undefined)
+  await inspector.flushall()
+  await t.rejects(store.readChanges(head), { code: 'store-unavailable' })
+  const starter = openAt(t, optionsOf(server))
+  await starter.ready(5_000)
+  const asked = {
+    readChanges: () => starter.readChanges(undefined),
+    findAccount: () => starter.findAccount(account.id),
+    createAccounts: () => starter.createAccounts([newAccount()]),
+    addSigningKey: () => starter.addSigningKey(newSigningKey()),
+  }
+  for (const [verb, ask] of Object.entries(asked)) {
+    t.ok(isStoreFailure(await ask().catch((error: unknown) => error), 'lost'), verb)
+  }
+  t.strictSame(await inspector.keys('gh:{account}:*'), [lostId])
+  // By itself, once nobody misses it any more.
+  await store.close()
+  t.ok((await inspector.pttl(lostId)) > 0)
+  await until('it begins anew', () =>
+    starter.createAccounts([newAccount()]).then(
+      () => true,
+      () => undefined,
+    ),
+  )
+  t.equal((await starter.readChanges(undefined)).head, 0)
 })

@@ -114,6 +114,43 @@ t.test('a channel that has fallen silent is noticed by what the log says, and op
   t.ok(performance.now() - cutAt < 4_000, `after ${(performance.now() - cutAt).toFixed(0)} ms`)
 })
 
+t.test('while the log cannot be read, what is published waits for it', async (t) => {
+  const wire = await startWire(t, server.port)
+  const { store, heard, read } = await startListener(t, optionsOf(wire, { commandTimeoutMs: 250 }))
+  const writer = await openStoreAt(t, optionsOf(server))
+  t.ok(wire.cutThose('evalsha') > 0)
+  const isRead = () =>
+    read().then(
+      () => true,
+      () => undefined,
+    )
+  t.equal(await isRead(), undefined)
+  await writer.addSigningKey(newSigningKey())
+  const early: number[] = []
+  await until('the log is read again', async () => {
+    early.push(heard.length)
+    return isRead()
+  })
+  t.ok(early.length > 1)
+  t.strictSame([...new Set(early)], [0], 'nothing is heard before')
+  t.equal((await store.readChanges(0)).changes?.length, 1, 'the log says it')
+  await writer.addSigningKey(newSigningKey())
+  await until('it hears as before', () => heard.some(({ position }) => position === 2) || undefined)
+})
+
+t.test('but not for long', async (t) => {
+  const { heard, read } = await startListener(t, optionsOf(server))
+  // Such as a user whose rights were cut: what is published still comes.
+  await inspector.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha')
+  t.teardown(() => inspector.call('ACL', 'SETUSER', 'default', '+eval', '+evalsha'))
+  await t.rejects(read(), { code: 'store-unavailable' })
+  const publishedAt = performance.now()
+  await inspector.publish(channel, '7 1800000000000 session one')
+  await until('it is heard', () => heard.length > 0 || undefined)
+  const afterMs = performance.now() - publishedAt
+  t.ok(afterMs > 1_000 && afterMs < 4_000, `after ${afterMs.toFixed(0)} ms`)
+})
+
 t.test('a channel on which nothing happens is left as it is', async (t) => {
   const { read } = await startListener(t, optionsOf(server))
   const idOf = async () => /id=(\d+).*cmd=subscribe/.exec(String(await inspector.client('LIST')))?.[1]

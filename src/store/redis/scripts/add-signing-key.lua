@@ -3,7 +3,7 @@
 -- Answers the position of the change, or 0 where it was not added.
 if ARGV[6] ~= '' then
   for _, text in ipairs(redis.call('HVALS', KEYS[4])) do
-    if cjson.decode(text).algorithm == ARGV[6] then return 0 end
+    if cjson.decode(text).algorithm == ARGV[6] then return log_nothing() end
   end
 end
 claim_store()

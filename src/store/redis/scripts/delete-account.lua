@@ -3,7 +3,7 @@
 -- KEYS[8..] each session  ARGV[4] ID  ARGV[5..] IDs of the sessions
 -- Answers the position of the change, 0 where there is no such account, or 'changed'.
 local text = redis.call('GET', KEYS[6])
-if not text then return 0 end
+if not text then return log_nothing() end
 local known = {}
 for i = 5, #ARGV do known[ARGV[i]] = true end
 for _, session in ipairs(redis.call('ZRANGE', KEYS[7], 0, -1)) do

@@ -13,6 +13,13 @@ local function log_change(kind, subject)
   return head
 end
 
+-- Where all is as it should be already: whoever is told so waits until the replicas have it, too.
+local function log_nothing()
+  local head = redis.call('GET', KEYS[2])
+  if head then redis.call('SET', KEYS[2], head) end
+  return 0
+end
+
 -- What is written first gives the store its ID: without it nobody can tell an empty store from a lost one.
 local function claim_store()
   redis.call('SET', KEYS[3], ARGV[3], 'NX')

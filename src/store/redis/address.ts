@@ -1,0 +1,31 @@
+import type { RedisOptions } from './client.ts'
+
+/** Which Redis is meant, for an operator: without its user and password. */
+export function addressOf(place: RedisOptions['place']): string {
+  switch (place.kind) {
+    case 'single':
+      return `Redis at ${hostOf(place.url)}`
+    case 'sentinel':
+      return `Redis "${place.name}", by the Sentinels at ${nodesOf(place)}`
+    case 'cluster':
+      return `Redis Cluster at ${nodesOf(place)}`
+    default:
+      return place satisfies never
+  }
+}
+
+function hostOf(url: string): string {
+  if (!URL.canParse(url)) return 'the URL of the config'
+  const { hostname, port } = new URL(url)
+  return `${hostname}:${port === '' ? 6379 : port}`
+}
+
+function nodesOf({
+  nodes,
+}: {
+  readonly nodes: readonly { readonly host: string; readonly port: number }[]
+}): string {
+  return nodes
+    .map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+    .join(', ')
+}

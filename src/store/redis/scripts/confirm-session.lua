@@ -1,0 +1,9 @@
+-- Writes again which refresh token is current, unless session or account have changed since they were judged:
+-- who waits until the replicas have this has waited for the rotation too, whoever made it.
+-- KEYS[1] the account  KEYS[2] the session  ARGV[1] revision judged  ARGV[2] generation judged
+local text = redis.call('GET', KEYS[1])
+if not text or cjson.decode(text).revision ~= tonumber(ARGV[1]) then return 0 end
+local session = redis.call('HMGET', KEYS[2], 'generation', 'end')
+if session[1] ~= ARGV[2] or session[2] then return 0 end
+redis.call('HSET', KEYS[2], 'generation', ARGV[2])
+return 1
