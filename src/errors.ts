@@ -16,7 +16,8 @@ export const failures = {
     status: 400,
     title: 'The request is not valid',
     detail: 'The request, or a member of its body, is not what this path takes.',
-    check: 'The `errors` list names each field; where there is none, `detail` says what is wrong.',
+    check:
+      'The `errors` list names each member of the body, a header, `body` or `request`, and what is wrong with it.',
   },
   'path-ambiguous': {
     status: 400,
@@ -228,7 +229,7 @@ export const failures = {
 
 export type Code = keyof typeof failures
 
-/** One field of a body that is wrong, as in `errors` of a problem+json answer. */
+/** What is wrong: a member of the body or a header by its name, the `body` or the `request` as a whole. */
 export interface FieldError {
   readonly field: string
   readonly message: string
@@ -271,10 +272,15 @@ export class GatehouseError extends Error {
     this.status = failure.status
     this.title = failure.title
     this.detail = detail ?? failure.detail
-    this.errors = errors
+    this.errors = errors ?? (code === 'request-invalid' ? ofWholeRequest(this.detail ?? '') : undefined)
     this.allow = allow
     this.rate = rate
   }
+}
+
+/** What is wrong with a request where no member of a body is to blame. */
+function ofWholeRequest(message: string): readonly FieldError[] {
+  return [{ field: 'request', message }]
 }
 
 /** Something an operator must mend before a command can go on: what is wrong, and the way out. */

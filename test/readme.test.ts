@@ -32,10 +32,13 @@ t.test('the own backend of the README works as it stands there', async (t) => {
   const [commands = [], calls = []] = blocksBelow('Your own backend', 'sh')
   t.ok(config.length <= 10, 'in ten lines')
   writeFileSync(join(folder, 'my-gateway.yaml'), `${config.join('\n')}\n`)
-  const [check = '', create = '', start = ''] = commands
+  const [check = '', create = '', explain = '', start = ''] = commands
   t.match(await run(t, wordsOf(check), { cwd: folder }), { status: 0, stderr: '' })
   const created = await run(t, [...wordsOf(create), '--json'], { cwd: folder })
   const { secretKey, apiKey } = created.json() as { readonly secretKey: string; readonly apiKey: string }
+
+  const explained = await run(t, wordsOf(explain), { cwd: folder })
+  t.match(explained, { status: 0, stdout: /"orders".*refuse: 401 credentials-missing\n$/s })
 
   const backend = await startBackend(t)
   const [, ...serveArgs] = wordsOf(start)

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ConfigInput } from '../config/load.ts'
 import { suggest } from '../config/suggest.ts'
+import { redactTarget } from '../explain/redact.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One option of a command. */
@@ -35,6 +36,8 @@ export interface Invocation {
   readonly asJson: boolean
   readonly terminal: Terminal
   text(option: string): string | undefined
+  /** All values of an option that may come often. */
+  texts(option: string): readonly string[]
   flag(option: string): boolean
 }
 
@@ -76,18 +79,22 @@ export function parseInvocation(
     const value = values[option]
     return typeof value === 'string' ? value : undefined
   }
-  const settings = values.set
+  const texts = (option: string) => {
+    const given = values[option]
+    return Array.isArray(given) ? given.map(String) : []
+  }
   return {
     wantsHelp,
     operands: positionals,
     config: {
       file: text('config'),
-      settings: Array.isArray(settings) ? settings.map(String) : [],
+      settings: texts('set'),
       ...(terminal.env && { env: terminal.env }),
     },
     asJson: values.json === true,
     terminal,
     text,
+    texts,
     flag: (option) => values[option] === true,
   }
 }
@@ -106,16 +113,23 @@ function parse(command: Command, args: readonly string[]) {
   }
 }
 
-/** The ID of a key may begin with a dash, which no option of one letter but -h must be made of. */
+/** The ID of a key may begin with a dash, which no option of one letter but those there are must be made of. */
 function spareDashes(
   args: readonly string[],
-  options: Readonly<Record<string, Pick<Option, 'type'>>>,
+  options: Readonly<Record<string, Pick<Option, 'type' | 'short'>>>,
 ): string[] {
-  const isOperand = args.map((arg, index) => {
-    const before = args[index - 1] ?? ''
-    const isValue = before.startsWith('--') && options[before.slice(2)]?.type === 'string'
-    return /^-[^-]/.test(arg) && arg !== '-h' && !isValue
-  })
+  const takesText = (arg: string) =>
+    Object.entries(options).some(
+      ([name, { type, short }]) => type === 'string' && (arg === `--${name}` || arg === `-${short}`),
+    )
+  // The text of one may follow at once: -HName: value.
+  const isShort = (arg: string) =>
+    Object.values(options).some(({ type, short }) =>
+      type === 'string' ? short !== undefined && arg.startsWith(`-${short}`) : arg === `-${short}`,
+    )
+  const isOperand = args.map(
+    (arg, index) => /^-[^-]/.test(arg) && !isShort(arg) && !takesText(args[index - 1] ?? ''),
+  )
   const dashed = args.filter((_, index) => isOperand[index])
   const rest = args.filter((_, index) => !isOperand[index])
   return dashed.length === 0 || args.includes('--') ? [...args] : [...rest, '--', ...dashed]
@@ -136,5 +150,7 @@ function didYouMeanOption(unknown: string, names: readonly string[]): string {
 
 function checkOperands({ operands }: Command, given: readonly string[]): void {
   if (given.length < operands.length) throw new UsageError(`${operands[given.length]} is missing`)
-  if (given.length > operands.length) throw new UsageError(`unexpected argument "${given[operands.length]}"`)
+  if (given.length > operands.length) {
+    throw new UsageError(`unexpected argument "${redactTarget(given[operands.length] ?? '')}"`)
+  }
 }

@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   serve: async () => [(await import('./serve.ts')).serveCommand],
   check: async () => [(await import('./check.ts')).checkCommand],
+  explain: async () => [(await import('./explain.ts')).explainCommand],
   accounts: async () => [
     ...(await import('./accounts.ts')).accountCommands,
     (await import('./import.ts')).importCommand,

@@ -64,12 +64,11 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   const resolvePath = (path: string) => resolve(dirname(file), path)
   const validation = validate(overlay.tree)
   const review = createReview(validation, { env, resolvePath })
-  if (written.problems.length === 0) for (const rule of rules) rule(review)
+  if (written.isReadable) for (const rule of rules) rule(review)
   const sources = createSources(written, overlay.placed)
-  const problems =
-    written.problems.length > 0
-      ? written.problems
-      : [...overlay.problems, ...review.findings.map(sources.toProblem)]
+  const problems = written.isReadable
+    ? [...written.problems, ...overlay.problems, ...review.findings.map(sources.toProblem)]
+    : written.problems
   const secret = (reference: Parameters<typeof readSecret>[0]) => {
     const read = readSecret(reference, env, resolvePath)
     return 'value' in read ? read.value : ''

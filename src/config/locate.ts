@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isNode, isSeq } from 'yaml'
+import { type Document, isAlias, isMap, isNode, isPair, isSeq, visit } from 'yaml'
 import type { Path } from './problem.ts'
 
 /** Where the value at a path begins; that of the nearest part above it where it is not written. */
@@ -17,6 +17,26 @@ export function offsetOfKey(document: Document, path: Path): number {
   return offsetOfNode(pair?.key) ?? offsetOfValue(document, path)
 }
 
+/** The path of the option whose name begins at an offset. */
+export function pathOfKey(document: Document, offset: number): Path {
+  let path: Path = []
+  visit(document, {
+    Pair(_key, pair, ancestors) {
+      if (offsetOfNode(pair.key) !== offset) return undefined
+      path = pathOf([...ancestors, pair])
+      return visit.BREAK
+    },
+  })
+  return path
+}
+
+function pathOf(nodes: readonly unknown[]): Path {
+  return nodes.flatMap((node, index): Path => {
+    if (isPair(node)) return [textOf(node.key)]
+    return isSeq(node) ? [node.items.indexOf(nodes[index + 1])] : []
+  })
+}
+
 function nodeAt(document: Document, path: Path): unknown {
   let node: unknown = document.contents
   for (const part of path) {
@@ -26,9 +46,9 @@ function nodeAt(document: Document, path: Path): unknown {
   return node
 }
 
-/** Compared as texts: a name in the file may be written as a number. */
+/** Compared as texts: a name in the file may be written as a number. Of two the last, whose value is read. */
 function pairOf(map: unknown, name: string | number | undefined) {
-  return isMap(map) ? map.items.find(({ key }) => textOf(key) === String(name)) : undefined
+  return isMap(map) ? map.items.findLast(({ key }) => textOf(key) === String(name)) : undefined
 }
 
 function textOf(key: unknown): string {

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { OperatorError, reasonOf } from '../errors.ts'
-import { offsetOfKey, offsetOfValue } from './locate.ts'
+import { offsetOfKey, offsetOfValue, pathOfKey } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 
 /** A config file as read: a plain tree, and where each part of it stands. */
 export interface ConfigFile {
+  /** Of an option that stands there twice, the last. */
   readonly tree: Record<string, unknown>
   readonly problems: readonly Problem[]
+  /** Whether the tree is all that the file says, so that more can be found in it than these problems. */
+  readonly isReadable: boolean
   /** Where the value at a path stands; that of the nearest part above it where it is not written. */
   locate(path: Path): Source
   /** Where the name of the option at a path stands. */
@@ -16,7 +19,14 @@ export interface ConfigFile {
 
 interface Fault {
   readonly offset: number
+  readonly path?: Path
   readonly message: string
+}
+
+interface Reading {
+  readonly tree: ConfigFile['tree']
+  readonly faults: readonly Fault[]
+  readonly isReadable: boolean
 }
 
 /**
@@ -28,14 +38,15 @@ export function readConfigFile(file: string): ConfigFile {
   // Warnings would go to standard error past us; all that they are about is refused by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
   const document = parseDocument(readText(file), options)
-  const { tree, faults } = readTree(document)
+  const { tree, faults, isReadable } = readTree(document)
   const sourceAt = (offset: number): Source => {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   return {
     tree,
-    problems: faults.map(({ offset, message }) => ({ source: sourceAt(offset), path: [], message })),
+    isReadable,
+    problems: faults.map(({ offset, path = [], message }) => ({ source: sourceAt(offset), path, message })),
     locate: (path) => sourceAt(offsetOfValue(document, path)),
     locateKey: (path) => sourceAt(offsetOfKey(document, path)),
   }
@@ -56,20 +67,28 @@ function readText(file: string): string {
   }
 }
 
-function readTree(
-  document: Document.Parsed,
-): Pick<ConfigFile, 'tree'> & { readonly faults: readonly Fault[] } {
-  if (document.errors.length > 0) {
-    const faults = document.errors.map((error) => ({ offset: error.pos[0], message: describe(error) }))
-    return { tree: {}, faults }
-  }
+function readTree(document: Document.Parsed): Reading {
+  const faults = document.errors.map((error) => toFault(error, document))
+  // What stands there twice is read well, and hides nothing of what else is wrong.
+  const isReadable = document.errors.every(({ code }) => code === 'DUPLICATE_KEY')
+  if (!isReadable) return { tree: {}, faults, isReadable }
   try {
     const tree: unknown = document.toJS() ?? {}
-    if (isPlainMap(tree)) return { tree, faults: [] }
-    return { tree: {}, faults: [{ offset: 0, message: 'must be a map of options' }] }
+    if (isPlainMap(tree)) return { tree, faults, isReadable }
+    return unreadable([...faults, { offset: 0, message: 'must be a map of options' }])
   } catch {
-    return { tree: {}, faults: [findBadAlias(document)] }
+    return unreadable([...faults, findBadAlias(document)])
   }
+}
+
+function unreadable(faults: readonly Fault[]): Reading {
+  return { tree: {}, faults, isReadable: false }
+}
+
+function toFault(error: YAMLError, document: Document.Parsed): Fault {
+  const offset = error.pos[0]
+  if (error.code !== 'DUPLICATE_KEY') return { offset, message: describe(error) }
+  return { offset, path: pathOfKey(document, offset), message: 'is there twice: only one can count' }
 }
 
 function describe({ code, message }: YAMLError): string {

@@ -1,58 +1,65 @@
+import { parseRange } from './address-range.ts'
 import type { ConfigReading } from './load.ts'
-import type { Path, Problem } from './problem.ts'
+import type { Problem } from './problem.ts'
+import { findOpenRoutes } from './warnings/open-routes.ts'
+import type { Warning } from './warnings/warning.ts'
 
 /** Paths of the gateway itself, before which no route ever comes. */
 type OwnPaths = ReadonlySet<string>
 
-/** What is allowed but probably not meant: to be told, not refused. */
-export function findWarnings({ tree, sourceOf }: ConfigReading, ownPaths: OwnPaths): Problem[] {
-  const found: { readonly path: Path; readonly message: string }[] = [
-    ...publicRoutes(tree),
+type Tree = ConfigReading['tree']
+
+/** What is allowed but probably not meant, in a config without problems: to be told, not refused. */
+export function findWarnings({ config, tree, sourceOf }: ConfigReading, ownPaths: OwnPaths): Problem[] {
+  const found: readonly Warning[] = [
+    ...(config ? findOpenRoutes(config) : []),
+    ...noRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
     ...openProxies(tree),
+    ...insecureCookie(tree),
     ...unverifiedUpstreams(tree),
     ...uselessWebSockets(tree),
   ]
   return found.map(({ path, message }) => ({ path, message, source: sourceOf(path) }))
 }
 
-type Tree = ConfigReading['tree']
-
-function publicRoutes({ routes }: Tree) {
-  return [...routes.entries()]
-    .filter(([, { auth }]) => auth === 'none')
-    .flatMap(([index, { name, path, host }]) => {
-      const at = ['routes', index, 'auth']
-      const parent = routes.find(
-        (other) => other.auth !== 'none' && isBelow(path, other.path) && mayShareHost(host, other.host),
-      )
-      if (path === '/')
-        return [{ path: at, message: `route "${name}" lets everybody reach everything under /` }]
-      if (parent)
-        return [{ path: at, message: `route "${name}" is public below the protected route "${parent.name}"` }]
-      return []
-    })
+function noRoutes({ routes }: Tree): Warning[] {
+  const message = 'nothing is forwarded: every request but those to the gateway itself gets a 404'
+  return routes.length === 0 ? [{ path: ['routes'], message }] : []
 }
 
-function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths) {
+function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
   return [...routes.entries()]
-    .filter(([, { path }]) => ownPaths.has(path))
+    .filter(([, { path }]) => ownPaths.has(path.replace(/(?<=.)\/$/, '')))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'path'],
-      message: `route "${name}" is never used for this path: it belongs to the gateway itself`,
+      message: `route "${name}" is never used for this path, which belongs to the gateway itself: take another`,
     }))
 }
 
-function openProxies({ trustedProxies }: Tree) {
-  return [...trustedProxies.entries()]
-    .filter(([, range]) => range.endsWith('/0'))
-    .map(([index]) => ({
-      path: ['trustedProxies', index],
-      message: 'every client is believed about its address: name the proxies themselves',
-    }))
+/** What is as wide as the largest private network of its family is no list of proxies. */
+const bitsMin = { ipv4: 8, ipv6: 7 } as const
+
+function openProxies({ trustedProxies }: Tree): Warning[] {
+  return [...trustedProxies.entries()].flatMap(([index, text]) => {
+    const range = parseRange(text)
+    if (!range || range.bits >= bitsMin[range.family]) return []
+    const who = range.bits === 0 ? 'every client is' : `clients from a good part of the Internet are`
+    const message = `${who} believed about their address, host and scheme: name the proxies themselves`
+    return [{ path: ['trustedProxies', index], message }]
+  })
 }
 
-function unverifiedUpstreams({ upstreams }: Tree) {
+/** Where clients come from elsewhere over http, credentials and the refresh cookie are for all to see. */
+function insecureCookie({ publicUrl, cookie }: Tree): Warning[] {
+  const { protocol, hostname } = new URL(publicUrl)
+  const isHere = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  if (protocol === 'https:' || isHere) return []
+  const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}: give the https URL that clients use`
+  return [{ path: ['publicUrl'], message }]
+}
+
+function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
   return Object.entries(upstreams)
     .filter(
       ([, { tls, targets }]) =>
@@ -64,20 +71,11 @@ function unverifiedUpstreams({ upstreams }: Tree) {
     }))
 }
 
-function uselessWebSockets({ routes }: Tree) {
+function uselessWebSockets({ routes }: Tree): Warning[] {
   return [...routes.entries()]
     .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'websocket'],
       message: `route "${name}" takes no GET, and so no WebSocket`,
     }))
-}
-
-function isBelow(path: string, parent: string): boolean {
-  return path !== parent && path.startsWith(parent.endsWith('/') ? parent : `${parent}/`)
-}
-
-/** Whether a request can be for both hosts: no host is any. */
-function mayShareHost(a: string | undefined, b: string | undefined): boolean {
-  return a === undefined || b === undefined || a.toLowerCase() === b.toLowerCase()
 }

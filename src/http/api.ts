@@ -14,8 +14,14 @@ export interface ApiOptions extends AccountEndpointsOptions {
   readonly requestTimeoutMs: number
 }
 
+/** The endpoints of the gateway itself, with the methods that they take. */
+export const ownMethods: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...Object.values(accountPaths).map((path) => [path, ['POST']] as const),
+  [jwksPath, ['GET', 'HEAD']] as const,
+])
+
 /** Paths that are the gateway's for every method, and win over any route. */
-export const ownPaths: ReadonlySet<string> = new Set([...Object.values(accountPaths), jwksPath])
+export const ownPaths: ReadonlySet<string> = new Set(ownMethods.keys())
 
 /** The JSON scope: the endpoints of the gateway itself. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {

@@ -45,9 +45,10 @@ export function answerBrokenRequest(
 }
 
 function refuse(socket: Socket, error: GatehouseError): Refusal {
-  const { code, title, status, detail } = error
+  const { code, title, status, detail, errors } = error
   const requestId = randomUUID()
-  const body = JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId })
+  const type = `urn:gatehouse:${code}`
+  const body = JSON.stringify({ type, title, status, code, detail, requestId, errors })
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/problem+json',

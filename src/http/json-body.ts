@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
+import { refuseMedia } from './json-media.ts'
 import { sendProblem } from './problem.ts'
 
 /** Largest body of the endpoints of the gateway itself. */
 export const jsonBytesMax = 65_536
 
-const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;?$/i
+/** Methods of endpoints that read no body, whatever comes. */
+const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * Bodies are JSON in UTF-8, not encoded; none at all is an empty object. Whatever else comes is refused.
@@ -15,11 +17,9 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
-    const { 'content-type': type, 'content-encoding': encoding } = request.headers
     if (bytes.length === 0) return done(null, {})
-    if (encoding !== undefined || type === undefined || !jsonType.test(type)) {
-      return done(new GatehouseError('media-type-unsupported'))
-    }
+    const refusal = refuseMedia(request)
+    if (refusal) return done(refusal)
     const text = decode(bytes)
     if (text === undefined) return done(notJson())
     parseJson(request, text, (cause, value: unknown) => {
@@ -27,16 +27,24 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
       else done(null, value)
     })
   })
-  // A client that asked first is told to go on: who may call here is decided by what the body says.
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (Number(request.headers['content-length'] ?? 0) > jsonBytesMax) {
-      done(new GatehouseError('body-too-large'))
-      return
-    }
+    if (bodiless.has(request.method)) return done()
+    const refusal = refuseUnread(request)
+    if (refusal) return done(refusal)
+    // All that the head tells is decided; who may call here is decided by what the body says.
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
     limitTime(request, reply, timeoutMs)
     done()
   })
+}
+
+/** Why a body is refused before a byte of it is read. */
+function refuseUnread(request: FastifyRequest): GatehouseError | undefined {
+  const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
+  if (Number(length) > jsonBytesMax) return new GatehouseError('body-too-large')
+  // A chunked body may turn out to be none, which needs no type; but nobody asks first for the sake of none.
+  const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
+  return isAnnounced ? refuseMedia(request) : undefined
 }
 
 function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
@@ -62,7 +70,11 @@ function decode(bytes: string | Buffer): string | undefined {
 }
 
 function notJson(): GatehouseError {
-  return new GatehouseError('request-invalid', { detail: 'The body is not valid JSON in UTF-8.' })
+  return invalidBody('The body is not valid JSON in UTF-8.', 'is not valid JSON in UTF-8')
+}
+
+function invalidBody(detail: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
 }
 
 /** A member of a JSON body: its text, or undefined where it is not there. */
@@ -81,7 +93,7 @@ export function readMembers<Required extends string, Optional extends string = n
 ): Readonly<Record<Required, string>> & Members<Optional> {
   const object = body === undefined ? {} : body
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new GatehouseError('request-invalid', { detail: 'The body must be a JSON object.' })
+    throw invalidBody('The body must be a JSON object.', 'must be a JSON object')
   }
   const values = new Map<string, unknown>(Object.entries(object))
   const errors: FieldError[] = [

@@ -12,7 +12,10 @@ type Place<Upstream> = readonly Route<Upstream>[]
 
 export interface RouteTable<Upstream> {
   readonly routes: readonly Route<Upstream>[]
-  /** The longest prefix on whole segments wins, one of this host before one of any. */
+  /**
+   * The longest prefix on whole segments wins, one of this host before one of any; of routes that share both,
+   * the one that names the method before one that takes all.
+   */
   match(host: string, target: Target, method: string): Match<Upstream>
 }
 
@@ -20,7 +23,7 @@ export interface RouteTable<Upstream> {
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const byHost = new Map<string | undefined, Map<string, Place<Upstream>>>()
   const depthMax = Math.max(0, ...routes.map(({ depth }) => depth))
-  for (const route of routes.toSorted((a, b) => Number(takesHeadAlone(b)) - Number(takesHeadAlone(a)))) {
+  for (const route of routes.toSorted((a, b) => generalityOf(a) - generalityOf(b))) {
     const places = byHost.get(route.host) ?? new Map<string, Place<Upstream>>()
     byHost.set(route.host, places.set(route.prefix, [...(places.get(route.prefix) ?? []), route]))
   }
@@ -42,9 +45,13 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 const none = { kind: 'none' } as const
 const ambiguous = { kind: 'ambiguous' } as const
 
-/** It comes before a route that takes HEAD only because it takes GET. */
-function takesHeadAlone({ methods }: Route<unknown>): boolean {
-  return methods?.has('HEAD') === true && !methods.has('GET')
+/**
+ * How little a route says of its methods: within a place the one that says most comes first. A route that
+ * names HEAD comes before one that takes it only because it takes GET, any of them before one that takes all.
+ */
+function generalityOf({ methods }: Route<unknown>): number {
+  if (methods === undefined) return 2
+  return methods.has('HEAD') && !methods.has('GET') ? 0 : 1
 }
 
 /** No prefix is longer: a request of thousands of segments must not cost thousands of probes. */

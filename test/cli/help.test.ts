@@ -6,6 +6,7 @@ import { run, tempFolder } from './run.ts'
 const commands: readonly (readonly [name: string, operand: string, printsData: boolean])[] = [
   ['serve', '', false],
   ['check', '', true],
+  ['explain', 'METHOD URL', true],
   ['accounts create', '', true],
   ['accounts list', '', true],
   ['accounts show', 'ID|EMAIL', true],
@@ -27,6 +28,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
 /** Options that only one command has. */
 const own: Readonly<Record<string, readonly string[]>> = {
   serve: ['--demo', '--ready-file PATH'],
+  explain: ['--header LINE', '--from ADDRESS'],
   'accounts create': ['--email E', '--first-name F', '--last-name L', '--role R', '--verified'],
   'accounts update': [
     ...['--email E', '--first-name F', '--last-name L', '--role R', '--verified true|false'],

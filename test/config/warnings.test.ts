@@ -22,46 +22,62 @@ t.test('a config without risks warns of nothing', async (t) => {
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['GET'] })), [])
 })
 
-t.test('a public route for everything is warned of', async (t) => {
-  t.strictSame(warnings(t, withRoute({ auth: 'none' })), [
-    'routes.0.auth: route "all" lets everybody reach everything under /',
-  ])
-})
-
-t.test('a public route below a protected one is warned of', async (t) => {
-  const below = 'routes.1.auth: route "r1" is public below the protected route "r0"'
-  t.strictSame(warnings(t, routes({ path: '/a' }, { path: '/a/b', auth: 'none' })), [below])
-  t.strictSame(warnings(t, routes({ path: '/' }, { path: '/a', auth: 'none' })), [below])
-  t.strictSame(warnings(t, routes({ path: '/a/' }, { path: '/a/b', auth: 'none' })), [below])
-  t.strictSame(warnings(t, routes({ path: '/a' }, { path: '/ab', auth: 'none' })), [], 'whole segments only')
-  t.strictSame(warnings(t, routes({ path: '/a', auth: 'none' }, { path: '/a/b', auth: 'none' })), [])
-})
-
-t.test('a public route of one host is not below a protected one of another', async (t) => {
-  const hosts = [
-    { path: '/a', host: 'a.example' },
-    { path: '/a/b', host: 'b.example', auth: 'none' },
-  ]
-  t.strictSame(warnings(t, routes(...hosts)), [])
-})
-
 t.test('a route for a path of the gateway itself is warned of', async (t) => {
   for (const path of ownPaths) {
     t.strictSame(
       warnings(t, withRoute({ path })),
-      ['routes.0.path: route "all" is never used for this path: it belongs to the gateway itself'],
+      [
+        'routes.0.path: route "all" is never used for this path, which belongs to the gateway itself: take another',
+      ],
       path,
     )
   }
 })
 
-t.test('a proxy that is everybody is warned of', async (t) => {
-  const message = 'every client is believed about its address: name the proxies themselves'
-  t.strictSame(warnings(t, { ...least, trustedProxies: ['10.0.0.1', '0.0.0.0/0', '::/0'] }), [
-    `trustedProxies.1: ${message}`,
-    `trustedProxies.2: ${message}`,
+t.test('proxies that are everybody, or a good part of it, are warned of', async (t) => {
+  const believed = 'believed about their address, host and scheme: name the proxies themselves'
+  const ranges = [
+    '10.0.0.1',
+    '0.0.0.0/0',
+    '::/0',
+    '128.0.0.0/1',
+    '10.0.0.0/8',
+    '8.0.0.0/7',
+    'fc00::/7',
+    '2000::/3',
+  ]
+  t.strictSame(warnings(t, { ...least, trustedProxies: ranges }), [
+    `trustedProxies.1: every client is ${believed}`,
+    `trustedProxies.2: every client is ${believed}`,
+    `trustedProxies.3: clients from a good part of the Internet are ${believed}`,
+    `trustedProxies.5: clients from a good part of the Internet are ${believed}`,
+    `trustedProxies.7: clients from a good part of the Internet are ${believed}`,
   ])
 })
+
+t.test('a config without routes is warned of: nothing is forwarded', async (t) => {
+  t.strictSame(warnings(t, { ...least, routes: [] }), [
+    'routes: nothing is forwarded: every request but those to the gateway itself gets a 404',
+  ])
+})
+
+t.test(
+  'keys and tokens that travel unencrypted are warned of, on this machine alone they do not',
+  async (t) => {
+    const rest = 'give the https URL that clients use'
+    const secure = { cookie: { secure: true } }
+    t.strictSame(warnings(t, { ...least, publicUrl: 'http://api.example.com' }), [
+      `publicUrl: keys and tokens travel unencrypted, and the refresh cookie is not Secure: ${rest}`,
+    ])
+    t.strictSame(warnings(t, { ...least, ...secure, publicUrl: 'http://10.0.0.1:8080' }), [
+      `publicUrl: keys and tokens travel unencrypted: ${rest}`,
+    ])
+    for (const host of ['localhost:1', 'a.localhost', '127.0.0.1:8080', '127.1.2.3', '[::1]:80']) {
+      t.strictSame(warnings(t, { ...least, publicUrl: `http://${host}` }), [], host)
+    }
+    t.strictSame(warnings(t, { ...least, publicUrl: 'https://api.example.com' }), [])
+  },
+)
 
 t.test('a backend that is not checked is warned of, where there is something to check', async (t) => {
   const upstream = (url: string) => ({

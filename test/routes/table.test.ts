@@ -105,6 +105,22 @@ t.test('a route for HEAD alone gets HEAD, whether it stands before or after the 
   for (const shuffled of shuffles(routes)) t.equal(ask(tableOf(shuffled), '/a', { method: 'HEAD' }), 'head')
 })
 
+t.test('a route that names its methods comes before one of its place that takes all', async (t) => {
+  const routes = [
+    { name: 'rest', path: '/a' },
+    { name: 'read', path: '/a', methods: ['GET'] },
+    { name: 'head', path: '/a', methods: ['HEAD'] },
+    { name: 'write', path: '/a', methods: ['POST'] },
+  ]
+  const answers = { GET: 'read', HEAD: 'head', POST: 'write', PUT: 'rest', PROPFIND: 'rest', get: 'rest' }
+  for (const shuffled of shuffles(routes)) {
+    const table = tableOf([...shuffled, { name: 'root', path: '/', methods: ['PUT'] }])
+    for (const [method, name] of Object.entries(answers)) {
+      t.equal(ask(table, '/a/b', { method }), name, method)
+    }
+  }
+})
+
 t.test('an encoded slash is ambiguous unless the route that takes the method lets it pass', async (t) => {
   const table = tableOf([
     { name: 'npm', path: '/npm', methods: ['GET'], encodedSlash: 'pass' },

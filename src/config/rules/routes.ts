@@ -101,7 +101,9 @@ function isSamePlace(a: RouteTree, b: RouteTree): boolean {
   return place(a) === place(b)
 }
 
+/** One that names its methods comes before one that takes all: only two of a kind can want the same. */
 function shareMethod(a: RouteTree, b: RouteTree): boolean {
   const methodsOfB = b.methods
-  return !a.methods || !methodsOfB || a.methods.some((method) => methodsOfB.includes(method))
+  if (!a.methods || !methodsOfB) return a.methods === methodsOfB
+  return a.methods.some((method) => methodsOfB.includes(method))
 }

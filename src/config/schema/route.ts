@@ -11,7 +11,8 @@ export const route = item('Sends matching requests to an upstream.', {
     list(text({ description: 'An HTTP method.' }), {
       minItems: 1,
       uniqueItems: true,
-      description: 'Methods it takes; GET includes HEAD; absent = any.',
+      description:
+        'Methods it takes; GET includes HEAD; absent = any that no other route of this host and path names.',
     }),
   ),
   upstream: text({ description: 'Name of the upstream.' }),

@@ -1,0 +1,81 @@
+import { METHODS } from 'node:http'
+import { isIP } from 'node:net'
+import type { AskedRequest } from '../explain/explanation.ts'
+import { parseHost } from '../http/host.ts'
+import { UsageError } from './command.ts'
+
+/** A request as the command line describes it. */
+export interface DescribedRequest {
+  readonly method: string
+  readonly url: string
+  /** `Name: value`, each. */
+  readonly lines: readonly string[]
+  readonly peer: string
+}
+
+/** Without Host where neither the URL nor a header names one. */
+export interface ParsedRequest extends AskedRequest {
+  readonly hasHost: boolean
+}
+
+const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
+// Whatever is no visible character, and so cannot stand in a request line; what is not ASCII is encoded.
+const unsendable = /[^!-~]/
+const lineBreak = /[\r\n\0]/
+
+/** @throws UsageError for what is no request; it never repeats what may be a secret */
+export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest): ParsedRequest {
+  if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
+  checkMethod(method)
+  const { authority, target } = parseUrl(url)
+  const headers = lines.map(parseLine)
+  const named = headers.some(([name]) => name.toLowerCase() === 'host')
+  const fromUrl = named || authority === undefined ? [] : ['Host', authority]
+  return {
+    method,
+    target,
+    rawHeaders: [...fromUrl, ...headers.flat()],
+    peer,
+    hasHost: named || authority !== undefined,
+  }
+}
+
+function checkMethod(method: string): void {
+  if (!token.test(method)) throw new UsageError(`"${method}" is no HTTP method`)
+  const capitals = method.toUpperCase()
+  if (method !== capitals && METHODS.includes(capitals)) {
+    throw new UsageError(`methods are in capitals: did you mean "${capitals}"?`)
+  }
+}
+
+function parseUrl(url: string): { readonly authority: string | undefined; readonly target: string } {
+  if (unsendable.test(url)) {
+    throw new UsageError(
+      'the URL holds a space, a control character or letters beyond ASCII: percent-encode them',
+    )
+  }
+  if (url.startsWith('/')) return { authority: undefined, target: url }
+  const [, authority, rest = ''] = absolute.exec(url) ?? []
+  if (authority === undefined) {
+    throw new UsageError('the URL must be such as http://localhost:8080/orders, or a path such as /orders')
+  }
+  if (authority.includes('@')) throw new UsageError('the URL holds a user: give credentials with -H')
+  if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
+    throw new UsageError('the host of the URL is not well formed')
+  }
+  return { authority, target: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
+function parseLine(line: string, index: number): readonly [name: string, value: string] {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, Math.max(colon, 0))
+  const which = `header ${index + 1} (-H)`
+  if (colon === -1) throw new UsageError(`${which} has no colon: it must be such as 'Name: value'`)
+  if (!token.test(name))
+    throw new UsageError(`the name of ${which} is not well formed: it must be such as 'Name: value'`)
+  const value = line.slice(colon + 1).trim()
+  if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)
+  // As it would arrive: each byte one character.
+  return [name, Buffer.from(value).toString('latin1')]
+}

@@ -1,0 +1,75 @@
+import { loadConfig } from '../config/load.ts'
+import { openCallers } from '../explain/callers.ts'
+import { explain } from '../explain/explain.ts'
+import type { Explanation, ShownHeader, Step } from '../explain/explanation.ts'
+import { redactTarget } from '../explain/redact.ts'
+import { parseAskedRequest } from './asked-request.ts'
+import type { Command } from './command.ts'
+import { columns } from './help.ts'
+import { printData } from './print.ts'
+
+export const explainCommand: Command = {
+  name: 'explain',
+  operands: ['METHOD', 'URL'],
+  summary: 'Says what the gateway would decide about a request, step by step; sends nothing.',
+  options: {
+    header: {
+      type: 'string',
+      multiple: true,
+      short: 'H',
+      value: 'LINE',
+      help: "A header of the request: -H 'Name: value'; may come often.",
+    },
+    from: {
+      type: 'string',
+      value: 'ADDRESS',
+      help: 'Where the connection comes from; default 127.0.0.1.',
+    },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const [method = '', url = ''] = invocation.operands
+    const lines = invocation.texts('header')
+    const asked = parseAskedRequest({ method, url, lines, peer: invocation.text('from') ?? '127.0.0.1' })
+    const config = loadConfig(invocation.config)
+    const { hasHost, ...request } = asked
+    const host = hasHost ? [] : ['Host', new URL(config.publicOrigin).host]
+    const callers = openCallers(config, Date.now)
+    try {
+      const whole = { ...request, rawHeaders: [...host, ...request.rawHeaders] }
+      const explanation = await explain(whole, config, callers)
+      printData(invocation, explanation, [`${method} ${redactTarget(url)}`, ...linesOf(explanation)])
+    } finally {
+      await callers.close()
+    }
+    return 0
+  },
+}
+
+function linesOf({ decision, status, code, route, steps }: Explanation): readonly string[] {
+  const rows = steps.map(
+    ({ step, outcome, detail }) => [step, `${outcome === 'passed' ? 'ok' : 'NO'}  ${detail}`] as const,
+  )
+  const verdicts = {
+    forward: `forward: route "${route}"`,
+    answer: 'answer: by the gateway itself',
+    refuse: `refuse: ${status} ${code}`,
+  }
+  return [
+    ...columns(rows),
+    ...headersOf(steps).map(({ name, value }) => `      ${name}: ${value}`),
+    ...checkOf(steps),
+    verdicts[decision],
+  ]
+}
+
+function headersOf(steps: readonly Step[]): readonly ShownHeader[] {
+  const headers = steps.at(-1)?.facts.headers
+  // The cast is sound: explain alone makes steps, and headers are of this type.
+  return Array.isArray(headers) ? (headers as readonly ShownHeader[]) : []
+}
+
+function checkOf(steps: readonly Step[]): readonly string[] {
+  const check = steps.at(-1)?.facts.check
+  return typeof check === 'string' ? [`  check: ${check}`] : []
+}

@@ -1,0 +1,7 @@
+import type { Path } from '../problem.ts'
+
+/** What is allowed but probably not meant, and at which option; the message says what to do. */
+export interface Warning {
+  readonly path: Path
+  readonly message: string
+}

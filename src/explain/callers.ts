@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { createSealer } from '../accounts/sealing.ts'
+import { openSealingKey } from '../accounts/sealing-key.ts'
+import { createBearerScheme } from '../auth/bearer.ts'
+import type { Scheme } from '../auth/scheme.ts'
+import { createSecretKeyScheme } from '../auth/secret-key.ts'
+import { createContact } from '../cache/contact.ts'
+import { createDirectory } from '../cache/directory.ts'
+import { createVerifiedTokens } from '../cache/verified-tokens.ts'
+import type { Config } from '../config/config.ts'
+import { GatehouseError } from '../errors.ts'
+import { toSigningKey } from '../identity.ts'
+import type { SchemeName } from '../routes/route.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { createAccessTokens } from '../tokens/access-token.ts'
+import { createKeyring } from '../tokens/keyring.ts'
+import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
+
+/** The gateway's own schemes on its own store, in which nothing is changed. */
+export interface Callers {
+  /** They reject with `store-unavailable` where the store does not answer. */
+  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+  close(): Promise<void>
+}
+
+const patienceMs = 2_000
+
+/** Opens the store only when a credential must be looked up: a malformed one needs none. */
+export function openCallers(config: Config, clock: () => number): Callers {
+  let opening: Promise<Store | undefined> | undefined
+
+  function opened(): Promise<Store | undefined> {
+    opening ??= openExisting(config.store)
+    return opening
+  }
+
+  const directory = createDirectory({
+    store: {
+      findAccount: async (id) => (await opened())?.findAccount(id),
+      findSession: async (id) => (await opened())?.findSession(id),
+    },
+    // Each thing is looked up once, now: there is nothing to be confirmed.
+    contact: { ...createContact(), isUp: true },
+    confirm: async () => {},
+    ...config.cache,
+    tokenLifetimeMs: config.tokens.accessLifetimeMs,
+    clock,
+    report: () => {},
+  })
+  const keyring = createKeyring(config.tokens.algorithm, config.tokens.keys.length > 0 ? 'config' : 'store')
+  const verified = createVerifiedTokens(1)
+  const bearer = createBearerScheme(
+    createAccessTokens({ keyring, verified, ...config.tokens, clock }),
+    directory,
+  )
+
+  return {
+    schemes: {
+      secretKey: createSecretKeyScheme(directory, clock),
+      bearer: {
+        ...bearer,
+        authenticate: async (credential) => {
+          if (!keyring.isLoaded()) keyring.replace(await readSigningKeys(config, opened, clock))
+          return bearer.authenticate(credential)
+        },
+      },
+    },
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+  }
+}
+
+/** The store of the config; undefined where its file has not been made yet, and is not made for this. */
+async function openExisting(options: Config['store']): Promise<Store | undefined> {
+  if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
+  const store = await openStore(options, 'command')
+  try {
+    await store.ready(patienceMs)
+    return store
+  } catch (cause) {
+    await store.close()
+    throw new GatehouseError('store-unavailable', { cause })
+  }
+}
+
+async function readSigningKeys(
+  config: Config,
+  opened: () => Promise<Store | undefined>,
+  clock: () => number,
+): Promise<readonly SigningKey[]> {
+  if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
+  const store = await opened()
+  if (!store || (await store.listSigningKeys()).length === 0) return []
+  const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
+  const { algorithm } = config.tokens
+  // A gateway would add a key of its algorithm where there is none: here it is not kept, and signs nothing.
+  const unchanged = { ...store, addSigningKey: async () => false }
+  return createSigningKeys({ store: unchanged, sealer, algorithm, clock }).load()
+}

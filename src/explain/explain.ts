@@ -1,0 +1,81 @@
+import { authorize } from '../auth/authorize.ts'
+import type { Config, UpstreamConfig } from '../config/config.ts'
+import { GatehouseError } from '../errors.ts'
+import { compileRoutes } from '../routes/compile.ts'
+import { forwardedTarget, type Route } from '../routes/route.ts'
+import { createRouteTable, type RouteTable } from '../routes/table.ts'
+import { type Arrived, arrive, isForGateway } from './arrive.ts'
+import type { Callers } from './callers.ts'
+import type { AskedRequest, Explanation } from './explanation.ts'
+import { identify } from './identify.ts'
+import { redactTarget } from './redact.ts'
+import { createTrail, type Trail } from './trail.ts'
+import { showUpstreamHead } from './upstream-head.ts'
+import { whyRoute } from './why-route.ts'
+import { ofLimits, ofPolicy } from './wording.ts'
+
+type FoundRoute = Route<UpstreamConfig>
+
+/**
+ * What the gateway would decide about a request, step by step, from the very parts that decide there. Nothing is
+ * sent, counted or changed.
+ * @throws OperatorError where the store or the sealing key cannot be opened at all
+ */
+export async function explain(
+  request: AskedRequest,
+  config: Config,
+  { schemes }: Pick<Callers, 'schemes'>,
+): Promise<Explanation> {
+  const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
+  const table = createRouteTable(compileRoutes(config.routes, upstreams))
+  const trail = createTrail()
+  return trail.follow(async () => {
+    const arrived = arrive(request, config, trail)
+    if (isForGateway(arrived, trail)) return 'answer'
+    const route = findRoute(arrived, table, trail)
+    const principal = await identify(arrived, route, { schemes, config, trail })
+    const code = authorize(route.access, principal)
+    if (code !== undefined) throw new GatehouseError(code)
+    trail.pass('policy', ofPolicy(route), 'limits')
+    assertBodyFits(arrived, route)
+    trail.pass('limits', ofLimits(route, { principal, address: arrived.client.address }), 'upstream')
+    const headers = showUpstreamHead(config, { ...arrived, route, principal })
+    const target = redactTarget(forwardedTarget(route, arrived.target))
+    const { name } = route.upstream
+    trail.pass('upstream', {
+      detail: `${name} gets ${request.method} ${target}`,
+      facts: { upstream: name, method: request.method, target, headers },
+    })
+    return 'forward'
+  })
+}
+
+function findRoute(
+  { request, target, hostName }: Arrived,
+  table: RouteTable<UpstreamConfig>,
+  trail: Trail,
+): FoundRoute {
+  const match = table.match(hostName, target, request.method)
+  if (match.kind === 'none') throw new GatehouseError('route-not-found')
+  if (match.kind === 'ambiguous') throw new GatehouseError('path-ambiguous')
+  if (match.kind === 'method') throw new GatehouseError('method-not-allowed', { allow: match.allowed })
+  const { route } = match
+  trail.enter(route.name)
+  trail.pass('route', {
+    detail: whyRoute(route, table, { host: hostName, target, method: request.method }),
+    facts: {
+      name: route.name,
+      host: route.host,
+      path: route.prefix || '/',
+      methods: route.methods && [...route.methods],
+    },
+  })
+  return route
+}
+
+function assertBodyFits({ fields }: Arrived, { bodyBytesMax }: FoundRoute): void {
+  const { contentLength = 0, transferEncoding } = fields
+  if (transferEncoding === undefined && Number(contentLength) > bodyBytesMax) {
+    throw new GatehouseError('body-too-large')
+  }
+}

@@ -1,0 +1,45 @@
+import { authenticate } from '../auth/authenticate.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Config } from '../config/config.ts'
+import { type Code, GatehouseError } from '../errors.ts'
+import type { Route } from '../routes/route.ts'
+import type { Arrived } from './arrive.ts'
+import type { Callers } from './callers.ts'
+import type { Trail } from './trail.ts'
+import { ofPrincipal, ofScheme, ofWrongKey } from './wording.ts'
+
+interface Identifying {
+  readonly schemes: Callers['schemes']
+  readonly config: Config
+  readonly trail: Trail
+}
+
+/** What a request has, or lacks, whoever it is from. */
+const ofCredentials = new Set(['credentials-missing', 'credentials-ambiguous', 'scheme-not-accepted'])
+
+/** Finds out who is calling; undefined = nobody. @throws GatehouseError for whoever may not pass */
+export async function identify(
+  { fields, client }: Arrived,
+  { access }: Route<unknown>,
+  { schemes, config, trail }: Identifying,
+): Promise<Principal | undefined> {
+  trail.begin('scheme')
+  const { secretKey, authorization, isCredentialRepeated: isRepeated } = fields
+  const pending = authenticate(access, { secretKey, authorization, isRepeated }, schemes)
+  // What must be looked up is of a scheme that is taken here, whatever comes of it.
+  if (pending instanceof Promise) trail.pass('scheme', ofScheme(access, fields), 'principal')
+  const decision = await pending
+  const isRefused = decision.kind === 'refused'
+  const isOfScheme = isRefused && ofCredentials.has(decision.code)
+  if (!(pending instanceof Promise) && !isOfScheme) {
+    trail.pass('scheme', ofScheme(access, fields), 'principal')
+  }
+  if (isRefused) throw new GatehouseError(decision.code, countedAs(decision.code, client.address, config))
+  trail.pass('principal', ofPrincipal(decision.principal), 'policy')
+  return decision.principal
+}
+
+/** What the gateway would do beside refusing. */
+function countedAs(code: Code, address: string, { failures }: Config): { readonly detail?: string } {
+  return code === 'secret-key-invalid' ? { detail: ofWrongKey(address, failures) } : {}
+}

@@ -1,0 +1,27 @@
+import type { ShownHeader } from './explanation.ts'
+
+const hidden = '[secret]'
+
+/** Names that say so, of headers and of query parameters. */
+const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signature|assertion/i
+const secretParameter =
+  /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
+
+/** Keys and tokens that the gateway itself gives out, wherever they stand. */
+const ownSecrets = /g(?:sk|ak|rt)_[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
+
+/** A header to be shown: of what may be a credential only that it is there, of cookies only the names. */
+export function redactHeader({ name, value }: ShownHeader): ShownHeader {
+  if (name.toLowerCase() === 'cookie') return { name, value: redactCookies(value) }
+  return { name, value: secretName.test(name) ? hidden : redactTarget(value) }
+}
+
+/** A path or URL, with or without query, to be shown. */
+export function redactTarget(target: string): string {
+  return target.replaceAll(secretParameter, `$1${hidden}`).replaceAll(ownSecrets, hidden)
+}
+
+function redactCookies(value: string): string {
+  const pairs = value.split(';').map((pair) => pair.trim())
+  return pairs.map((pair) => (pair.includes('=') ? `${pair.split('=', 1)[0]}=${hidden}` : hidden)).join('; ')
+}

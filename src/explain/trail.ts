@@ -1,0 +1,61 @@
+import { type Code, failures, GatehouseError, reasonOf } from '../errors.ts'
+import type { Explanation, Step, StepName } from './explanation.ts'
+
+type Told = Pick<Step, 'detail' | 'facts'>
+
+/** Writes down the steps of a decision as they are taken. */
+export interface Trail {
+  /** Whatever refuses from now on belongs to this step. */
+  begin(step: StepName): void
+  /** From now on it is a request of this route. */
+  enter(route: string): void
+  /** A step is done; the next begins. */
+  pass(step: StepName, told: Told, next?: StepName): void
+  /** Takes the steps; a GatehouseError on the way is the refusal. */
+  follow(steps: () => Promise<'forward' | 'answer'>): Promise<Explanation>
+}
+
+export function createTrail(): Trail {
+  const steps: Step[] = []
+  let current: StepName = 'request'
+  let route = '_unmatched'
+
+  function refuse(error: GatehouseError): Explanation {
+    const { code, status, allow } = error
+    const facts = { code, check: failures[code].check, ...(allow && { allow }) }
+    steps.push({ step: current, outcome: 'refused', detail: describe(error), facts })
+    return { decision: 'refuse', status, code, route, steps }
+  }
+
+  return {
+    begin: (step) => {
+      current = step
+    },
+    enter: (name) => {
+      route = name
+    },
+    pass: (step, { detail, facts }, next) => {
+      steps.push({ step, outcome: 'passed', detail, facts })
+      current = next ?? current
+    },
+    follow: async (take) => {
+      try {
+        return { decision: await take(), status: 200, route, steps }
+      } catch (error) {
+        if (error instanceof GatehouseError && error.code !== 'internal') return refuse(error)
+        throw error
+      }
+    },
+  }
+}
+
+const outOfReach: Code = 'store-unavailable'
+
+function describe({ code, detail, title, allow, cause }: GatehouseError): string {
+  if (code === outOfReach) {
+    const reason = cause === undefined ? '' : ` (${reasonOf(cause)})`
+    return `the store does not answer${reason}: a gateway that knows the caller already lets it pass all the same`
+  }
+  const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
+  return `${detail ?? title}${methods}`
+}

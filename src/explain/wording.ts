@@ -1,0 +1,77 @@
+import type { Principal } from '../auth/principal.ts'
+import { addressSubject } from '../auth/rate-limit.ts'
+import type { RequestFields } from '../http/request-fields.ts'
+import type { Access, Route } from '../routes/route.ts'
+import type { Rate } from '../store/store.ts'
+import type { Step } from './explanation.ts'
+
+/** What a step found, in words and for programs. */
+type Told = Pick<Step, 'detail' | 'facts'>
+
+type Credential = Pick<RequestFields, 'secretKey' | 'authorization'>
+
+export function ofScheme(access: Access, { secretKey, authorization }: Credential): Told {
+  if (access.kind === 'public') {
+    return { detail: 'none is looked at: the route is public', facts: { accepted: [], sent: null } }
+  }
+  const { schemes, isOptional } = access
+  const accepted = `taken here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
+  const sent = secretKey !== undefined ? 'secretKey' : isBearer(authorization) ? 'bearer' : null
+  return { detail: `${sent ?? 'none'} (${accepted})`, facts: { accepted: schemes, isOptional, sent } }
+}
+
+function isBearer(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^Bearer(?: |$)/i.test(authorization)
+}
+
+export function ofPrincipal(principal: Principal | undefined): Told {
+  if (!principal) return { detail: 'nobody: it passes without an identity', facts: { principal: null } }
+  const { accountId, role, scheme, sessionId, profile } = principal
+  const session = sessionId === undefined ? '' : `, session ${sessionId}`
+  const verified = profile?.isVerified === false ? 'not verified' : 'verified'
+  return {
+    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}`,
+    facts: {
+      principal: {
+        accountId,
+        role,
+        scheme,
+        sessionId,
+        email: profile?.email,
+        isVerified: profile?.isVerified,
+      },
+    },
+  }
+}
+
+export function ofPolicy({ access }: Route<unknown>): Told {
+  if (access.kind === 'public')
+    return { detail: 'everybody may pass', facts: { roles: null, verifiedOnly: false } }
+  const roles = access.roles && [...access.roles]
+  const who = roles ? `roles that may pass: ${roles.join(', ')}` : 'any role may pass'
+  return {
+    detail: `${who}${access.verifiedOnly ? '; verified accounts only' : ''}`,
+    facts: { roles: roles ?? null, verifiedOnly: access.verifiedOnly },
+  }
+}
+
+/** Who would be counted, and against what; how much of it is left is not looked at. */
+export function ofLimits(
+  { rateLimit, bodyBytesMax }: Route<unknown>,
+  { principal, address }: { readonly principal: Principal | undefined; readonly address: string },
+): Told {
+  const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
+  const body = bodyMax === null ? 'a body of any length' : `a body of ${bodyMax} bytes at most`
+  if (!rateLimit) return { detail: `any number of requests; ${body}`, facts: { rate: null, bodyMax } }
+  const { limit, perMs, by } = rateLimit
+  const counted =
+    by === 'account' && principal ? `account ${principal.accountId}` : `address ${addressSubject(address)}`
+  return {
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (not now: how many are left is not looked at); ${body}`,
+    facts: { rate: { limit, perMs, by, counted }, bodyMax },
+  }
+}
+
+export function ofWrongKey(address: string, { limit, perMs }: Rate): string {
+  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${addressSubject(address)}, of which ${limit} in ${perMs / 1_000} s are answered so and more with 429; nothing was counted now.`
+}

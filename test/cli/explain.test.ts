@@ -1,0 +1,568 @@
+import t, { type Test } from 'tap'
+import { ask } from '../gateway/support/ask.ts'
+import { startBackend } from '../setup/backend.ts'
+import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { place } from './place.ts'
+import { type Outcome, run } from './run.ts'
+
+interface Step {
+  readonly step: string
+  readonly outcome: string
+  readonly detail: string
+  readonly facts: { readonly headers?: readonly Header[]; readonly [name: string]: unknown }
+}
+
+interface Header {
+  readonly name: string
+  readonly value: string
+}
+
+interface Explained {
+  readonly decision: string
+  readonly status: number
+  readonly code?: string
+  readonly route: string
+  readonly steps: readonly Step[]
+}
+
+interface Case {
+  readonly what: string
+  readonly line: string
+  readonly headers?: readonly string[]
+  /** What is explained: decision, then status and code of a refusal, then the route. */
+  readonly told: string
+  /** The step that refuses. */
+  readonly at?: string
+}
+
+const made = /^\(new for each request\)$/
+
+function explainOf(t: Test, { configFile }: Pick<TestGateway, 'configFile'>) {
+  return (line: string, headers: readonly string[] = [], ...more: readonly string[]): Promise<Outcome> => {
+    const [method = '', target = ''] = line.split(' ')
+    const url = target.startsWith('/') ? `http://gateway.test${target}` : target
+    const flags = headers.flatMap((header) => ['-H', header])
+    return run(t, ['explain', method, url, ...flags, '--config', configFile, ...more])
+  }
+}
+
+for (const driver of drivers) {
+  t.test(`on ${driver}`, async (t) => {
+    const backend = await startBackend(t)
+    const gateway = await startGateway(t, {
+      ...{ backend: backend.url, driver },
+      config: {
+        routes: [
+          ...[
+            { name: 'public', path: '/public', auth: 'none' },
+            { name: 'optional', path: '/optional', auth: 'optional' },
+            { name: 'key', path: '/key', auth: 'secretKey' },
+            { name: 'bearer', path: '/bearer', auth: 'bearer' },
+            { name: 'any', path: '/any', auth: 'any' },
+            { name: 'admin', path: '/any/admin', auth: 'any', roles: ['Admin'] },
+            { name: 'verified', path: '/verified', auth: 'any', verifiedOnly: true },
+            { name: 'passing', path: '/passing', auth: 'any', forwardCredentials: true, stripPrefix: true },
+            { name: 'small', path: '/small', auth: 'any', maxBody: '10B', methods: ['GET', 'PUT'] },
+            { name: 'hosted', path: '/hosted', auth: 'any', host: 'other.test' },
+            { name: 'limited', path: '/limited', auth: 'any', rateLimit: { limit: 1, per: '1h' } },
+          ].map((route) => ({ ...route, upstream: 'backend' })),
+        ],
+        identity: { headers: { name: 'X-User-Name', session: 'X-User-Session' } },
+        limits: { failures: { limit: 1_000, per: '1m' } },
+      },
+    })
+    const user = await gateway.createAccount({ firstName: 'Åda' })
+    const admin = await gateway.createAccount({ role: 'Admin' })
+    const unverified = await gateway.createAccount({ isVerified: false })
+    const disabled = await gateway.createAccount()
+    await gateway.operate(({ accounts }) => accounts.update(disabled.account.id, { isDisabled: true }))
+    const reset = await gateway.createAccount()
+    await gateway.operate(({ accounts }) => accounts.resetSecretKey(reset.account.id, 0))
+    const token = (await gateway.tokens(user)).JwtToken
+    const revoked = await gateway.tokens(user)
+    await gateway.post('/api/v1/accounts/revoke-token', { token: revoked.RefreshToken })
+
+    const key = (account: { readonly secretKey: string }) => [`SecretKey: ${account.secretKey}`]
+    const bearer = (jwt: string) => [`Authorization: Bearer ${jwt}`]
+    const mistyped = [`SecretKey: ${user.secretKey.slice(0, -1)}-`]
+    const [head, claims, signature = ''] = token.split('.')
+    const forged = `${head}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
+
+    const cases: readonly Case[] = [
+      { what: 'a public route', line: 'GET /public/x?y=1', told: 'forward public' },
+      { what: 'a key on a public route', line: 'GET /public', headers: key(user), told: 'forward public' },
+      {
+        what: 'another scheme there',
+        line: 'GET /public',
+        headers: ['Authorization: Basic eHk='],
+        told: 'forward public',
+      },
+      { what: 'nobody on an optional route', line: 'GET /optional', told: 'forward optional' },
+      {
+        what: 'a wrong key there',
+        line: 'GET /optional',
+        headers: key(reset),
+        told: 'refuse 401 secret-key-invalid optional',
+        at: 'principal',
+      },
+      { what: 'a key', line: 'GET /key', headers: key(user), told: 'forward key' },
+      { what: 'a key, POST', line: 'POST /key/a/b', headers: [...key(user), 'X-Y: z'], told: 'forward key' },
+      { what: 'a token', line: 'GET /bearer', headers: bearer(token), told: 'forward bearer' },
+      { what: 'a path of other spelling', line: 'GET /%6Bey/%41', headers: key(user), told: 'forward key' },
+      { what: 'an admin', line: 'GET /any/admin', headers: key(admin), told: 'forward admin' },
+      {
+        what: 'a stripped prefix, credentials passed on',
+        line: 'GET /passing/x',
+        headers: key(user),
+        told: 'forward passing',
+      },
+      {
+        what: 'what a client claims to be',
+        line: 'GET /any',
+        headers: [
+          ...key(user),
+          'X_User_Id: 1',
+          'X-Forwarded-For: 9.9.9.9',
+          'X-Request-Id: r',
+          'Connection: close, X-User-Id',
+        ],
+        told: 'forward any',
+      },
+      {
+        what: 'cookies',
+        line: 'GET /any',
+        headers: [...key(user), 'Cookie: a=1; refreshToken=2; b=3'],
+        told: 'forward any',
+      },
+      {
+        what: 'a body that just fits',
+        line: 'PUT /small',
+        headers: [...key(user), 'Content-Length: 0'],
+        told: 'forward small',
+      },
+      {
+        what: 'a body too large',
+        line: 'PUT /small',
+        headers: [...key(user), 'Content-Length: 11'],
+        told: 'refuse 413 body-too-large small',
+        at: 'limits',
+      },
+      {
+        what: 'another host',
+        line: 'GET /hosted',
+        headers: key(user),
+        told: 'refuse 404 route-not-found _unmatched',
+        at: 'route',
+      },
+      { what: 'no credential', line: 'GET /any', told: 'refuse 401 credentials-missing any', at: 'scheme' },
+      {
+        what: 'a token where keys are taken',
+        line: 'GET /key',
+        headers: bearer(token),
+        told: 'refuse 401 scheme-not-accepted key',
+        at: 'scheme',
+      },
+      {
+        what: 'another scheme',
+        line: 'GET /any',
+        headers: ['Authorization: Basic eHk='],
+        told: 'refuse 401 scheme-not-accepted any',
+        at: 'scheme',
+      },
+      {
+        what: 'key and token',
+        line: 'GET /any',
+        headers: [...key(user), ...bearer(token)],
+        told: 'refuse 400 credentials-ambiguous any',
+        at: 'scheme',
+      },
+      {
+        what: 'two keys',
+        line: 'GET /any',
+        headers: [...key(user), ...key(user)],
+        told: 'refuse 400 credentials-ambiguous any',
+        at: 'scheme',
+      },
+      {
+        what: 'a mistyped key',
+        line: 'GET /any',
+        headers: mistyped,
+        told: 'refuse 401 secret-key-invalid any',
+        at: 'principal',
+      },
+      {
+        what: 'a key that was reset',
+        line: 'GET /any',
+        headers: key(reset),
+        told: 'refuse 401 secret-key-invalid any',
+        at: 'principal',
+      },
+      {
+        what: 'an API key',
+        line: 'GET /any',
+        headers: [`SecretKey: ${user.apiKey}`],
+        told: 'refuse 401 secret-key-invalid any',
+        at: 'principal',
+      },
+      {
+        what: 'a disabled account',
+        line: 'GET /any',
+        headers: key(disabled),
+        told: 'refuse 403 account-disabled any',
+        at: 'principal',
+      },
+      {
+        what: 'a forged token',
+        line: 'GET /any',
+        headers: bearer(forged),
+        told: 'refuse 401 token-invalid any',
+        at: 'principal',
+      },
+      {
+        what: 'no token at all',
+        line: 'GET /any',
+        headers: ['Authorization: Bearer'],
+        told: 'refuse 401 token-invalid any',
+        at: 'principal',
+      },
+      {
+        what: 'a revoked session',
+        line: 'GET /any',
+        headers: bearer(revoked.JwtToken),
+        told: 'refuse 401 token-revoked any',
+        at: 'principal',
+      },
+      {
+        what: 'another role',
+        line: 'GET /any/admin',
+        headers: key(user),
+        told: 'refuse 403 role-forbidden admin',
+        at: 'policy',
+      },
+      {
+        what: 'another role, by token',
+        line: 'GET /any/admin',
+        headers: bearer(token),
+        told: 'refuse 403 role-forbidden admin',
+        at: 'policy',
+      },
+      {
+        what: 'an unverified account',
+        line: 'GET /verified',
+        headers: key(unverified),
+        told: 'refuse 403 account-unverified verified',
+        at: 'policy',
+      },
+      {
+        what: 'no such path',
+        line: 'GET /nowhere',
+        told: 'refuse 404 route-not-found _unmatched',
+        at: 'route',
+      },
+      {
+        what: 'no such method',
+        line: 'DELETE /small',
+        headers: key(user),
+        told: 'refuse 405 method-not-allowed _unmatched',
+        at: 'route',
+      },
+      { what: 'TRACE', line: 'TRACE /public', told: 'refuse 405 method-not-allowed _unmatched', at: 'route' },
+      {
+        what: 'dot segments',
+        line: 'GET /public/../key',
+        told: 'refuse 400 path-ambiguous _unmatched',
+        at: 'request',
+      },
+      {
+        what: 'an empty segment',
+        line: 'GET //key',
+        told: 'refuse 400 path-ambiguous _unmatched',
+        at: 'request',
+      },
+      {
+        what: 'an encoded slash',
+        line: 'GET /key/a%2Fb',
+        headers: key(user),
+        told: 'refuse 400 path-ambiguous _unmatched',
+        at: 'route',
+      },
+      {
+        what: 'a wrong method of an own path',
+        line: 'GET /api/v1/accounts/access-token',
+        told: 'refuse 405 method-not-allowed _gateway',
+        at: 'route',
+      },
+    ]
+
+    for (const { what, line, headers = [], told, at } of cases) {
+      t.test(`it says what the gateway does: ${what}`, async (t) => {
+        const before = backend.seen.length
+        const outcome = await explainOf(t, gateway)(line, headers, '--json')
+        t.equal(outcome.status, 0)
+        t.equal(outcome.stderr, '')
+        const explained = outcome.json() as Explained
+        const { decision, status, code, route, steps } = explained
+        t.equal([decision, ...(code ? [status, code] : []), route].join(' '), told)
+        assertSteps(t, steps, at)
+        t.equal(backend.seen.length, before, 'nothing was sent')
+
+        const answer = await ask(t, gateway.url, line, headers)
+        if (decision === 'forward') {
+          t.equal(answer.status, 200)
+          assertHead(t, steps.at(-1), backend.last())
+        } else t.strictSame([answer.status, answer.json().code], [status, code])
+        for (const secret of [user.secretKey, admin.secretKey, reset.secretKey, user.apiKey, signature]) {
+          t.notMatch(outcome.stdout, secret, 'no secret is printed')
+        }
+        const plain = await explainOf(t, gateway)(line, headers)
+        t.match(
+          plain.stdout.trimEnd().split('\n').at(-1),
+          code ? `refuse: ${status} ${code}` : `forward: route "${route}"`,
+        )
+        for (const secret of [user.secretKey, signature, 'eHk=']) t.notMatch(plain.stdout, secret)
+      })
+    }
+
+    t.test('nothing is counted: neither a failure nor a request', async (t) => {
+      const explain = explainOf(t, gateway)
+      for (let turn = 0; turn < 3; turn++) {
+        t.match(await explain('GET /limited', key(user)), {
+          stdout: /1 requests in 3600 s, counted for account/,
+        })
+      }
+      t.equal((await ask(t, gateway.url, 'GET /limited', key(user))).status, 200, 'the one that may pass')
+      t.equal((await ask(t, gateway.url, 'GET /limited', key(user))).status, 429)
+      t.match(await explain('GET /limited', key(user)), { status: 0, stdout: /forward: route "limited"/ })
+    })
+
+    t.test('a token of a gateway with another key is refused, and no key is made for it', async (t) => {
+      const before = await gateway.operate(({ signingKeys }) => signingKeys.list())
+      const outcome = await explainOf(t, gateway)(
+        'GET /any',
+        bearer(token),
+        '--set',
+        'tokens.algorithm=RS256',
+      )
+      t.match(outcome.stdout, /forward: route "any"/, 'what was issued before the change is still good')
+      const after = await gateway.operate(({ signingKeys }) => signingKeys.list())
+      t.strictSame(
+        after.map(({ kid }) => kid),
+        before.map(({ kid }) => kid),
+      )
+    })
+
+    t.test('with the store out of reach it says so, and what that means', async (t) => {
+      if (!gateway.redis) return
+      const nowhere = ['--set', 'store.redis.url=redis://127.0.0.1:1', '--json']
+      const explain = explainOf(t, gateway)
+      for (const headers of [key(user), bearer(token)]) {
+        const explained = (await explain('GET /any', headers, ...nowhere)).json() as Explained
+        t.match(explained, { decision: 'refuse', status: 503, code: 'store-unavailable', route: 'any' })
+        t.match(explained.steps.at(-1)?.detail, /the store does not answer \(.+\)/)
+      }
+      const malformed = (await explain('GET /any', mistyped, ...nowhere)).json()
+      t.match(malformed, { status: 401, code: 'secret-key-invalid' }, 'a malformed key needs no store')
+      t.match((await explain('GET /public', [], ...nowhere)).json(), { decision: 'forward' })
+    })
+  })
+}
+
+t.test('a path of the gateway itself is answered by it', async (t) => {
+  const { run } = place(t)
+  for (const [method, path] of [
+    ['POST', '/api/v1/accounts/access-token'],
+    ['POST', '/api/v1/accounts/refresh-token'],
+    ['GET', '/.well-known/jwks.json'],
+    ['HEAD', '/.well-known/jwks.json'],
+  ] as const) {
+    const explained = (await run('explain', method, path, '--json')).json()
+    t.match(explained, { decision: 'answer', status: 200, route: '_gateway' }, path)
+  }
+})
+
+t.test('without a database nobody is known, and none is made', async (t) => {
+  const { run } = place(t)
+  const key = `SecretKey: gsk_${'a'.repeat(16)}_${'b'.repeat(43)}_000000`
+  t.match(await run('explain', 'GET', '/x', '-H', key), {
+    status: 0,
+    stdout: /refuse: 401 secret-key-invalid/,
+  })
+  const jwt = `${Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"x"}').toString('base64url')}.e30.AAAA`
+  const outcome = await run('explain', 'GET', '/x', '-H', `Authorization: Bearer ${jwt}`)
+  t.match(outcome, { status: 0, stdout: /refuse: 401 token-invalid/ })
+  const { stdout } = await run('accounts', 'list')
+  t.match(stdout, /no accounts/i, 'it is the first command that makes it')
+})
+
+t.test('it tells which routes the one that was chosen comes before', async (t) => {
+  const route = { upstream: 'backend', auth: 'none' }
+  const { run } = place(t, {
+    routes: [
+      { ...route, name: 'all', path: '/' },
+      { ...route, name: 'a', path: '/a' },
+      { ...route, name: 'a-get', path: '/a', methods: ['GET'] },
+      { ...route, name: 'a-host', path: '/a', host: 'api.example' },
+      { ...route, name: 'other', path: '/b' },
+    ],
+  })
+  const { stdout } = await run('explain', 'GET', 'http://API.example:81/a/x')
+  t.match(
+    stdout,
+    '"a-host": host api.example, prefix /a, any method; comes before "a-get" (/a), "a" (/a), "all" (/)\n',
+  )
+  t.match(
+    (await run('explain', 'GET', '/b')).stdout,
+    '"other": any host, prefix /b, any method; comes before "all" (/)\n',
+  )
+})
+
+t.test('who the client is depends on where the connection comes from', async (t) => {
+  const { run } = place(t, {
+    routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
+    trustedProxies: ['10.0.0.0/8'],
+    publicUrl: 'https://api.example.com',
+  })
+  const headers = [
+    '-H',
+    'X-Forwarded-For: 203.0.113.7',
+    '-H',
+    'X-Forwarded-Proto: https',
+    '-H',
+    'X-Request-Id: r1',
+  ]
+  const [trusted, other] = [
+    await run('explain', 'GET', '/', ...headers, '--from', '10.0.0.1'),
+    await run('explain', 'GET', '/', ...headers, '--from', '2001:db8::1'),
+  ]
+  t.match(trusted.stdout, /from 203\.0\.113\.7, by the word of the trusted proxy 10\.0\.0\.1/)
+  t.match(trusted.stdout, /X-Forwarded-For: 203\.0\.113\.7, 10\.0\.0\.1\n\s+X-Forwarded-Proto: https\n/)
+  t.match(trusted.stdout, /X-Request-Id: r1\n/)
+  t.match(other.stdout, /from 2001:db8::1\n/)
+  t.match(other.stdout, /X-Forwarded-For: 2001:db8::1\n\s+X-Forwarded-Proto: http\n/)
+  t.match(other.stdout, /Host: api\.example\.com\n/, 'a path alone is asked of the public URL')
+})
+
+t.test('an upgrade is one where the route takes it', async (t) => {
+  const route = { upstream: 'backend', auth: 'none' }
+  const { run } = place(t, {
+    routes: [
+      { ...route, name: 'ws', path: '/ws', websocket: true },
+      { ...route, name: 'http', path: '/http' },
+    ],
+  })
+  const asks = (path: string, ...protocol: string[]) =>
+    run('explain', 'GET', path, '-H', `Upgrade: ${protocol.join()}`, '-H', 'Connection: Upgrade')
+  const upgraded = /Connection: Upgrade\n\s+Upgrade: websocket\n/
+  t.match(await asks('/ws', 'WebSocket'), { stdout: upgraded })
+  t.notMatch((await asks('/http', 'websocket')).stdout, upgraded)
+  t.notMatch((await asks('/ws', 'h2c')).stdout, upgraded)
+})
+
+t.test('credentials are never shown, wherever they stand', async (t) => {
+  const { run } = place(t, {
+    routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none', forwardCredentials: true }],
+  })
+  const key = `gsk_${'a'.repeat(16)}_${'b'.repeat(43)}_000000`
+  const lines = [
+    `SecretKey: ${key}`,
+    'Authorization: Basic s3cret',
+    'Cookie: sid=s3cret',
+    'X-Api-Key: s3cret',
+    `X-Y: a ${key}`,
+    'Referer: https://a.example/?token=s3cret',
+  ]
+  for (const json of [[], ['--json']]) {
+    const url = `/x/${key}?access_token=s3cret&a=b`
+    const outcome = await run('explain', 'GET', url, ...lines.flatMap((line) => ['-H', line]), ...json)
+    t.equal(outcome.status, 0)
+    t.notMatch(outcome.stdout + outcome.stderr, /s3cret|gsk_a/)
+    t.match(outcome.stdout, /sid=\[secret\]/, 'the names of cookies are')
+    t.match(outcome.stdout, /access_token=\[secret\]&a=b/)
+  }
+  for (const args of [['-H', `SecretKey ${key}`], ['-H', `Secret Key: ${key}`], [`SecretKey: ${key}`]]) {
+    const outcome = await run('explain', 'GET', '/x', ...args)
+    t.equal(outcome.status, 2)
+    t.notMatch(outcome.stderr, /gsk_a/)
+  }
+})
+
+t.test('the word of the gateway is shown, however its header is called', async (t) => {
+  const headers = { id: 'X-Auth-User', role: 'X-Token-Role' }
+  const { run } = place(t, { identity: { headers } })
+  const created = (await run('accounts', 'create', '--email', 'a@example.com', '--json')).json()
+  const { id, secretKey } = created as { readonly id: string; readonly secretKey: string }
+  const { stdout } = await run('explain', 'GET', '/', `-HSecretKey: ${secretKey}`, '-H', 'X-Auth-User: me')
+  t.match(stdout, `X-Auth-User: ${id}\n      X-Token-Role: User\n`)
+  t.notMatch(stdout, secretKey)
+})
+
+const bad: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
+  ['no URL', ['GET'], /URL is missing/],
+  ['no host', ['GET', 'orders'], /the URL must be such as http:\/\/localhost:8080\/orders/],
+  ['another scheme', ['GET', 'ftp://a/b'], /the URL must be such as/],
+  ['an empty host', ['GET', 'http:///b'], /host of the URL/],
+  ['a port that is none', ['GET', 'http://a:99999/b'], /host of the URL/],
+  ['a user', ['GET', 'http://u:p@a/b'], /the URL holds a user: give credentials with -H/],
+  ['a space', ['GET', '/a b'], /percent-encode/],
+  ['letters beyond ASCII', ['GET', '/é'], /percent-encode/],
+  ['a method in small letters', ['get', '/'], /methods are in capitals: did you mean "GET"\?/],
+  ['a method that is none', ['G T', '/'], /"G T" is no HTTP method/],
+  ['a header without colon', ['GET', '/', '-H', 'SecretKey'], /header 1 \(-H\) has no colon/],
+  [
+    'a header without name',
+    ['GET', '/', '-H', 'A: b', '-H', ': x'],
+    /the name of header 2 \(-H\) is not well formed/,
+  ],
+  ['a line break in a header', ['GET', '/', '-H', 'A: b\r\nC: d'], /header 1 \(-H\) holds a line break/],
+  [
+    'an address that is none',
+    ['GET', '/', '--from', 'here'],
+    /--from takes an address such as 203\.0\.113\.7, not "here"/,
+  ],
+]
+
+for (const [what, args, told] of bad) {
+  t.test(`it is bad usage, whatever the config says: ${what}`, async (t) => {
+    const { run } = place(t, { routes: 'broken' })
+    const { status, stdout, stderr } = await run('explain', ...args)
+    t.equal(status, 2)
+    t.equal(stdout, '')
+    t.match(stderr, told)
+  })
+}
+
+t.test('a broken config is refused, with its problems', async (t) => {
+  const { run } = place(t, { routes: 'broken' })
+  t.match(await run('explain', 'GET', '/'), { status: 1, stderr: /routes: must be a list/ })
+})
+
+/** The steps come in the order of the gateway, each once, and only the last may refuse. */
+function assertSteps(t: Test, steps: readonly Step[], at: string | undefined): void {
+  const order = ['request', 'route', 'scheme', 'principal', 'policy', 'limits', 'upstream']
+  const last = at ?? 'upstream'
+  t.strictSame(
+    steps.map(({ step, outcome }) => `${step} ${outcome}`),
+    order.slice(0, order.indexOf(last) + 1).map((step) => `${step} ${step === at ? 'refused' : 'passed'}`),
+  )
+  for (const { detail } of steps) t.match(detail, /^.+$/)
+}
+
+/** What the backend got is what was told, name by name and in order, but for what is told of nobody. */
+function assertHead(
+  t: Test,
+  step: Step | undefined,
+  seen: { readonly method: string; readonly url: string; readonly rawHeaders: readonly string[] },
+): void {
+  t.strictSame([step?.facts.method, step?.facts.target], [seen.method, seen.url])
+  const told = step?.facts.headers ?? []
+  const names = seen.rawHeaders.filter((_, index) => index % 2 === 0)
+  const values = seen.rawHeaders.filter((_, index) => index % 2 === 1)
+  t.strictSame(
+    told.map(({ name }) => name),
+    names,
+  )
+  for (const [index, { name, value }] of told.entries()) {
+    if (value.includes('[secret]') || made.test(value)) continue
+    t.equal(value, values[index], name)
+  }
+}

@@ -1,0 +1,128 @@
+import t from 'tap'
+import { startGateway } from '../setup/gateway.ts'
+import { connectRaw, type RawResponse } from '../setup/raw-client.ts'
+import { accessTokenPath, ask, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
+import { assertProblem } from './support/problem.ts'
+
+const paths = [accessTokenPath, refreshTokenPath, revokeTokenPath]
+const json = 'Content-Type: application/json'
+const text = 'Content-Type: text/plain'
+
+interface Announced {
+  readonly what: string
+  readonly lines: readonly string[]
+  readonly refusal: { readonly status: number; readonly code: string }
+}
+
+const unsupported = { status: 415, code: 'media-type-unsupported' }
+
+/** What the head alone is enough to refuse. */
+const announced: readonly Announced[] = [
+  { what: 'another type', lines: [text, 'Content-Length: 2'], refusal: unsupported },
+  { what: 'another type, chunked', lines: [text, 'Transfer-Encoding: chunked'], refusal: unsupported },
+  { what: 'no type', lines: ['Content-Length: 2'], refusal: unsupported },
+  { what: 'a coding', lines: [json, 'Content-Encoding: gzip', 'Content-Length: 2'], refusal: unsupported },
+  {
+    what: 'two types',
+    lines: [json, text, 'Content-Length: 2'],
+    refusal: { status: 400, code: 'request-invalid' },
+  },
+  {
+    what: 'a byte too many',
+    lines: [json, 'Content-Length: 65537'],
+    refusal: { status: 413, code: 'body-too-large' },
+  },
+]
+
+t.test('a body that the head tells not to be taken is refused before it is asked for', async (t) => {
+  const gateway = await startGateway(t)
+  for (const path of paths) {
+    for (const { what, lines, refusal } of announced) {
+      const client = await connectRaw(t, gateway.url)
+      const head = [`POST ${path} HTTP/1.1`, 'Host: x', 'Expect: 100-continue', ...lines]
+      client.send(`${head.join('\r\n')}\r\n\r\n`)
+      const response = await client.response()
+      t.equal(response.status, refusal.status, `${what} at ${path}: no 100 comes first`)
+      assertProblem(t, response, refusal)
+      await client.ended()
+      t.equal(client.isEnded, true, 'nothing comes behind the answer')
+    }
+  }
+})
+
+t.test('a body that may be taken is asked for, at its largest too', async (t) => {
+  const gateway = await startGateway(t)
+  for (const length of [2, 65_536]) {
+    const client = await connectRaw(t, gateway.url)
+    const head = [`POST ${accessTokenPath} HTTP/1.1`, 'Host: x', 'Expect: 100-continue', json]
+    client.send(`${[...head, `Content-Length: ${length}`].join('\r\n')}\r\n\r\n`)
+    t.equal((await client.response()).status, 100)
+    client.send('{}'.padEnd(length))
+    assertProblem(t, await client.response(), { status: 400, code: 'request-invalid' })
+  }
+})
+
+t.test(
+  'two types that differ contradict each other, whichever comes first; one said twice does not',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const account = await gateway.createAccount()
+    const body = JSON.stringify({ SecretKey: account.secretKey, APIKey: account.apiKey })
+    const send = (...lines: string[]) => ask(t, gateway.url, `POST ${accessTokenPath}`, lines, body)
+    for (const lines of [
+      [json, text],
+      [text, json],
+      [json, 'content-type: application/json; charset=utf-8'],
+      [json, json, text],
+      [json, 'Content-Type:'],
+    ]) {
+      const response = await send(...lines)
+      assertProblem(t, response, { status: 400, code: 'request-invalid' })
+      t.strictSame(errorsOf(response), [
+        { field: 'Content-Type', message: 'comes more than once, with different values' },
+      ])
+    }
+    t.equal((await send(json, json)).status, 200)
+    t.equal((await send(json, `${json} `)).status, 200, 'space around it is no part of it')
+  },
+)
+
+t.test('every request-invalid names what is wrong', async (t) => {
+  const gateway = await startGateway(t)
+  const notObject = { field: 'body', message: 'must be a JSON object' }
+  const notJson = { field: 'body', message: 'is not valid JSON in UTF-8' }
+  const cases: readonly (readonly [body: string | Buffer, errors: readonly object[]])[] = [
+    ['{', [notJson]],
+    ['token=x', [notJson]],
+    [Buffer.from('{"token":"\xff"}', 'latin1'), [notJson]],
+    ['[]', [notObject]],
+    ['1', [notObject]],
+    ['"x"', [notObject]],
+    ['null', [notObject]],
+    ['{"token":1}', [{ field: 'token', message: 'must be a text that is not empty' }]],
+    ['', [{ field: 'token', message: 'is missing, and so is the cookie' }]],
+  ]
+  for (const path of [refreshTokenPath, revokeTokenPath]) {
+    for (const [body, errors] of cases) {
+      const response = await ask(t, gateway.url, `POST ${path}`, [json], body)
+      assertProblem(t, response, { status: 400, code: 'request-invalid' })
+      t.strictSame(errorsOf(response), errors, `${String(body)} at ${path}`)
+    }
+  }
+  const nowhere = await ask(t, gateway.url, 'GET /public', ['Host: two.test'])
+  const message = 'There must be exactly one well-formed Host header.'
+  t.strictSame(errorsOf(nowhere), [{ field: 'request', message }], 'what no member is to blame for')
+  const broken = await ask(t, gateway.url, 'GET /public', ['Bad name: x'])
+  assertProblem(t, broken, { status: 400, code: 'request-invalid' })
+  t.match(errorsOf(broken), [{ field: 'request', message: /.+/ }])
+})
+
+t.test('a path that reads no body does not judge one', async (t) => {
+  const gateway = await startGateway(t)
+  const response = await ask(t, gateway.url, 'GET /.well-known/jwks.json', [json, text], 'abc')
+  t.equal(response.status, 200)
+})
+
+function errorsOf(response: RawResponse): unknown {
+  return response.json().errors
+}
