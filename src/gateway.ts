@@ -46,7 +46,7 @@ export interface GatewayOptions {
  */
 export async function openGateway({ config, log, clock = Date.now }: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics({ version: readVersion() })
-  const webSockets = createWebSockets({ metrics, clock, directory: () => identity.directory })
+  const webSockets = createWebSockets({ metrics, clock, known: () => identity })
   const identity = await openIdentity({ config, log, metrics, clock, onChange: webSockets.recheck })
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, openUpstream(upstream)]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))

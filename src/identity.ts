@@ -10,11 +10,13 @@ import { createDirectory } from './cache/directory.ts'
 import { openInvalidation } from './cache/invalidation.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
 import type { Config } from './config/config.ts'
+import { GatehouseError } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { SchemeName } from './routes/route.ts'
 import { openStore } from './store/open.ts'
 import type { Change } from './store/store.ts'
+import { isStoreFailure } from './store/store-failure.ts'
 import { createAccessTokens } from './tokens/access-token.ts'
 import { createKeyring, type Keyring } from './tokens/keyring.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
@@ -42,7 +44,7 @@ export interface IdentityOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** What others keep that a change concerns: told once the caches are rid of it; undefined = anything. */
+  /** What others keep that a change concerns: told once caches and keys are true to it; undefined = anything. */
   onChange(change: Change | undefined): void
 }
 
@@ -62,7 +64,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     algorithm: config.tokens.algorithm,
     clock,
   })
-  const keyring = createKeyring(config.tokens.algorithm)
+  const keyring = createKeyring(config.tokens.algorithm, config.tokens.keys.length > 0 ? 'config' : 'store')
   const verified = createVerifiedTokens(config.cache.entriesMax)
   const contact = createContact()
   const directory = createDirectory({
@@ -72,6 +74,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
     clock,
     report: (result) => metrics.keyCache.inc({ result }),
+    confirm,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
   const limiter = openLimiter({ store, contact, clock })
@@ -83,8 +86,33 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     verified.clear()
   }
 
+  /** The last loading of the keys that a change has asked for. */
+  let reloading = Promise.resolve()
+  let areKeysDue = false
+  let reloads = 0
+
   function reloadKeys(): void {
-    loadKeys().catch((err: unknown) => log.error({ err }, 'the signing keys cannot be loaded'))
+    areKeysDue = false
+    reloads++
+    // One after another, so that the last that is begun is the last that is done.
+    reloading = reloading
+      .then(loadKeys)
+      .then(
+        () => onChange({ kind: 'signing-keys' }),
+        (err: unknown) => {
+          areKeysDue = isOutOfReach(err)
+          log.error({ err }, 'the signing keys cannot be loaded')
+        },
+      )
+      .finally(() => {
+        reloads--
+      })
+  }
+
+  async function confirm(): Promise<void> {
+    await invalidation.confirm()
+    await reloading
+    if (areKeysDue) throw new GatehouseError('store-unavailable')
   }
 
   const reportContact = createContactReport(log, metrics)
@@ -96,7 +124,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     apply: (logged) => {
       directory.apply(logged)
       if (logged.change.kind === 'signing-keys') reloadKeys()
-      onChange(logged.change)
+      else onChange(logged.change)
     },
     clear: () => {
       directory.clear()
@@ -105,7 +133,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     },
     onContact: (error) => {
       reportContact(error)
-      if (contact.isUp && !keyring.isLoaded()) reloadKeys()
+      if (contact.isUp && reloads === 0 && (areKeysDue || !keyring.isLoaded())) reloadKeys()
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
   })
@@ -145,19 +173,28 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
 }
 
-/** Says once that the store has gone, and once that it is back. */
+function isOutOfReach(error: unknown): boolean {
+  return error instanceof GatehouseError && error.code === 'store-unavailable'
+}
+
+/** Says once that the store has gone, once that it has come back without its data, and once that it is back. */
 function createContactReport(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
+  let wasLost = false
   return (err) => {
+    const loss = isStoreFailure(err, 'lost') ? err.cause.message : undefined
     const isUp = err === undefined
     metrics.storeUp.set(Number(isUp))
     if (isUp && wasUp === false) log.info('the store answers again')
-    if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
+    if (loss !== undefined && !wasLost) log.error({ err }, loss)
+    else if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
     wasUp = isUp
+    // Out of reach in between, it is still the same loss.
+    wasLost = loss !== undefined || (wasLost && !isUp)
   }
 }
 
-function toSigningKey({ kid, use, material }: Config['tokens']['keys'][number]) {
+export function toSigningKey({ kid, use, material }: Config['tokens']['keys'][number]) {
   const signsFrom = use === 'sign' ? 0 : Number.POSITIVE_INFINITY
   return { kid, algorithm: material.algorithm, material, createdAt: 0, signsFrom }
 }

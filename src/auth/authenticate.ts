@@ -34,7 +34,8 @@ type Schemes = Readonly<Record<SchemeName, Scheme>>
 
 const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined }
 
-const bearerToken = /^Bearer +([^ ]+) *$/i
+/** Also for whoever needs the token of a request that has passed. */
+export const bearerToken = /^Bearer +([^ ]+) *$/i
 const bearerPrefix = /^Bearer(?: |$)/i
 
 /**

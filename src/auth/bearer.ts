@@ -5,24 +5,67 @@ import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
 
+/** `mismatch`: the account that is known is not that of the token; either may be the older. */
+type Judgement = Authentication | 'mismatch'
+
 /** What the store would have to say, or that it cannot. */
 type Known<Value> = Value | undefined | 'out-of-reach'
 
-/** `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. */
+/**
+ * `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. It is
+ * refused only by what is true now: another instance may have issued it since what was kept was looked at.
+ */
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
+  const { confirm } = directory
+
+  function judgeNow(claims: AccessTokenClaims): Judgement | Promise<Judgement> {
+    const account = lookUp<KnownAccount>(() => directory.account(claims.accountId))
+    const session = lookUp<KnownSession>(() => directory.session(claims.sessionId))
+    if (!(account instanceof Promise) && !(session instanceof Promise)) {
+      return judge(claims, directory, account, session)
+    }
+    return Promise.all([account, session]).then((found) => judge(claims, directory, ...found))
+  }
+
+  function decide(claims: AccessTokenClaims, judgement: Judgement): Authentication | Promise<Authentication> {
+    return judgement === 'mismatch' ? settle(claims) : judgement
+  }
+
+  function settle(claims: AccessTokenClaims): Promise<Authentication> {
+    return confirm().then(
+      () => decideAfresh(claims),
+      (outOfReach: unknown) => {
+        if (directory.isKnownAfter(claims.accountId, claims.issuedAt)) return revoked
+        throw outOfReach
+      },
+    )
+  }
+
+  async function decideAfresh(claims: AccessTokenClaims): Promise<Authentication> {
+    const judgement = await judgeNow(claims)
+    return judgement === 'mismatch' ? revoked : judgement
+  }
+
+  async function verifyAfresh(credential: string): Promise<Authentication> {
+    await confirm()
+    const verdict = accessTokens.verify(credential)
+    return verdict.kind === 'invalid' ? rejected(verdict.code) : decideAfresh(verdict.claims)
+  }
+
   return {
     name: 'bearer',
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
-      if (verdict.kind === 'invalid') return rejected(verdict.code)
-      const { claims } = verdict
-      const account = lookUp<KnownAccount>(() => directory.account(claims.accountId))
-      const session = lookUp<KnownSession>(() => directory.session(claims.sessionId))
-      if (!(account instanceof Promise) && !(session instanceof Promise)) {
-        return judge(claims, directory, account, session)
+      if (verdict.kind === 'invalid') {
+        return accessTokens.isOfNewKey(credential) ? verifyAfresh(credential) : rejected(verdict.code)
       }
-      return Promise.all([account, session]).then((found) => judge(claims, directory, ...found))
+      const { claims } = verdict
+      const judgement = judgeNow(claims)
+      return judgement instanceof Promise
+        ? judgement.then((settled) => decide(claims, settled))
+        : decide(claims, judgement)
     },
+    confirm,
   }
 }
 
@@ -48,15 +91,20 @@ function judge(
   directory: Directory,
   account: Known<KnownAccount>,
   session: Known<KnownSession>,
-): Authentication {
+): Judgement {
   const { accountId, sessionId, role, issuedAt } = claims
-  if (account !== 'out-of-reach' && (!account || isOver(account, role))) return revoked
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))
     return revoked
+  if (account !== 'out-of-reach') {
+    if (!account) return revoked
+    // All sessions of that epoch have ended, and epochs are only counted up.
+    if (session !== 'out-of-reach' && session.sessionEpoch < account.sessionEpoch) return revoked
+    if (isOver(account, role)) return 'mismatch'
+  }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
     // The token was true when it was issued; it still is, if nothing it stands for has changed since.
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
-  } else if (session.sessionEpoch !== account.sessionEpoch) return revoked
+  } else if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
   const profile = account === 'out-of-reach' ? undefined : account.principal.profile
   return { kind: 'authenticated', principal: { accountId, role, scheme: 'bearer', sessionId, profile } }
 }

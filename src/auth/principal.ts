@@ -29,12 +29,10 @@ export interface KnownAccount {
   readonly principal: Principal
 }
 
-/** What is known of a session; kept in the process. */
-export interface KnownSession {
-  readonly accountId: string
-  readonly sessionEpoch: number
-  readonly isEnded: boolean
-}
+/** What is known of a session; kept in the process. One that has ended does not come back. */
+export type KnownSession =
+  | { readonly isEnded: true }
+  | { readonly isEnded: false; readonly accountId: string; readonly sessionEpoch: number }
 
 /**
  * Accounts and sessions by ID. What is known is answered at once, what must be looked up as a promise.
@@ -48,4 +46,18 @@ export interface Directory {
    * heard of, and none was about them. Needs no store.
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
+  /** Whether what is known of an account is surely newer than a token of this time. Needs no store. */
+  isKnownAfter(accountId: string, issuedAt: number): boolean
+  /**
+   * Brings all that is known up to date: what is known then was true when this was called, or later. To be
+   * called before anything is refused for what was kept. However many call, the change log is read once for
+   * all of them, and some 200 times a second at most.
+   * @throws GatehouseError `store-unavailable`
+   */
+  confirm(): Promise<void>
+  /** Secret keys that are known to be wrong: they need no confirming. */
+  readonly spentKeys: {
+    note(digest: Uint8Array): void
+    has(digest: Uint8Array): boolean
+  }
 }

@@ -16,6 +16,11 @@ export type Authentication =
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>
+  /**
+   * Brings what is known up to date: to be called before somebody is refused for a role or a profile that was
+   * kept. @throws GatehouseError `store-unavailable`
+   */
+  confirm(): Promise<void>
 }
 
 export function rejected(code: Code, { isMalformed = false } = {}): Authentication {

@@ -7,11 +7,43 @@ const invalid = rejected('secret-key-invalid')
 const malformed = rejected('secret-key-invalid', { isMalformed: true })
 const disabled = rejected('account-disabled')
 
-/** `SecretKey: gsk_…`: valid until it is reset, and then for as long as the reset gave it. */
+/**
+ * `SecretKey: gsk_…`: valid until it is reset, and then for as long as the reset gave it. It is refused only by
+ * what is true now: an account that was kept may have got this very key since.
+ */
 export function createSecretKeyScheme(directory: Directory, clock: () => number): Scheme {
+  const { confirm, spentKeys } = directory
+
   function judge({ digest }: ParsedKey, account: KnownAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
     return account.isDisabled ? disabled : { kind: 'authenticated', principal: account.principal }
+  }
+
+  function decide(
+    key: ParsedKey,
+    account: KnownAccount | undefined,
+  ): Authentication | Promise<Authentication> {
+    const verdict = judge(key, account)
+    if (verdict.kind === 'authenticated' || isFinal(key, account)) return verdict
+    return confirm().then(
+      () => decideAfresh(key),
+      (outOfReach: unknown) => {
+        // Whether a key is wrong cannot be told now; that it is right, and the account disabled, is known.
+        if (verdict === disabled) return verdict
+        throw outOfReach
+      },
+    )
+  }
+
+  /** Whether nothing that may have happened since makes the key right: neither an account nor a key comes back. */
+  function isFinal({ digest }: ParsedKey, account: KnownAccount | undefined): boolean {
+    return !account || isOver(account, digest, clock()) || spentKeys.has(digest)
+  }
+
+  async function decideAfresh(key: ParsedKey): Promise<Authentication> {
+    const verdict = judge(key, await directory.account(key.accountId))
+    if (verdict === invalid) spentKeys.note(key.digest)
+    return verdict
   }
 
   return {
@@ -20,7 +52,14 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
       const key = parseKey('secretKey', credential)
       if (!key) return malformed
       const account = directory.account(key.accountId)
-      return account instanceof Promise ? account.then((found) => judge(key, found)) : judge(key, account)
+      return account instanceof Promise ? account.then((found) => decide(key, found)) : decide(key, account)
     },
+    confirm,
   }
+}
+
+/** Whether it is the key of before, and its grace has ended. */
+function isOver({ previousSecretKey }: KnownAccount, digest: Uint8Array, now: number): boolean {
+  if (!previousSecretKey || now < previousSecretKey.validUntil) return false
+  return Buffer.compare(previousSecretKey.digest, digest) === 0
 }

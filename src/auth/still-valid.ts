@@ -1,5 +1,6 @@
 import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { Access } from '../routes/route.ts'
+import type { Keyring } from '../tokens/keyring.ts'
 import { authorize } from './authorize.ts'
 import type { Directory, Principal } from './principal.ts'
 
@@ -9,19 +10,28 @@ export interface Admission {
   readonly access: Access
   /** Digest of the secret key; undefined for a bearer token. */
   readonly keyDigest: Uint8Array | undefined
+  /** ID of the key that signed the bearer token; undefined for a secret key. */
+  readonly signedBy: string | undefined
+}
+
+/** What tells whether somebody still would be let in. */
+export interface Known {
+  readonly directory: Directory
+  readonly keyring: Pick<Keyring, 'find'>
 }
 
 /**
- * Whether somebody who was let in would be let in again: same account and role, and the key or session goes
- * on. That an access token has expired meanwhile does not matter.
+ * Whether somebody who was let in would be let in again: same account and role, the key or session goes on,
+ * and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
  * @throws GatehouseError `store-unavailable` where that cannot be told now
  */
 export async function isStillValid(
-  { principal, access, keyDigest }: Admission,
-  directory: Directory,
+  { principal, access, keyDigest, signedBy }: Admission,
+  { directory, keyring }: Known,
   now: number,
 ): Promise<boolean> {
   const { accountId, role, sessionId } = principal
+  if (signedBy !== undefined && !keyring.find(signedBy)) return false
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.principal.role !== role) return false
   if (authorize(access, account.principal) !== undefined) return false

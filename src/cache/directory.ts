@@ -1,8 +1,11 @@
+import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { Directory, KnownAccount, KnownSession } from '../auth/principal.ts'
 import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
 import type { Contact } from './contact.ts'
 import { createLoadingCache, type LookUp } from './loading-cache.ts'
+import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
+import { createSpentKeys } from './spent-keys.ts'
 
 export interface DirectoryOptions {
   readonly store: Pick<Store, 'findAccount' | 'findSession'>
@@ -16,10 +19,16 @@ export interface DirectoryOptions {
   readonly clock: () => number
   /** Told of every look-up of an account. */
   report(result: LookUp): void
+  /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
+  confirm(): Promise<void>
 }
 
 /** Made-up accounts remembered at most: enough for a burst, too few to matter. */
 const absentEntriesMax = 10_000
+/** Accounts as they were before a change, and keys known to be wrong, remembered at most. */
+const formerEntriesMax = 10_000
+/** The time of an access token is in whole seconds, rounded down (RFC 7519 2). */
+const issuedWithinMs = 1_000
 
 /** Accounts and sessions, kept in the process before the store. */
 export interface CachedDirectory extends Directory {
@@ -29,8 +38,10 @@ export interface CachedDirectory extends Directory {
 }
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
-  const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, tokenLifetimeMs, clock, report } =
-    options
+  const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, tokenLifetimeMs, clock } = options
+  const recent = createRecentChanges(tokenLifetimeMs, clock)
+  const spentKeys = createSpentKeys(formerEntriesMax)
+  const formerAccounts = createLru<KnownAccount>(formerEntriesMax)
   const shared = {
     entriesMax,
     ttlMs,
@@ -38,29 +49,40 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     absentEntriesMax,
     absentTtlMs: negativeTtlMs,
     contact,
+    hasChanged: recent.hasChanged,
     clock,
   }
   const accounts = createLoadingCache<KnownAccount>({
     ...shared,
-    load: async (id) => toKnownAccount(await store.findAccount(id)),
-    report,
+    load: loadAccount,
+    report: options.report,
   })
   const sessions = createLoadingCache<KnownSession>({
     ...shared,
     load: async (id) => toKnownSession(await store.findSession(id)),
     report: () => {},
   })
-  const recent = createRecentChanges(tokenLifetimeMs, clock)
+
+  async function loadAccount(id: string): Promise<KnownAccount | undefined> {
+    const account = toKnownAccount(await store.findAccount(id))
+    const former = formerAccounts.get(id)
+    for (const digest of former ? digestsOf(former) : []) {
+      if (!isSecretKeyOf(account, digest, clock())) spentKeys.note(digest)
+    }
+    return account
+  }
 
   function apply({ change, at }: LoggedChange): void {
     switch (change.kind) {
-      case 'account':
-        accounts.drop(change.accountId)
+      case 'account': {
         recent.note(change.accountId, at)
+        const former = accounts.renew(change.accountId)
+        if (former) formerAccounts.set(change.accountId, former)
         return
+      }
       case 'session':
-        sessions.drop(change.sessionId)
         recent.note(change.sessionId, at)
+        sessions.set(change.sessionId, endedSession)
         return
       case 'signing-keys':
         return
@@ -72,6 +94,9 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   function clear(): void {
     accounts.clear()
     sessions.clear()
+    // A log that began anew may have lost a reset: what was wrong by it is right again.
+    formerAccounts.clear()
+    spentKeys.clear()
   }
 
   function isUnchangedSince(
@@ -82,7 +107,27 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     return !recent.hasChangedSince(accountId, time) && !recent.hasChangedSince(sessionId, time)
   }
 
-  return { account: accounts.get, session: sessions.get, isUnchangedSince, apply, clear }
+  function isKnownAfter(accountId: string, issuedAt: number): boolean {
+    const latest = issuedAt + issuedWithinMs
+    return contact.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
+  }
+
+  return {
+    account: accounts.get,
+    session: sessions.get,
+    isUnchangedSince,
+    isKnownAfter,
+    confirm: options.confirm,
+    spentKeys,
+    apply,
+    clear,
+  }
+}
+
+const endedSession: KnownSession = { isEnded: true }
+
+function digestsOf({ secretKey, previousSecretKey }: KnownAccount): readonly Uint8Array[] {
+  return previousSecretKey ? [secretKey.digest, previousSecretKey.digest] : [secretKey.digest]
 }
 
 function toKnownAccount(account: Account | undefined): KnownAccount | undefined {
@@ -103,5 +148,5 @@ function toKnownAccount(account: Account | undefined): KnownAccount | undefined 
 function toKnownSession(session: Session | undefined): KnownSession | undefined {
   if (!session) return undefined
   const { accountId, sessionEpoch, end } = session
-  return { accountId, sessionEpoch, isEnded: end !== undefined }
+  return end === undefined ? { accountId, sessionEpoch, isEnded: false } : endedSession
 }

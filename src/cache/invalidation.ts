@@ -1,3 +1,4 @@
+import { GatehouseError } from '../errors.ts'
 import type { LoggedChange, Store } from '../store/store.ts'
 import type { Contact } from './contact.ts'
 
@@ -21,8 +22,19 @@ export interface InvalidationOptions {
 export interface Invalidation {
   /** Reads the change log now; resolves whether or not the store answered. */
   poll(): Promise<void>
+  /**
+   * Resolves once a reading that began after this was called has been applied. All who wait share it.
+   * @throws GatehouseError `store-unavailable`
+   */
+  confirm(): Promise<void>
   close(): void
 }
+
+/**
+ * How far apart readings begin that somebody waits for: wrong credentials come as fast as somebody sends them,
+ * and are not to become as many readings.
+ */
+const confirmGapMs = 5
 
 /**
  * Keeps the caches true to the store: what this process changes is dropped before the change is answered,
@@ -35,6 +47,9 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   /** Entries after the position that were heard of already. */
   const heard = new Set<number>()
   let running: Promise<void> | undefined
+  let begunAt = Number.NEGATIVE_INFINITY
+  /** The reading that has not begun yet. */
+  let next: Promise<void> | undefined
 
   function hear(logged: LoggedChange): void {
     if (heard.has(logged.position) || (position !== undefined && logged.position <= position)) return
@@ -43,7 +58,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   /** What was heard of is applied again: after a failover another change may have come to its place. */
-  function confirm(logged: LoggedChange): void {
+  function applyAgain(logged: LoggedChange): void {
     if (heard.has(logged.position)) apply(logged)
     else applyNow(logged)
   }
@@ -57,10 +72,12 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     const askedAt = clock()
     try {
       const { head, changes, completeSince } = await store.readChanges(position)
+      // First: what has changed meanwhile can be looked up again now.
+      contact.isUp = true
       // What was looked up before the first reading may have changed since.
       if (changes === undefined || position === undefined) clear()
       if (position === undefined) for (const logged of changes ?? []) apply(logged)
-      else for (const logged of changes ?? []) confirm(logged)
+      else for (const logged of changes ?? []) applyAgain(logged)
       takeOver(head, completeSince, askedAt)
       onContact()
     } catch (error) {
@@ -73,21 +90,54 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     contact.completeSince =
       position === undefined ? completeSince : Math.max(contact.completeSince, completeSince)
     contact.confirmedAt = askedAt
-    contact.isUp = true
     position = head
     for (const known of heard) if (known <= head) heard.delete(known)
   }
 
   function poll(): Promise<void> {
-    running ??= read().finally(() => {
-      running = undefined
-    })
+    if (!running) {
+      begunAt = performance.now()
+      running = read().finally(() => {
+        running = undefined
+      })
+    }
     return running
+  }
+
+  function confirm(): Promise<void> {
+    next ??= readNext()
+    return next
+  }
+
+  async function readNext(): Promise<void> {
+    try {
+      await untilTurn()
+    } finally {
+      next = undefined
+    }
+    await poll()
+    assertUp()
+  }
+
+  /** Until none is under way, which may have begun too early, and the last began long enough ago. */
+  async function untilTurn(): Promise<void> {
+    for (;;) {
+      assertUp()
+      await running
+      assertUp()
+      const waitMs = begunAt + confirmGapMs - performance.now()
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+      if (!running) return
+    }
+  }
+
+  function assertUp(): void {
+    if (!contact.isUp) throw new GatehouseError('store-unavailable')
   }
 
   store.onChange(hear)
   const timer = setInterval(poll, pollMs)
   timer.unref()
 
-  return { poll, close: () => clearInterval(timer) }
+  return { poll, confirm, close: () => clearInterval(timer) }
 }

@@ -2,20 +2,22 @@ import { GatehouseError } from '../errors.ts'
 import type { Contact } from './contact.ts'
 import { createLru } from './lru.ts'
 
-/** `stale`: served past its time, as the store is out of reach. */
+/** `stale`: served while the store is out of reach. */
 export type LookUp = 'hit' | 'negative_hit' | 'miss' | 'stale'
 
 export interface LoadingCacheOptions<Value> {
   readonly entriesMax: number
   /** After how long an entry is loaded again, by the way. */
   readonly ttlMs: number
-  /** How long an entry is good without the store's word that it is. */
+  /** How long an entry is good without the store's word that it is; 0 = not at all. */
   readonly maxStaleMs: number
   /** What does not exist is kept apart, so that made-up keys cannot push out known ones. */
   readonly absentEntriesMax: number
   readonly absentTtlMs: number
   readonly contact: Readonly<Contact>
   load(key: string): Promise<Value | undefined>
+  /** Whether it is known to have been there: then that it is not is for good. */
+  hasChanged(key: string): boolean
   readonly clock: () => number
   /** Told of every look-up. */
   report(result: LookUp): void
@@ -30,6 +32,14 @@ export interface LoadingCache<Value> {
   get(key: string): Value | undefined | Promise<Value | undefined>
   /** Forgets a key: no load that began before this is kept, nor handed to anyone. */
   drop(key: string): void
+  /**
+   * Forgets a key that has changed, and where something was known of it looks it up again by the way: what was
+   * revoked is then known to be, should the store go out of reach.
+   * @returns what was known
+   */
+  renew(key: string): Value | undefined
+  /** Forgets a key for what it is known to be now. */
+  set(key: string, value: Value): void
   clear(): void
 }
 
@@ -38,35 +48,47 @@ interface Entry<Value> {
   readonly loadedAt: number
 }
 
+interface Absence {
+  readonly loadedAt: number
+  /** It was there once: an ID is never given again. */
+  readonly isGone: boolean
+}
+
 interface Load<Value> {
   readonly promise: Promise<Value | undefined>
 }
 
-/** How many entries are loaded again by the way at the same time: after an outage all are due at once. */
+/** How many entries are loaded by the way at the same time: after an outage all are due at once. */
 const refreshesMax = 64
 
 export function createLoadingCache<Value extends object>(
   options: LoadingCacheOptions<Value>,
 ): LoadingCache<Value> {
-  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, clock, report } = options
+  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, clock, report } = options
   const entries = createLru<Entry<Value>>(options.entriesMax)
-  const absences = createLru<{ readonly loadedAt: number }>(options.absentEntriesMax)
+  const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
+  /** Keys that were known and have changed, to be loaded by the way. */
+  const due = new Set<string>()
   let refreshes = 0
 
   function get(key: string): Value | undefined | Promise<Value | undefined> {
     const now = clock()
     const entry = entries.get(key)
-    if (entry !== undefined) {
-      if (now - entry.loadedAt < ttlMs) {
-        report('hit')
-        return entry.value
-      }
-      // The change log vouches for what it has not dropped: as long as it is read, and for a while after.
-      if (now - Math.max(entry.loadedAt, contact.confirmedAt) < maxStaleMs) return serveAndRefresh(key, entry)
+    if (entry === undefined) return getAbsent(key, now)
+    if (contact.isUp && now - entry.loadedAt < ttlMs) {
+      report('hit')
+      return entry.value
     }
+    // The change log vouches for what it has not dropped: as long as it is read, and for a while after.
+    const isVouchedFor = now - Math.max(entry.loadedAt, contact.confirmedAt) < maxStaleMs
+    return isVouchedFor ? serveAndRefresh(key, entry) : getAbsent(key, now)
+  }
+
+  /** What is not served from its entry, as there is none, or none that is good any more. */
+  function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
-    if (absence !== undefined && now - absence.loadedAt < absentTtlMs) {
+    if (absence !== undefined && isCertain(absence, now)) {
       report('negative_hit')
       return undefined
     }
@@ -77,16 +99,33 @@ export function createLoadingCache<Value extends object>(
     return startLoad(key).promise
   }
 
+  function isCertain({ loadedAt, isGone }: Absence, now: number): boolean {
+    return now - loadedAt < absentTtlMs || (isGone && !contact.isUp)
+  }
+
   function serveAndRefresh(key: string, { value }: Entry<Value>): Value {
     report(contact.isUp ? 'hit' : 'stale')
-    if (contact.isUp && refreshes < refreshesMax && !loads.has(key)) {
-      refreshes++
-      const done = () => {
-        refreshes--
-      }
-      startLoad(key).promise.then(done, done)
-    }
+    if (contact.isUp && refreshes < refreshesMax && !loads.has(key)) refresh(key)
     return value
+  }
+
+  function refresh(key: string): void {
+    refreshes++
+    const done = () => {
+      refreshes--
+      refreshDue()
+    }
+    startLoad(key).promise.then(done, done)
+  }
+
+  function refreshDue(): void {
+    // Whoever asks for one of them loads it then.
+    if (!contact.isUp) due.clear()
+    for (const key of due) {
+      if (refreshes >= refreshesMax) return
+      due.delete(key)
+      if (!loads.has(key)) refresh(key)
+    }
   }
 
   function startLoad(key: string): Load<Value> {
@@ -102,7 +141,7 @@ export function createLoadingCache<Value extends object>(
       const loadedAt = clock()
       if (value === undefined) {
         entries.delete(key)
-        absences.set(key, { loadedAt })
+        absences.set(key, { loadedAt, isGone: absences.get(key)?.isGone || hasChanged(key) })
       } else entries.set(key, { value, loadedAt })
       return value
     }
@@ -113,14 +152,28 @@ export function createLoadingCache<Value extends object>(
     }
   }
 
+  function drop(key: string): void {
+    entries.delete(key)
+    absences.delete(key)
+    loads.delete(key)
+  }
+
   return {
     get,
-    drop: (key) => {
-      entries.delete(key)
-      absences.delete(key)
-      loads.delete(key)
+    drop,
+    renew: (key) => {
+      const known = entries.get(key)?.value
+      if (known !== undefined || absences.get(key) !== undefined) due.add(key)
+      drop(key)
+      refreshDue()
+      return known
+    },
+    set: (key, value) => {
+      drop(key)
+      entries.set(key, { value, loadedAt: clock() })
     },
     clear: () => {
+      due.clear()
       entries.clear()
       absences.clear()
       loads.clear()

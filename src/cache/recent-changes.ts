@@ -1,7 +1,9 @@
 /** When subjects changed, as far back as it matters. */
 export interface RecentChanges {
   note(subject: string, at: number): void
-  /** Whether a subject is known to have changed at or after a time. */
+  /** Whether a subject is known to have changed. */
+  hasChanged(subject: string): boolean
+  /** The same, at or after a time. */
   hasChangedSince(subject: string, time: number): boolean
   /** Before this nothing is known any more, as too much has changed; 0 = all that was noted is. */
   forgottenUntil(): number
@@ -29,6 +31,7 @@ export function createRecentChanges(windowMs: number, clock: () => number): Rece
 
   return {
     note,
+    hasChanged: (subject) => changedAt.has(subject),
     hasChangedSince: (subject, time) => (changedAt.get(subject) ?? Number.NEGATIVE_INFINITY) >= time,
     forgottenUntil: () => forgottenUntil,
   }

@@ -54,8 +54,11 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     })
   }
 
-  function clearCookie(reply: FastifyReply): void {
-    reply.setCookie(cookie.name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+  const cleared = app.serializeCookie(cookie.name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+
+  /** On whatever answer follows: not all of them are written by Fastify. */
+  function clearCookie({ raw }: FastifyReply): void {
+    raw.setHeader('Set-Cookie', cleared)
   }
 
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -102,9 +105,18 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     }
   }
 
+  /**
+   * Whoever signs out is rid of the cookie, also where the session cannot be ended now or the body is wrong. But
+   * no foreign page signs anybody out.
+   */
+  function clearOurCookie(request: FastifyRequest, reply: FastifyReply): void {
+    if (!isCrossSite(request, publicOrigin)) clearCookie(reply)
+  }
+
   async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    await sessions.revoke(readRefreshToken(request).token)
+    const { token } = readRefreshToken(request)
     clearCookie(reply)
+    await sessions.revoke(token)
     reply.header('Cache-Control', 'no-store')
     return {}
   }
@@ -127,7 +139,10 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
 
   ownRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
   ownRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
-  ownRoute(app, { path: accountPaths.revokeToken, methods: ['POST'], handler: revoke })
+  ownRoute(app, {
+    ...{ path: accountPaths.revokeToken, methods: ['POST'], handler: revoke },
+    onAccepted: clearOurCookie,
+  })
 }
 
 /** What the browser says of the page behind the request; one that says nothing is no browser. */

@@ -33,10 +33,18 @@ const failureCodes = new Set<Code>(['secret-key-invalid'])
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
   const { table, schemes, limiter, failures, metrics } = options
 
+  function decide(route: Route<Upstream>, { fields }: Arrival): Decision | Promise<Decision> {
+    const { secretKey, authorization, isCredentialRepeated } = fields
+    const credentials = { secretKey, authorization, isRepeated: isCredentialRepeated }
+    return authenticate(route.access, credentials, schemes)
+  }
+
+  /** @param isConfirmed whether it was decided by what is true now, not by what was kept */
   function pass(
     route: Route<Upstream>,
     arrival: Arrival,
     decision: Decision,
+    isConfirmed = false,
   ): Route<Upstream> | Promise<Route<Upstream>> {
     const { outcome, client } = arrival
     outcome.scheme = decision.scheme
@@ -46,6 +54,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       return refuse(decision, arrival)
     }
     const code = authorize(route.access, outcome.principal)
+    if (code !== undefined && !isConfirmed) return passConfirmed(route, arrival, decision)
     report(decision, code)
     if (code !== undefined) throw new GatehouseError(code)
     if (!route.rateLimit) return route
@@ -54,6 +63,19 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       () => route,
       countRefusal(route.name),
     )
+  }
+
+  /** Somebody who may not pass by what is known may have got another role since, or be verified. */
+  async function passConfirmed(
+    route: Route<Upstream>,
+    arrival: Arrival,
+    decision: Decision,
+  ): Promise<Route<Upstream>> {
+    const isUpToDate = await (decision.scheme ? schemes[decision.scheme].confirm() : undefined)?.then(
+      () => true,
+      () => false,
+    )
+    return pass(route, arrival, isUpToDate ? await decide(route, arrival) : decision, true)
   }
 
   function report({ kind, scheme }: Decision, code: Code | undefined): void {
@@ -79,11 +101,9 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   return function gate(request) {
     const route = findRoute(table, request)
     const arrival = arrivalOf(request)
-    const { secretKey, authorization, isCredentialRepeated } = arrival.fields
     arrival.outcome.route = route.name
     arrival.outcome.access = route.access
-    const credentials = { secretKey, authorization, isRepeated: isCredentialRepeated }
-    const decision = authenticate(route.access, credentials, schemes)
+    const decision = decide(route, arrival)
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
       : pass(route, arrival, decision)

@@ -18,13 +18,21 @@ export function ownRoute(
     path,
     methods,
     handler,
-  }: { readonly path: string; readonly methods: readonly string[]; readonly handler: Handler },
+    onAccepted,
+  }: {
+    readonly path: string
+    readonly methods: readonly string[]
+    readonly handler: Handler
+    /** Told of each request of these methods before its body is read, whatever becomes of it. */
+    readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
+  },
 ): void {
   app.route({
     url: path,
     method: METHODS,
-    onRequest: (request, _reply, done) => {
+    onRequest: (request, reply, done) => {
       const isAllowed = methods.includes(request.method)
+      if (isAllowed) onAccepted?.(request, reply)
       done(isAllowed ? undefined : new GatehouseError('method-not-allowed', { allow: methods }))
     },
     handler,

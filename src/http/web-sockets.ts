@@ -1,9 +1,10 @@
 import { parseKey } from '../accounts/keys.ts'
-import type { Directory } from '../auth/principal.ts'
-import { type Admission, isStillValid } from '../auth/still-valid.ts'
+import { bearerToken } from '../auth/authenticate.ts'
+import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
+import { signingKeyIdOf } from '../tokens/access-token.ts'
 import { arrivalOf } from './arrival.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
@@ -20,7 +21,7 @@ export interface WebSocketsOptions {
   readonly metrics: Metrics
   readonly clock: () => number
   /** Asked late: it is opened after what tells it of changes. */
-  directory(): Directory
+  known(): Known
 }
 
 interface OpenWebSocket {
@@ -36,7 +37,7 @@ const askAgainMs = 1_000
 /** Node takes a longer timer for none at all; a day is short enough to just look again. */
 const longestWaitMs = 24 * 3_600_000
 
-export function createWebSockets({ metrics, clock, directory }: WebSocketsOptions): WebSockets {
+export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): WebSockets {
   const all = new Set<OpenWebSocket>()
   /** By what a change names: account IDs and session IDs. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
@@ -68,7 +69,7 @@ export function createWebSockets({ metrics, clock, directory }: WebSocketsOption
   function check(open: OpenWebSocket): void {
     const { admission, tunnel } = open
     if (!admission || !all.has(open)) return
-    isStillValid(admission, directory(), clock())
+    isStillValid(admission, known(), clock())
       .then((isValid) => {
         if (isValid) return checkAtEndOfGrace(open, admission)
         tunnel.close(revokedCode, 'revoked')
@@ -80,19 +81,33 @@ export function createWebSockets({ metrics, clock, directory }: WebSocketsOption
   /** A key that was replaced lets in until its grace is over, and no change says when that is. */
   async function checkAtEndOfGrace(open: OpenWebSocket, { principal, keyDigest }: Admission): Promise<void> {
     if (keyDigest === undefined) return
-    const account = await directory().account(principal.accountId)
+    const account = await known().directory.account(principal.accountId)
     const previous = account?.previousSecretKey
     if (!previous || Buffer.compare(previous.digest, keyDigest) !== 0) return
     const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), longestWaitMs)
     setTimeout(() => check(open), waitMs).unref()
   }
 
+  /** Those that a change may concern. */
+  function concernedBy(change: Change | undefined): Iterable<OpenWebSocket> {
+    switch (change?.kind) {
+      case 'account':
+        return bySubject.get(change.accountId) ?? []
+      case 'session':
+        return bySubject.get(change.sessionId) ?? []
+      case 'signing-keys':
+        return [...all].filter(({ admission }) => admission?.signedBy !== undefined)
+      case undefined:
+        return all
+      default:
+        return change satisfies never
+    }
+  }
+
   return {
     accept,
     recheck: (change) => {
-      if (change?.kind === 'signing-keys') return
-      const subject = change && (change.kind === 'account' ? change.accountId : change.sessionId)
-      for (const open of subject === undefined ? all : (bySubject.get(subject) ?? [])) check(open)
+      for (const open of concernedBy(change)) check(open)
     },
     closeAll: (code, reason) => {
       for (const { tunnel } of all) tunnel.close(code, reason)
@@ -104,8 +119,12 @@ function admissionOf({ request }: AcceptedUpgrade): Admission | undefined {
   const { outcome, fields } = arrivalOf(request)
   const { principal, access } = outcome
   if (!principal || !access) return undefined
-  const key = principal.scheme === 'secretKey' ? parseKey('secretKey', fields.secretKey ?? '') : undefined
-  return { principal, access, keyDigest: key?.digest }
+  const admission = { principal, access, keyDigest: undefined, signedBy: undefined }
+  if (principal.scheme === 'secretKey') {
+    return { ...admission, keyDigest: parseKey('secretKey', fields.secretKey ?? '')?.digest }
+  }
+  const [, token = ''] = bearerToken.exec(fields.authorization ?? '') ?? []
+  return { ...admission, signedBy: signingKeyIdOf(token) }
 }
 
 function subjectsOf({ admission }: OpenWebSocket): string[] {

@@ -24,6 +24,8 @@ export interface AccessTokens {
   assertCanIssue(): void
   /** Signature, header and claims, at this moment. @throws GatehouseError `store-unavailable` without keys */
   verify(token: string): AccessTokenVerdict
+  /** Whether a token was found invalid only because its key is not known here, as one made since would be. */
+  isOfNewKey(token: string): boolean
 }
 
 /** Tokens whose signature has been checked, by their text; whoever keeps it drops it when keys change. */
@@ -80,7 +82,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verifySignature(token: string): AccessTokenClaims | undefined {
-    const kid = isCanonical(token) ? kidOf(token) : undefined
+    const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
     const key = kid === undefined ? undefined : keyring.find(kid)
     if (key === undefined) return undefined
     const claims = parseClaims(decode(remember(verifiers, key, createKeyVerifier), token), {
@@ -91,7 +93,13 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return claims
   }
 
-  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify }
+  function isOfNewKey(token: string): boolean {
+    const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
+    if (kid === undefined || !keyring.mayBeNew(kid)) return false
+    return parseClaims(parseJson(partOf(token, 1)), { issuer, audience }) !== undefined
+  }
+
+  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
 }
 
 function createKeySigner({ kid, material: { algorithm, privateKey } }: SigningKey) {
@@ -128,11 +136,16 @@ function isCanonical(token: string): boolean {
 }
 
 /** The key ID of a header that is as ours are; no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
-function kidOf(token: string): string | undefined {
-  const header = parseJson(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
+export function signingKeyIdOf(token: string): string | undefined {
+  const header = parseJson(partOf(token, 0))
   if (header?.typ !== type || Object.hasOwn(header, 'crit')) return undefined
   const { kid } = header
   return typeof kid === 'string' ? kid : undefined
+}
+
+/** The text of the header (0) or payload (1), of whoever wrote it. */
+function partOf(token: string, index: 0 | 1): string {
+  return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
 }
 
 function parseClaims(

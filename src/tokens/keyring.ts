@@ -11,14 +11,21 @@ export interface Keyring {
   signer(now: number): SigningKey
   /** The key with this ID. @throws the same */
   find(kid: string): SigningKey | undefined
+  /** Whether there may be a key with this ID that is not known yet: one that was retired never comes back. */
+  mayBeNew(kid: string): boolean
   /** Public keys (RFC 7517); a secret is never among them. @throws the same */
   jwks(): { readonly keys: readonly Jwk[] }
   isLoaded(): boolean
   replace(keys: readonly SigningKey[]): void
 }
 
-export function createKeyring(algorithm: Algorithm): Keyring {
+/** How many retired keys are remembered: far more than anyone retires while a token lives. */
+const retiredMax = 1_000
+
+/** @param origin whether its keys are all there are (`config`), or others may come */
+export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' = 'store'): Keyring {
   let byKid: ReadonlyMap<string, SigningKey> | undefined
+  const retired = new Set<string>()
 
   function loaded(): ReadonlyMap<string, SigningKey> {
     if (!byKid) throw new GatehouseError('store-unavailable')
@@ -35,9 +42,13 @@ export function createKeyring(algorithm: Algorithm): Keyring {
     signer,
     find: (kid) => loaded().get(kid),
     jwks: () => ({ keys: [...loaded().values()].flatMap(toJwk) }),
+    mayBeNew: (kid) => origin === 'store' && !loaded().has(kid) && !retired.has(kid),
     isLoaded: () => byKid !== undefined,
     replace: (keys) => {
+      const before = byKid?.keys() ?? []
       byKid = new Map(keys.map((key) => [key.kid, key]))
+      for (const kid of before) if (!byKid.has(kid)) retired.add(kid)
+      for (const kid of retired) if (byKid.has(kid) || retired.size > retiredMax) retired.delete(kid)
     },
   }
 }

@@ -8,8 +8,10 @@ import { createBearerScheme } from '../../src/auth/bearer.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
 import { createContact } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
+import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Access } from '../../src/routes/route.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
@@ -31,11 +33,12 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
 
 /** Everything that decides who is calling, on a real store; what a change ends is dropped as in a gateway. */
 export async function openBench(t: Test) {
-  const store = await (await newSqlitePlace(t)).open()
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
   const time = { nowMs: startS * 1_000 }
   const clock = () => time.nowMs
   const sealingKey = randomBytes(32)
-  const { accessTokens } = createBench([newSigningKey('key')], { clock, clockToleranceMs: 0 })
+  const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs: 0 })
   const contact = { ...createContact(), isUp: true }
   const directory = createDirectory({
     store,
@@ -43,13 +46,30 @@ export async function openBench(t: Test) {
     ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000, maxStaleMs: 3_600_000 },
     ...{ tokenLifetimeMs: 600_000, clock },
     report: () => {},
+    confirm: () => invalidation.confirm(),
   })
-  store.onChange(directory.apply)
+  const invalidation = openInvalidation({
+    store,
+    contact,
+    // Longer than any test: what others change is heard of when it must be.
+    pollMs: 86_400_000,
+    clock,
+    apply: directory.apply,
+    clear: directory.clear,
+    onContact: () => {},
+    onDelay: () => {},
+  })
+  t.teardown(invalidation.close)
+  await invalidation.poll()
+  // As if more had happened before than can be told; tests that need it otherwise say so.
+  contact.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
   }
-  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: false, clock })
+  const accountsOn = (on: Store) =>
+    createAccounts({ store: on, sealer: createSealer(sealingKey), reveal: false, clock })
+  const accounts = accountsOn(store)
   const sessions = createSessions({
     store,
     accessTokens,
@@ -73,7 +93,14 @@ export async function openBench(t: Test) {
     return authenticate(accessOf(auth), { ...none, ...credentials }, schemes)
   }
 
-  return { store, contact, accounts, sessions, accessTokens, directory, schemes, time, newCaller, decide }
+  /** Accounts as another process changes them: nothing of it is heard here. */
+  const accountsAfar = accountsOn(await place.open())
+
+  return {
+    accountsAfar,
+    ...{ store, contact, accounts, sessions, accessTokens, keyring, directory, schemes, time },
+    ...{ newCaller, decide },
+  }
 }
 
 /** A decision in a word: who may pass as whom, or why not. */

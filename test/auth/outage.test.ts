@@ -1,4 +1,6 @@
 import t from 'tap'
+import { createKey } from '../../src/accounts/keys.ts'
+import { createBench as createTokens, newSigningKey } from '../tokens/forge.ts'
 import { openBench, wordOf } from './bench.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -22,17 +24,17 @@ t.test('a token goes on by what it says, as every change since it was issued is 
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'store-unavailable', 'a key says nothing')
 })
 
-t.test('a token of an account or session that changed since cannot be decided', async (t) => {
+t.test('a token whose account changed since cannot be decided, one whose session did is over', async (t) => {
   const { contact, directory, caller, wordNow, time } = await openOutage(t)
   contact.isUp = false
   const sessionId = caller.refreshToken.split('_')[1] ?? ''
-  for (const change of [
-    { kind: 'account', accountId: caller.id } as const,
-    { kind: 'session', sessionId } as const,
-  ]) {
+  for (const [change, word] of [
+    [{ kind: 'account', accountId: caller.id }, 'store-unavailable'],
+    [{ kind: 'session', sessionId }, 'token-revoked'],
+  ] as const) {
     directory.apply({ change: { kind: 'account', accountId: 'other' }, position: 1, at: time.nowMs })
     directory.apply({ change, position: 2, at: time.nowMs })
-    t.equal(await wordNow(bearer(caller.accessToken)), 'store-unavailable')
+    t.equal(await wordNow(bearer(caller.accessToken)), word)
   }
 })
 
@@ -64,4 +66,83 @@ t.test('a token that is no good is refused whatever the store says', async (t) =
   t.equal(await wordNow({ secretKey: 'gsk_x' }), 'secret-key-invalid')
   time.nowMs += 600_000
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-expired')
+})
+
+t.test('a key that is known to be revoked stays refused, also one nobody has shown since', async (t) => {
+  const { accounts, newCaller, decide, contact, wordNow } = await openOutage(t)
+  const [reset, deleted, disabled] = [await newCaller(), await newCaller(), await newCaller()]
+  for (const { secretKey, accessToken } of [reset, deleted, disabled]) {
+    await decide('any', { secretKey })
+    await decide('any', bearer(accessToken))
+  }
+  const newKey = (await accounts.resetSecretKey(reset.id, 0)) ?? ''
+  await accounts.remove(deleted.id)
+  await accounts.update(disabled.id, { isDisabled: true })
+  await new Promise((resolve) => setImmediate(resolve))
+  contact.isUp = false
+  t.equal(await wordNow({ secretKey: reset.secretKey }), 'secret-key-invalid')
+  t.equal(await wordNow({ secretKey: newKey }), 'secretKey')
+  t.equal(await wordNow({ secretKey: deleted.secretKey }), 'secret-key-invalid')
+  t.equal(await wordNow({ secretKey: disabled.secretKey }), 'account-disabled')
+  for (const { accessToken } of [reset, deleted, disabled]) {
+    t.equal(await wordNow(bearer(accessToken)), 'token-revoked')
+  }
+})
+
+t.test('a key that may have come since is not called wrong', async (t) => {
+  const { contact, caller, decide, wordNow, time } = await openOutage(t)
+  await decide('any', { secretKey: caller.secretKey })
+  const refused = createKey('secretKey', caller.id)
+  t.equal(await wordNow({ secretKey: refused }), 'secret-key-invalid')
+  contact.isUp = false
+  t.equal(await wordNow({ secretKey: createKey('secretKey', caller.id) }), 'store-unavailable')
+  t.equal(await wordNow({ secretKey: refused }), 'secret-key-invalid', 'one that was wrong before still is')
+  t.equal(await wordNow({ secretKey: caller.secretKey }), 'secretKey')
+  time.nowMs += 3_600_000
+  t.equal(await wordNow({ secretKey: caller.secretKey }), 'store-unavailable', 'nobody is known for ever')
+})
+
+t.test('a key whose overlap ends during an outage is over then', async (t) => {
+  const { accounts, contact, caller, decide, wordNow, time } = await openOutage(t)
+  await accounts.resetSecretKey(caller.id, 60_000)
+  await decide('any', { secretKey: caller.secretKey })
+  contact.isUp = false
+  t.equal(await wordNow({ secretKey: caller.secretKey }), 'secretKey')
+  time.nowMs += 60_000
+  t.equal(await wordNow({ secretKey: caller.secretKey }), 'secret-key-invalid')
+})
+
+t.test(
+  'a token of another role is over if it is the older, and cannot be decided if it may be newer',
+  async (t) => {
+    const { accounts, contact, caller, decide, accessTokens, wordNow, time } = await openOutage(t)
+    await decide('any', bearer(caller.accessToken))
+    await accounts.update(caller.id, { role: 'Admin' })
+    await new Promise((resolve) => setImmediate(resolve))
+    contact.isUp = false
+    contact.confirmedAt = time.nowMs + 1_000
+    t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
+    time.nowMs += 1_000
+    const sessionId = caller.refreshToken.split('_')[1] ?? ''
+    const newer = accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator' })
+    t.equal(await wordNow(bearer(newer)), 'store-unavailable')
+  },
+)
+
+t.test('a token of a key that was retired is over, one of an unknown key cannot be decided', async (t) => {
+  const { contact, caller, keyring, wordNow } = await openOutage(t)
+  const { issue } = createTokens([newSigningKey('new')], { clockToleranceMs: 0 })
+  const sessionId = caller.refreshToken.split('_')[1] ?? ''
+  const newer = issue({ accountId: caller.id, sessionId, role: 'User' })
+  t.equal(await wordNow(bearer(newer)), 'token-invalid')
+  contact.isUp = false
+  t.equal(await wordNow(bearer(newer)), 'store-unavailable')
+  const foreign = createTokens([newSigningKey('new')], { issuer: 'https://elsewhere.example' })
+  t.equal(
+    await wordNow(bearer(foreign.issue({ accountId: 'a', sessionId: 's', role: 'User' }))),
+    'token-invalid',
+  )
+  keyring.replace([newSigningKey('other')])
+  // As if it had not been seen before: what is kept of seen ones is dropped with the keys.
+  t.equal(await wordNow(bearer(`${caller.accessToken}`)), 'token-invalid')
 })

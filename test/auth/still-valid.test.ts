@@ -1,9 +1,12 @@
 import t from 'tap'
 import { parseKey } from '../../src/accounts/keys.ts'
 import { isStillValid } from '../../src/auth/still-valid.ts'
+import { signingKeyIdOf } from '../../src/tokens/access-token.ts'
+import { newSigningKey } from '../tokens/forge.ts'
 import { accessOf, openBench } from './bench.ts'
 
-const { accounts, sessions, directory, decide, newCaller, contact, time } = await openBench(t)
+const bench = await openBench(t)
+const { accounts, sessions, directory, keyring, decide, newCaller, contact, time } = bench
 const access = accessOf('any')
 
 /** A caller who was let in with a key and with a token, and whether either would still be. */
@@ -19,10 +22,15 @@ async function admit(accessNow = access) {
     ),
   )
   const digests = [parseKey('secretKey', caller.secretKey)?.digest, undefined]
+  const signers = [undefined, signingKeyIdOf(caller.accessToken)]
   const stillValid = () =>
     Promise.all(
       principals.map((principal, index) =>
-        isStillValid({ principal, access: accessNow, keyDigest: digests[index] }, directory, time.nowMs),
+        isStillValid(
+          { principal, access: accessNow, keyDigest: digests[index], signedBy: signers[index] },
+          { directory, keyring },
+          time.nowMs,
+        ),
       ),
     )
   return { caller, stillValid }
@@ -71,8 +79,18 @@ t.test('an account that is no longer verified is out where that is asked for', a
 
 t.test('with the store out of reach it cannot be told', async (t) => {
   const { caller, stillValid } = await admit()
-  directory.apply({ change: { kind: 'account', accountId: caller.id }, position: 1, at: time.nowMs })
   contact.isUp = false
+  directory.apply({ change: { kind: 'account', accountId: caller.id }, position: 1, at: time.nowMs })
   await t.rejects(stillValid(), { code: 'store-unavailable' })
   contact.isUp = true
+})
+
+t.test('a signing key that is retired ends what came in with its tokens only', async (t) => {
+  const { stillValid } = await admit()
+  const known = ['key'].map((kid) => keyring.find(kid)).filter((key) => key !== undefined)
+  keyring.replace([...known, newSigningKey('next')])
+  t.strictSame(await stillValid(), [true, true], 'another beside it ends nothing')
+  keyring.replace([newSigningKey('next')])
+  t.strictSame(await stillValid(), [true, false])
+  keyring.replace(known)
 })

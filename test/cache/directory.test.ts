@@ -28,6 +28,7 @@ async function openDirectory(t: Test, options: Partial<DirectoryOptions> = {}) {
     },
     clock: () => time.now,
     report: (result) => reports.push(result),
+    confirm: async () => {},
     ...options,
   })
   return { store, contact, directory, reports, time }
@@ -75,12 +76,12 @@ t.test('a session is known with its owner, epoch and end', async (t) => {
   await store.endSession(session.id, 'revoked')
   t.match(directory.session(session.id), { isEnded: false }, 'as long as nobody says that it changed')
   directory.apply(logged({ kind: 'session', sessionId: session.id }))
-  t.strictSame(await directory.session(session.id), { ...known, isEnded: true })
+  t.strictSame(directory.session(session.id), { isEnded: true }, 'which it does only once')
   t.equal(await directory.session('none'), undefined)
   const reused = await startSession(store, account)
   await store.rotateSession(useOf(reused))
   await store.rotateSession(useOf(reused, { graceMs: 0 }))
-  t.strictSame(await directory.session(reused.id), { ...known, isEnded: true })
+  t.strictSame(await directory.session(reused.id), { isEnded: true })
 })
 
 t.test('a change is of one account, one session or neither', async (t) => {
@@ -97,7 +98,7 @@ t.test('a change is of one account, one session or neither', async (t) => {
   t.strictSame(unknown(), [true, false, false])
   await Promise.all(look())
   directory.apply(logged({ kind: 'session', sessionId: session.id }))
-  t.strictSame(unknown(), [false, false, true])
+  t.strictSame(unknown(), [false, false, false], 'that it has ended is known')
   await Promise.all(look())
   directory.apply(logged({ kind: 'account', accountId: session.id }))
   directory.apply(logged({ kind: 'session', sessionId: one.id }))
@@ -161,4 +162,76 @@ t.test('where too much has changed to remember it, nothing older can be told', a
   }
   t.equal(directory.isUnchangedSince(of, now), false)
   t.equal(directory.isUnchangedSince(of, now + 1), true)
+})
+
+t.test('what was known and has changed is looked up again by itself', async (t) => {
+  const { store, directory, contact } = await openDirectory(t)
+  const [known, deleted, strange] = [
+    await createAccount(store),
+    await createAccount(store),
+    await createAccount(store),
+  ]
+  await Promise.all([directory.account(known.id), directory.account(deleted.id)])
+  await store.updateAccount(known.id, { role: 'Admin' })
+  await store.deleteAccount(deleted.id)
+  for (const { id } of [known, deleted, strange]) directory.apply(logged({ kind: 'account', accountId: id }))
+  await new Promise((resolve) => setImmediate(resolve))
+  contact.isUp = false
+  t.match(directory.account(known.id), { principal: { role: 'Admin' } })
+  t.equal(directory.account(deleted.id), undefined)
+  t.throws(() => directory.account(strange.id), { code: 'store-unavailable' }, 'nobody had asked for it')
+})
+
+t.test('that an account is gone stays known while the store is out of reach', async (t) => {
+  const { store, directory, contact, time } = await openDirectory(t)
+  const { id } = await createAccount(store)
+  await directory.account(id)
+  await store.deleteAccount(id)
+  directory.apply(logged({ kind: 'account', accountId: id }))
+  await new Promise((resolve) => setImmediate(resolve))
+  // What was heard of is applied once more when the log is read.
+  directory.apply(logged({ kind: 'account', accountId: id }))
+  await new Promise((resolve) => setImmediate(resolve))
+  await directory.account('nobody')
+  contact.isUp = false
+  time.now += 5_000
+  t.equal(directory.account(id), undefined)
+  t.throws(() => directory.account('nobody'), { code: 'store-unavailable' }, 'what never was is asked again')
+  directory.clear()
+  t.throws(() => directory.account(id), { code: 'store-unavailable' })
+})
+
+t.test('the keys that a change has ended are remembered, until nothing can be relied on', async (t) => {
+  const { store, directory } = await openDirectory(t)
+  const [reset, graced, renamed, deleted] = [
+    await createAccount(store),
+    await createAccount(store),
+    await createAccount(store),
+    await createAccount(store),
+  ]
+  const all = [reset, graced, renamed, deleted]
+  for (const { id } of all) await directory.account(id)
+  await store.resetSecretKey(reset.id, { secretKey: newKey(), graceUntil: undefined })
+  await store.resetSecretKey(graced.id, { secretKey: newKey(), graceUntil: now + 1_000 })
+  await store.updateAccount(renamed.id, { firstName: 'Eve' })
+  await store.deleteAccount(deleted.id)
+  for (const { id } of all) directory.apply(logged({ kind: 'account', accountId: id }))
+  await new Promise((resolve) => setImmediate(resolve))
+  const areSpent = () => all.map(({ secretKey }) => directory.spentKeys.has(secretKey.digest))
+  t.strictSame(areSpent(), [true, false, false, true])
+  directory.clear()
+  t.strictSame(areSpent(), [false, false, false, false])
+})
+
+t.test('what is known of an account is newer than what came before it was confirmed', async (t) => {
+  const { directory, contact } = await openDirectory(t)
+  contact.confirmedAt = now + 2_000
+  const isNewer = (time: number) => directory.isKnownAfter('account', time)
+  t.strictSame(
+    [isNewer(now + 1_000), isNewer(now + 1_001)],
+    [true, false],
+    'a token tells no less than seconds',
+  )
+  directory.apply(logged({ kind: 'account', accountId: 'account' }, now + 5_000))
+  t.strictSame([isNewer(now + 4_000), isNewer(now + 4_001)], [true, false], 'or before it changed')
 })

@@ -17,18 +17,23 @@ function watch(t: Test, store: Store, pollMs = never) {
   const contacts: boolean[] = []
   const delays: number[] = []
   const contact = createContact()
+  /** Whether the store was taken to be there when a change was applied. */
+  const seen: boolean[] = []
   const invalidation = openInvalidation({
     store,
     contact,
     pollMs,
     clock: Date.now,
-    apply: ({ change }) => applied.push(change),
+    apply: ({ change }) => {
+      seen.push(contact.isUp)
+      applied.push(change)
+    },
     clear: () => applied.push('all'),
     onContact: (error) => contacts.push(error === undefined),
     onDelay: (delayMs) => delays.push(delayMs),
   })
   t.teardown(invalidation.close)
-  return { ...invalidation, contact, delays, applied, contacts, take: () => applied.splice(0) }
+  return { ...invalidation, contact, seen, delays, applied, contacts, take: () => applied.splice(0) }
 }
 
 const places: Record<string, (t: Test) => Promise<Place>> = {
@@ -118,7 +123,7 @@ t.test('a gap in the log drops everything', async (t) => {
   const stranger = await openStoreAt(t, optionsOf(server))
   await stranger.addSigningKey(newSigningKey())
   await poll()
-  t.strictSame(take(), ['all'], 'a log that has begun anew is a gap')
+  t.strictSame(take(), [], 'nor is another store taken for it')
 })
 
 t.test('a change in the place of one that was heard of and lost in a failover is applied', async (t) => {
@@ -157,4 +162,68 @@ t.test('while the store is away it is told so, and nothing is missed once it is 
     return contacts.at(-1) || undefined
   })
   t.strictSame(take(), [{ kind: 'signing-keys' }])
+})
+
+for (const [name, newPlace] of Object.entries(places)) {
+  t.test(`what was changed on ${name} before it is confirmed is applied by then`, async (t) => {
+    const place = await newPlace(t)
+    const [store, other] = [await place.open(), await place.open()]
+    const { poll, confirm, take } = watch(t, store)
+    await poll()
+    for (let round = 0; round < 20; round++) {
+      take()
+      // A reading that is under way may have begun too early.
+      const early = poll()
+      await other.addSigningKey(newSigningKey())
+      await Promise.all([confirm(), confirm()])
+      t.ok(take().some((change) => change !== 'all' && change.kind === 'signing-keys'))
+      await early
+    }
+  })
+}
+
+t.test('however many confirm, the log is read once for all of them, and not too often', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const { poll, confirm, contacts } = watch(t, store)
+  await poll()
+  contacts.length = 0
+  await Promise.all(Array.from({ length: 1_000 }, confirm))
+  t.equal(contacts.length, 1)
+  const startedAt = performance.now()
+  for (let asked = 0; asked < 20; asked++) await confirm()
+  t.equal(contacts.length, 21)
+  // A timer may be a millisecond early.
+  t.ok(performance.now() - startedAt >= 20 * 4, 'some 5 ms apart')
+})
+
+t.test('what cannot be confirmed is not, and once that is known at once', async (t) => {
+  const server = await startRedis(t)
+  const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
+  const { poll, confirm, contact } = watch(t, store)
+  await t.rejects(confirm(), { code: 'store-unavailable' }, 'nothing has been read yet')
+  await poll()
+  server.signal('SIGSTOP')
+  const startedAt = performance.now()
+  await t.rejects(confirm(), { code: 'store-unavailable' })
+  t.ok(performance.now() - startedAt < 1_000)
+  t.equal(contact.isUp, false)
+  await t.rejects(confirm(), { code: 'store-unavailable' })
+  server.signal('SIGCONT')
+  await until('the store answers', async () => {
+    await poll()
+    return contact.isUp || undefined
+  })
+  await t.resolves(confirm())
+})
+
+t.test('what changed during an outage can be looked up as soon as it is heard of', async (t) => {
+  const place = await newSqlitePlace(t)
+  const [store, other] = [await place.open(), await place.open()]
+  const { poll, contact, seen } = watch(t, store)
+  await poll()
+  contact.isUp = false
+  await other.addSigningKey(newSigningKey())
+  seen.length = 0
+  await poll()
+  t.strictSame(seen, [true])
 })

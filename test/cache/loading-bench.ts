@@ -25,6 +25,7 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
     absentTtlMs: 100,
     maxStaleMs: 0,
     contact,
+    hasChanged: () => false,
     load: (key) =>
       new Promise((resolve, reject) => {
         const end = (text: string | undefined) => resolve(text === undefined ? undefined : { text })

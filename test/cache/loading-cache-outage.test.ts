@@ -65,6 +65,86 @@ t.test('with the store out of reach what is unknown cannot be told, at once', as
   t.equal(loads.length, 1)
 })
 
+for (const [name, maxStaleMs] of [
+  ['a time shorter than that of an entry', 500],
+  ['no time at all', 0],
+] as const) {
+  t.test(`without the store what is known is good for ${name}`, async (t) => {
+    const { cache, contact, time, loads, reports, getLoaded } = createBench({ ttlMs: 60_000, maxStaleMs })
+    await getLoaded('a', 'one')
+    contact.confirmedAt = 1_000
+    time.now = 30_000
+    t.strictSame(cache.get('a'), { text: 'one' }, 'with the store it is for that of the entry')
+    contact.isUp = false
+    if (maxStaleMs > 0) {
+      time.now = 999 + maxStaleMs
+      t.strictSame(cache.get('a'), { text: 'one' })
+    }
+    for (time.now of [1_000 + maxStaleMs, 59_999, 600_000]) {
+      t.throws(() => cache.get('a'), { code: 'store-unavailable' })
+    }
+    t.equal(reports.filter((report) => report === 'stale').length, maxStaleMs > 0 ? 1 : 0)
+    contact.isUp = true
+    time.now = 59_999
+    t.strictSame(cache.get('a'), { text: 'one' }, 'and again when it is back')
+    t.equal(loads.length, 1)
+  })
+}
+
+t.test('what is served during an outage is stale from its beginning', async (t) => {
+  const { cache, contact, time, reports, getLoaded } = createBench({ ttlMs: 60_000, maxStaleMs: 600_000 })
+  await getLoaded('a', 'one')
+  cache.get('a')
+  contact.isUp = false
+  for (time.now of [1, 59_999, 60_000]) cache.get('a')
+  contact.isUp = true
+  time.now = 2
+  cache.get('a')
+  t.strictSame(reports, ['miss', 'hit', 'stale', 'stale', 'stale', 'hit'])
+})
+
+t.test('what has changed is loaded again by the way where it was known, a few at a time', async (t) => {
+  const { cache, contact, loads, getLoaded } = createBench({ ...options, entriesMax: 1_000 })
+  const keys = Array.from({ length: 200 }, (_, key) => String(key))
+  for (const key of keys) await getLoaded(key, 'one')
+  const before = loads.length
+  cache.renew('strange')
+  for (const key of keys) t.strictSame(cache.renew(key), { text: 'one' })
+  t.equal(loads.length - before, 64, 'and nothing of what nobody had asked for')
+  for (let done = before; done < loads.length; done++) {
+    loads[done]?.end('two')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.equal(loads.length - before, 200)
+  contact.isUp = false
+  for (const key of keys) t.strictSame(cache.get(key), { text: 'two' })
+})
+
+t.test('what has changed twice is not what it was in between', async (t) => {
+  const { cache, loads, getLoaded } = createBench(options)
+  await getLoaded('a', 'one')
+  cache.renew('a')
+  cache.renew('a')
+  loads[1]?.end('two')
+  await new Promise((resolve) => setImmediate(resolve))
+  const got = cache.get('a')
+  t.ok(got instanceof Promise)
+  t.equal(loads.length, 3)
+  loads[2]?.end('three')
+  t.strictSame(await got, { text: 'three' })
+})
+
+t.test('what has changed during an outage is loaded when it is asked for, not before', async (t) => {
+  const { cache, contact, loads, getLoaded } = createBench(options)
+  await getLoaded('a', 'one')
+  contact.isUp = false
+  cache.renew('a')
+  t.throws(() => cache.get('a'), { code: 'store-unavailable' })
+  contact.isUp = true
+  t.equal(loads.length, 1)
+  t.strictSame(await getLoaded('a', 'two'), { text: 'two' })
+})
+
 t.test('what was dropped is not served during an outage', async (t) => {
   const { cache, contact, getLoaded } = createBench(options)
   await getLoaded('a', 'one')

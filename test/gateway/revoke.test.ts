@@ -59,6 +59,34 @@ for (const driver of drivers) {
       assertProblem(t, none, { status: 400, code: 'request-invalid' })
     })
 
+    t.test('the cookie is cleared whatever is wrong with the request, but for no foreign page', async (t) => {
+      const { RefreshToken } = await gateway.tokens(account)
+      const cookie = `Cookie: refreshToken=${RefreshToken}`
+      const json = 'Content-Type: application/json'
+      for (const [status, headers, body] of [
+        [400, [], undefined],
+        [400, [json], '{'],
+        [400, [json, cookie], '[]'],
+        [400, [json, cookie], '{"token":1}'],
+        [400, [json, cookie], '{"token":""}'],
+        [413, [json, cookie], 'x'.repeat(70_000)],
+        [415, ['Content-Type: text/plain', cookie], '{}'],
+        [415, [json, 'Content-Encoding: gzip', cookie], '{}'],
+      ] as const) {
+        const response = await ask(t, gateway.url, `POST ${revokeTokenPath}`, headers, body)
+        t.equal(response.status, status)
+        t.equal(cookieOf(response), '', `${status} ${headers.join()}`)
+        const foreign = [...headers, 'Sec-Fetch-Site: cross-site']
+        const fromAfar = await ask(t, gateway.url, `POST ${revokeTokenPath}`, foreign, body)
+        t.equal(fromAfar.status, status)
+        t.equal(cookieOf(fromAfar), undefined, 'which signs nobody out')
+      }
+      const wrongMethod = await ask(t, gateway.url, `GET ${revokeTokenPath}`, [cookie])
+      t.equal(wrongMethod.status, 405)
+      t.equal(cookieOf(wrongMethod), undefined, 'to look is not to revoke')
+      t.equal((await refresh(RefreshToken)).status, 200, 'the session has not been touched')
+    })
+
     t.test('a token that was replaced still revokes its session', async (t) => {
       const { RefreshToken } = await gateway.tokens(account)
       const { refreshToken, jwtToken } = (await refresh(RefreshToken)).json()

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { signingKeyIdOf } from '../../src/tokens/access-token.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'
@@ -89,4 +90,21 @@ t.test('a refresh closes nothing, nor does another name', async (t) => {
   t.equal(answer.status, 200)
   await first.operate(({ accounts }) => accounts.update(made.account.id, { firstName: 'Eve' }))
   await assertOpen(t, [...byKey, ...byToken])
+})
+
+t.test('a signing key that is retired closes what came in with its tokens only', async (t) => {
+  const { byKey, byToken } = await openWebSockets(t)
+  const [old] = await first.operate(({ signingKeys }) => signingKeys.load())
+  await first.operate(({ signingKeys }) => signingKeys.rotate('now'))
+  await assertOpen(t, byToken)
+  await until('the new key signs', async () => {
+    const { JwtToken } = await first.tokens(
+      await first.createAccount({ email: `key${++created}@example.com` }),
+    )
+    return signingKeyIdOf(JwtToken) !== old?.kid || undefined
+  })
+  const later = await openWebSockets(t)
+  await first.operate(({ signingKeys }) => signingKeys.retire(old?.kid ?? ''))
+  await assertClosed(t, byToken)
+  await assertOpen(t, [...byKey, ...later.byKey, ...later.byToken])
 })

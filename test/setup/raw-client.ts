@@ -49,6 +49,13 @@ export class RawClient {
     return this.#take((bytes) => (bytes.length > 0 ? bytes.length : undefined))
   }
 
+  /** What has come and not been read; may be empty. */
+  rest(): Buffer {
+    const rest = this.#received
+    this.#received = Buffer.alloc(0)
+    return rest
+  }
+
   /** Up to and with a text. */
   async readUntil(end: string): Promise<string> {
     const bytes = await this.#take((received) => {

@@ -86,3 +86,25 @@ t.test('an announced key takes over by itself when its time comes', async (t) =>
   t.equal(keyring.signer(1_000).kid, 'next')
   t.ok(keyring.find('old'), 'and tokens of the old one stay valid')
 })
+
+t.test('a key that is not known may be new, one that was retired is not', (t) => {
+  const keyring = createKeyring('ES256')
+  t.throws(() => keyring.mayBeNew('a'), { code: 'store-unavailable' })
+  const [a, b] = [newSigningKey('a'), newSigningKey('b')]
+  keyring.replace([a, b])
+  t.strictSame(['a', 'b', 'c'].map(keyring.mayBeNew), [false, false, true])
+  keyring.replace([b])
+  t.strictSame(['a', 'b', 'c'].map(keyring.mayBeNew), [false, false, true])
+  keyring.replace([])
+  keyring.replace([a])
+  t.strictSame(['a', 'b', 'c'].map(keyring.mayBeNew), [false, false, true])
+  t.equal(keyring.find('a'), a, 'one that was brought back is a key again')
+  t.end()
+})
+
+t.test('of keys from the config there are no others', (t) => {
+  const keyring = createKeyring('ES256', 'config')
+  keyring.replace([newSigningKey('a')])
+  t.strictSame(['a', 'b'].map(keyring.mayBeNew), [false, false])
+  t.end()
+})
