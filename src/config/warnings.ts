@@ -1,3 +1,4 @@
+import { validityComplaint } from './certificate.ts'
 import type { ConfigReading } from './load.ts'
 import type { Path, Problem } from './problem.ts'
 
@@ -5,13 +6,19 @@ import type { Path, Problem } from './problem.ts'
 type OwnPaths = ReadonlySet<string>
 
 /** What is allowed but probably not meant: to be told, not refused. */
-export function findWarnings({ tree, sourceOf }: ConfigReading, ownPaths: OwnPaths): Problem[] {
+export function findWarnings(
+  { tree, config, sourceOf }: ConfigReading,
+  ownPaths: OwnPaths,
+  now = Date.now(),
+): Problem[] {
   const found: { readonly path: Path; readonly message: string }[] = [
     ...publicRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
     ...openProxies(tree),
     ...unverifiedUpstreams(tree),
     ...uselessWebSockets(tree),
+    ...untimelyCertificate(config, now),
+    ...plainPublicUrl(tree),
   ]
   return found.map(({ path, message }) => ({ path, message, source: sourceOf(path) }))
 }
@@ -71,6 +78,18 @@ function uselessWebSockets({ routes }: Tree) {
       path: ['routes', index, 'websocket'],
       message: `route "${name}" takes no GET, and so no WebSocket`,
     }))
+}
+
+function untimelyCertificate(config: ConfigReading['config'], now: number) {
+  const message = config?.listen.tls && validityComplaint(config.listen.tls.cert, now)
+  return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
+}
+
+function plainPublicUrl({ listen, publicUrl }: Tree) {
+  if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
+  const message =
+    'begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong'
+  return [{ path: ['publicUrl'], message }]
 }
 
 function isBelow(path: string, parent: string): boolean {

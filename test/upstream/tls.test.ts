@@ -1,45 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
+import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
 import { portOf } from '../setup/net.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-
-interface Certificate {
-  readonly key: string
-  readonly cert: string
-}
-
-/** A certificate that vouches for itself. @param names such as `DNS:localhost,IP:127.0.0.1` */
-function makeCertificate(t: Test, names: string): Certificate {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const [keyFile, certFile] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
-  execFileSync(
-    'openssl',
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...['-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
-    ],
-    { stdio: 'ignore' },
-  )
-  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') }
-}
 
 /** Answers with the protocol and the server name that the client asked for. */
 async function startTlsBackend(t: Test, certificate: Certificate) {
@@ -105,6 +71,15 @@ t.test('verify: false takes any certificate', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:other.example'))
   const upstream = openTestUpstream(t, `https://localhost:${port}`, { tls: { verify: false, ca: undefined } })
   t.equal((await request(upstream)).body, 'http/1.1 localhost')
+})
+
+t.test('a certificate whose time is over is refused, though its authority is known', async (t) => {
+  const { port } = await startTlsBackend(t, expired)
+  const url = `https://localhost:${port}`
+  const { failure } = exchange(openTestUpstream(t, url, { tls: { verify: true, ca: expired.cert } }))
+  t.match(await failure, { reason: 'connect-failed', message: /expired/ })
+  const unverified = openTestUpstream(t, url, { tls: { verify: false, ca: undefined } })
+  t.equal((await request(unverified)).body, 'http/1.1 localhost')
 })
 
 t.test('TLS to a server that speaks none fails, and is not tried in the clear', async (t) => {
