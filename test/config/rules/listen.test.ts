@@ -10,7 +10,7 @@ const at = 'listen.tls'
 t.test('workers are auto, or so many', async (t) => {
   for (const workers of [1, 2, 256]) t.equal(load(t, listen({ workers })).listen.workers, workers)
   t.equal(load(t, listen({ workers: 'auto' })).listen.workers, availableParallelism())
-  for (const workers of [0, 257, 1e9, 1.5, 'all', '2', null])
+  for (const workers of [0, 257, 1e9, 1.5, 'all', '2'])
     t.match(complaints(t, listen({ workers })), [/^listen\.workers: must be /], String(workers))
 })
 
