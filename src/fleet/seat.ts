@@ -35,6 +35,7 @@ export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptio
   async function start(): Promise<Member> {
     const started = await startMember({ ...(await terms()), worker: number }, answerers)
     member = started
+    log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
     void started.ended.then((ending) => bury(started, ending))
     return started
   }
@@ -66,8 +67,7 @@ export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptio
 
   async function replace(): Promise<void> {
     try {
-      const { pid } = await fill()
-      log.info({ worker: number, pid }, 'the worker is replaced')
+      await fill()
     } catch (err) {
       if (isLeft) return
       const delayMs = backoff.nextDelayMs(0)
