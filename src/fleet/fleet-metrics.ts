@@ -17,7 +17,7 @@ export interface FleetMetricsOptions {
 }
 
 /** How often workers are asked, so that little is lost of one that dies. */
-const sampleMs = 500
+const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
 export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): FleetMetrics {

@@ -100,3 +100,20 @@ t.test('TLS connections are used again too', async (t) => {
   for (let turn = 0; turn < 5; turn++) t.match(await request(upstream), { body: /^http/ })
   t.equal(countConnections(), 1)
 })
+
+t.test('another connection takes up the session of one before', async (t) => {
+  const certificate = makeCertificate(t, 'DNS:localhost')
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const reused: boolean[] = []
+    const server = createServer({ ...certificate, maxVersion }, (_request, response) =>
+      response.writeHead(200, { Connection: 'close' }).end('ok'),
+    ).listen(0, '127.0.0.1')
+    server.on('secureConnection', (socket) => reused.push(socket.isSessionReused()))
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const tls = { verify: true, ca: certificate.cert }
+    const upstream = openTestUpstream(t, `https://localhost:${portOf(server)}`, { tls })
+    for (let turn = 0; turn < 3; turn++) t.match(await request(upstream), { body: 'ok' })
+    t.strictSame(reused, [false, true, true], maxVersion)
+  }
+})
