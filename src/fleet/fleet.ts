@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Front } from '../front.ts'
 import type { IdentityHealth } from '../identity.ts'
@@ -33,13 +34,14 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
   const { listen } = loaded.config
   const rates = createLocalRates(clock)
   const port = await pickPort(listen)
+  const ticketKeys = randomBytes(48).toString('base64')
   let { snapshot } = loaded
   /** While a change is on its way no worker is started: it would take neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function terms() {
     await changing
-    return { snapshot, port, worker: 0, workers: listen.workers }
+    return { snapshot, port, ticketKeys, worker: 0, workers: listen.workers }
   }
 
   prepareCrew()

@@ -8,6 +8,8 @@ export interface StartTerms {
   readonly snapshot: ConfigSnapshot
   /** Never 0: all workers listen on the same. */
   readonly port: number
+  /** 48 bytes in base64: a TLS session that one has begun is taken up by any. */
+  readonly ticketKeys: string
   /** Its number, from 1, and how many there are. */
   readonly worker: number
   readonly workers: number

@@ -25,13 +25,15 @@ export function runWorker(): void {
     return current
   }
 
-  async function start({ snapshot, port, worker: number, workers }: StartTerms): Promise<{ url: string }> {
+  async function start(terms: StartTerms): Promise<{ url: string }> {
+    const { snapshot, port, ticketKeys, worker: number, workers } = terms
     const config = restoreConfig(snapshot)
     const log = createLog({ ...config.log, worker: number })
     watchForFaults(log)
     const worker = await openWorker({
       config: { ...config, listen: { ...config.listen, port } },
       ...{ log, metrics, clock: Date.now, counts: createRemoteCounts(fleet, workers) },
+      ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
     return { url: worker.url }

@@ -33,6 +33,8 @@ export interface Scope {
 }
 
 export interface GatewayServerOptions extends ServerTerms {
+  /** 48 bytes that seal TLS sessions, so that another worker can take them up; default: its own. */
+  readonly ticketKeys?: Buffer | undefined
   readonly trusted: TrustedProxies
   readonly observer: Observer
   readonly api: Scope
@@ -59,7 +61,7 @@ export interface GatewayServer {
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, api, proxy, isDraining } = options
+  const { trusted, observer, api, proxy, isDraining, ticketKeys } = options
   let { headersBytesMax } = options
   const active = new Set<ServerResponse>()
 
@@ -127,21 +129,25 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   function adapt(terms: ServerTerms): void {
     headersBytesMax = terms.headersBytesMax
     Object.assign(server, timeLimits(terms), { maxHeaderSize: terms.headersBytesMax })
-    if (server instanceof TlsServer && terms.tls) server.setSecureContext(secureContext(terms.tls))
+    if (server instanceof TlsServer && terms.tls)
+      server.setSecureContext(secureContext(terms.tls, ticketKeys))
   }
 
   return { server, active, adapt }
 }
 
 function openServer(options: GatewayServerOptions, receive: RequestListener) {
-  const { tls, requestTimeoutMs } = options
+  const { tls, requestTimeoutMs, ticketKeys } = options
   if (!tls) return createServer(serverOptions(options), receive)
   const handshake = { ALPNProtocols: ['http/1.1'], handshakeTimeout: requestTimeoutMs }
-  return createTlsServer({ ...serverOptions(options), ...secureContext(tls), ...handshake }, receive)
+  return createTlsServer(
+    { ...serverOptions(options), ...secureContext(tls, ticketKeys), ...handshake },
+    receive,
+  )
 }
 
-function secureContext({ cert, key }: NonNullable<ServerTerms['tls']>) {
-  return { cert, key, minVersion: 'TLSv1.2' } as const
+function secureContext({ cert, key }: NonNullable<ServerTerms['tls']>, ticketKeys: Buffer | undefined) {
+  return { cert, key, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) } as const
 }
 
 function timeLimits({ requestTimeoutMs, keepAliveTimeoutMs }: ServerTerms) {

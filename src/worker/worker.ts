@@ -32,13 +32,16 @@ export interface WorkerOptions {
   readonly clock: () => number
   /** Where the workers of this instance count together; undefined = this is the only one. */
   readonly counts?: InstanceCounts | undefined
+  /** What seals the TLS sessions of all workers of this instance; undefined = this is the only one. */
+  readonly ticketKeys?: Buffer | undefined
 }
 
 /**
  * Builds everything from the config and starts to listen.
  * @throws OperatorError where a key, the database or the address cannot be had
  */
-export async function openWorker({ config, log, metrics, clock, counts }: WorkerOptions): Promise<Worker> {
+export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, log, metrics, clock, counts } = options
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'request', counts)
   const webSockets = createWebSockets({ metrics, clock, directory: () => current.identity.directory })
@@ -67,6 +70,7 @@ export async function openWorker({ config, log, metrics, clock, counts }: Worker
   let isDraining = false
   const gatewayServer = createGatewayServer({
     ...config.listen,
+    ticketKeys: options.ticketKeys,
     trusted: { has: (address) => current.traffic.trusted.has(address) },
     observer: {
       begin: () => current.traffic.observer.begin(),
