@@ -30,7 +30,7 @@ export interface Ending {
 /** The same file as this one is of: source or built. */
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
-/** Has workers take connections from one queue that all of them share (docs/decisions/0011-workers.md). */
+/** Has workers take connections from one queue that all of them share (docs/decisions/0013-workers.md). */
 export function prepareCrew(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: [] })
