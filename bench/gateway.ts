@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withOperator } from '../src/cli/operator.ts'
-import { loadConfig } from '../src/config/load.ts'
+import { takeConfig } from '../src/config/load.ts'
 import { openGateway } from '../src/gateway.ts'
 import { createLog } from '../src/log.ts'
 import { answerFigures } from './figures.ts'
@@ -33,8 +33,9 @@ writeFileSync(
   }),
 )
 const input = { file, env: {} }
-const config = loadConfig(input)
-const gateway = await openGateway({ config, log: createLog(config.log) })
+const load = () => takeConfig(input)
+const loaded = load()
+const gateway = await openGateway({ loaded, reread: load, log: createLog(loaded.config.log) })
 const made = await withOperator(input, ({ accounts }) =>
   accounts.createAll(
     Array.from({ length: accountCount }, (_, index) => ({

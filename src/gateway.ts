@@ -1,31 +1,20 @@
-import type { Server } from 'node:http'
-import type { Config } from './config/config.ts'
-import { buildApi } from './http/api.ts'
-import { createDrain } from './http/drain.ts'
-import { listen } from './http/listen.ts'
-import { createObserver } from './http/observe.ts'
+import type { LoadedConfig } from './config/load.ts'
+import type { Front } from './front.ts'
+import { listen, urlOf } from './http/listen.ts'
 import { buildOps } from './http/ops.ts'
-import { buildProxy } from './http/proxy.ts'
-import { createGatewayServer } from './http/server.ts'
-import { createUpgradeCheck } from './http/upgrade.ts'
-import { createWebSockets } from './http/web-sockets.ts'
-import { openIdentity } from './identity.ts'
 import type { Log } from './log.ts'
-import { createMetrics } from './metrics/metrics.ts'
-import { createTrustedProxies } from './proxy/client.ts'
-import { createHeaderRules } from './proxy/header-rules.ts'
-import { createIdentityWriter } from './proxy/identity.ts'
-import { createRequestWriter } from './proxy/request-head.ts'
-import { compileRoutes } from './routes/compile.ts'
-import { createRouteTable } from './routes/table.ts'
-import { openUpstream } from './upstream/upstream.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createReload, type ReloadOutcome } from './reload.ts'
 import { readVersion } from './version.ts'
+import { openWorker } from './worker/worker.ts'
 
 export interface Gateway {
   /** Where clients come in, such as `http://127.0.0.1:8080`. */
   readonly url: string
   /** Where operators look. */
   readonly opsUrl: string
+  /** Reads the config again and takes it, or says what is wrong with it; one at a time. */
+  reload(): Promise<ReloadOutcome>
   /**
    * Ends it: first only /readyz says so, then no connection is taken any more, then what is left ends.
    * @returns false where requests had to be broken off
@@ -34,84 +23,70 @@ export interface Gateway {
 }
 
 export interface GatewayOptions {
-  readonly config: Config
+  readonly loaded: LoadedConfig
+  /** Reads the config again. @throws OperatorError where it cannot be used */
+  reread(): LoadedConfig
   readonly log: Log
   /** Milliseconds since 1970; default: the system's. */
   readonly clock?: () => number
 }
 
 /**
- * Builds everything from the config and starts to listen.
+ * Builds everything from the config and starts to listen: in this process, or in workers of it.
  * @throws OperatorError where a key, the database or an address cannot be had
  */
-export async function openGateway({ config, log, clock = Date.now }: GatewayOptions): Promise<Gateway> {
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { loaded, reread, log } = options
   const metrics = createMetrics({ version: readVersion() })
-  const webSockets = createWebSockets({ metrics, clock, known: () => identity })
-  const identity = await openIdentity({ config, log, metrics, clock, onChange: webSockets.recheck })
-  const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, openUpstream(upstream)]))
-  const table = createRouteTable(compileRoutes(config.routes, upstreams))
+  let { config } = loaded
   let isShuttingDown = false
-  let isDraining = false
-
-  const gatewayServer = createGatewayServer({
-    ...config.listen,
-    trusted: createTrustedProxies(config.trustedProxies),
-    observer: createObserver({ metrics, log, logsAccess: config.log.access }),
-    api: await buildApi({
-      ...{ sessions: identity.sessions, keyring: identity.keyring, limiter: identity.limiter, metrics },
-      ...{ failures: config.failures, cookie: config.cookie },
-      publicOrigin: config.publicOrigin,
-      requestTimeoutMs: config.listen.requestTimeoutMs,
-    }),
-    proxy: await buildProxy({
-      ...{ table, schemes: identity.schemes, limiter: identity.limiter, failures: config.failures, metrics },
-      onUpgraded: webSockets.accept,
-      writer: createRequestWriter({
-        rules: createHeaderRules(Object.values(config.identityHeaders)),
-        writeIdentity: createIdentityWriter(config.identityHeaders),
-        refreshCookie: config.cookie.name,
-      }),
-    }),
-    takesUpgrade: createUpgradeCheck(table),
-    isDraining: () => isDraining,
+  const front = await openFront(options, metrics)
+  const reload = createReload({
+    ...{ reread, log, metrics },
+    running: () => config,
+    prepare: front.prepare,
+    onTaken: (next) => {
+      config = next
+    },
   })
-  const ops = await buildOps(metrics, { isShuttingDown: () => isShuttingDown, identity: identity.health })
-  const drain = createDrain(gatewayServer)
-
-  async function close(): Promise<void> {
-    for (const upstream of upstreams.values()) upstream.close()
-    await ops.close()
-    await identity.close()
-  }
+  const ops = await buildOps({
+    contentType: metrics.contentType,
+    metricsText: front.metricsText,
+    identity: front.health,
+    isShuttingDown: () => isShuttingDown,
+    reload,
+  })
 
   async function shutDown(): Promise<boolean> {
     isShuttingDown = true
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
-    isDraining = true
-    webSockets.closeAll(1001, 'the gateway is shutting down')
-    const isClean = await drain.drain(config.shutdown.drainMs)
-    await close()
+    const isClean = await front.drain(config.shutdown.drainMs)
+    await ops.close()
+    await front.close()
     return isClean
   }
 
-  const [url, opsUrl] = await listenBoth(config, gatewayServer.server, ops.server).catch(
-    async (error: unknown) => {
-      gatewayServer.server.close()
-      await close()
-      throw error
-    },
-  )
-  return { url, opsUrl, shutDown }
+  try {
+    const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
+    return { url: front.url, opsUrl: urlOf('http', config.ops.host, opsPort), reload, shutDown }
+  } catch (error) {
+    await front.drain(0)
+    await front.close()
+    throw error
+  }
 }
 
-async function listenBoth({ listen: main, ops }: Config, server: Server, opsServer: Server) {
-  const port = await listen(server, main, 'listen.host and listen.port')
-  const opsPort = await listen(opsServer, ops, 'ops.host and ops.port')
-  return [urlOf(main.host, port), urlOf(ops.host, opsPort)] as const
-}
-
-/** Where a client on this machine reaches it. */
-function urlOf(listenHost: string, port: number): string {
-  const host = listenHost === '0.0.0.0' ? '127.0.0.1' : listenHost === '::' ? '::1' : listenHost
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Front> {
+  const { loaded, log, clock = Date.now } = options
+  if (loaded.config.listen.workers > 1) {
+    // Loaded only where there are several: one needs nothing of it.
+    const { openFleet } = await import('./fleet/fleet.ts')
+    return openFleet({ loaded, log, metrics, clock })
+  }
+  const worker = await openWorker({ config: loaded.config, log, metrics, clock })
+  return {
+    ...worker,
+    prepare: (next) => worker.prepare(next.config),
+    metricsText: metrics.text,
+  }
 }

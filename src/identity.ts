@@ -1,11 +1,9 @@
 import { createSealer } from './accounts/sealing.ts'
-import { openSealingKey } from './accounts/sealing-key.ts'
 import { createBearerScheme } from './auth/bearer.ts'
 import type { Directory } from './auth/principal.ts'
-import { type Limiter, openLimiter } from './auth/rate-limit.ts'
 import type { Scheme } from './auth/scheme.ts'
 import { createSecretKeyScheme } from './auth/secret-key.ts'
-import { createContact } from './cache/contact.ts'
+import { type Contact, createContact } from './cache/contact.ts'
 import { createDirectory } from './cache/directory.ts'
 import { openInvalidation } from './cache/invalidation.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
@@ -14,8 +12,7 @@ import { GatehouseError } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { SchemeName } from './routes/route.ts'
-import { openStore } from './store/open.ts'
-import type { Change } from './store/store.ts'
+import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
 import { createAccessTokens } from './tokens/access-token.ts'
 import { createKeyring, type Keyring } from './tokens/keyring.ts'
@@ -29,10 +26,12 @@ export interface Identity {
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
-  readonly limiter: Limiter
+  /** Whether the store answers, at this moment. */
+  readonly contact: Readonly<Contact>
   /** Whether the store answers, or what is known will do for a while. */
   health(): IdentityHealth
-  close(): Promise<void>
+  /** Listens to the store no more; what it gave out goes on with what it knows. */
+  close(): void
 }
 
 /** `degraded`: the store is out of reach, known principals are served all the same. */
@@ -40,6 +39,9 @@ export type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 export interface IdentityOptions {
   readonly config: Config
+  /** Open, and closed by whoever opened it. */
+  readonly store: Store
+  readonly sealingKey: Buffer
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
@@ -53,11 +55,9 @@ const pollMs = { sqlite: 25, redis: 100 } as const
 /** How long a start waits for the store before it goes on without. */
 const firstContactMs = 500
 
-/** @throws OperatorError where the sealing key, the database or a signing key cannot be had */
+/** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, log, metrics, clock, onChange } = options
-  const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
-  const store = await openStore(config.store, 'request')
+  const { config, store, sealingKey, log, metrics, clock, onChange } = options
   const signingKeys = createSigningKeys({
     store,
     sealer: createSealer(sealingKey),
@@ -77,7 +77,6 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     confirm,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
-  const limiter = openLimiter({ store, contact, clock })
 
   async function loadKeys(): Promise<void> {
     keyring.replace(
@@ -159,17 +158,13 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     }),
     keyring,
     directory,
-    limiter,
+    contact,
     health: () => {
       if (!keyring.isLoaded()) return 'store-unavailable'
       if (contact.isUp) return 'ok'
       return clock() - contact.confirmedAt < config.cache.maxStaleMs ? 'degraded' : 'store-unavailable'
     },
-    close: async () => {
-      invalidation.close()
-      limiter.close()
-      await store.close()
-    },
+    close: invalidation.close,
   }
 }
 

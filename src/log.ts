@@ -6,23 +6,32 @@ interface LogOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** Default: standard output, written in batches. */
   readonly stream?: DestinationStream
+  /** Number of the worker that writes; undefined = one process writes alone. */
+  readonly worker?: number | undefined
 }
 
 const flushMs = 100
 const batchBytes = 4_096
+/** Of several workers: no more than a pipe takes in one piece (PIPE_BUF), so that their lines never mix. */
+const sharedBatch = { minLength: 2_048, maxWrite: 4_096 }
 
 /** The log: one JSON object a line. Errors are written by name and message, never with what they carry. */
-export function createLog({ level, stream }: LogOptions) {
+export function createLog({ level, stream, worker }: LogOptions) {
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    stream ?? destination({ fd: 1, sync: false, minLength: batchBytes, periodicFlush: flushMs }),
+    stream ?? openStandardOutput(worker !== undefined),
   )
+}
+
+function openStandardOutput(isShared: boolean): DestinationStream {
+  const batches = isShared ? sharedBatch : { minLength: batchBytes }
+  return destination({ fd: 1, sync: false, periodicFlush: flushMs, ...batches })
 }
 
 interface DescribedError {
@@ -43,4 +52,17 @@ function describeError(error: unknown): DescribedError {
     stack: error.stack,
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   }
+}
+
+/**
+ * Writes down the faults of this process. A promise that was forgotten, of a library say, must not take the
+ * traffic down; after an exception out of nowhere nothing can be relied on.
+ */
+export function watchForFaults(log: Log): void {
+  process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'a fault of the gateway: it ends')
+    log.flush()
+    process.exit(1)
+  })
 }

@@ -10,7 +10,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],
   'fast-jwt': ['tokens/access-token.ts'],
-  'prom-client': ['metrics/metrics.ts'],
+  'prom-client': ['metrics/'],
   'lru-cache': ['cache/'],
   pino: ['log.ts'],
   yaml: ['config/'],

@@ -24,8 +24,8 @@ export async function assertWithinRate(
 }
 
 /**
- * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, and
- * across instances where somebody could have it. To be called once it is known to be wrong: a right one is
+ * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, then
+ * in all workers, and across instances where somebody could have it. To be called once it is known to be wrong: a right one is
  * never refused for what others did.
  * @throws GatehouseError `too-many-failures`
  */
@@ -36,7 +36,9 @@ export async function countFailure(
 ): Promise<void> {
   const subject = `failure ip ${addressSubject(address)}`
   const here = limiter.takeHere(subject, rate)
-  const taken = here.isAllowed && !isMalformed ? await limiter.take(subject, rate) : here
+  const inInstance = here.isAllowed ? await limiter.takeInInstance?.(subject, rate).catch(() => here) : here
+  const known = inInstance ?? here
+  const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
   if (!taken.isAllowed)
     throw new GatehouseError('too-many-failures', { rate: { limit: rate.limit, ...taken } })
 }

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { createLocalRates } from '../store/local-rates.ts'
-import type { Rate, Store, Taken } from '../store/store.ts'
+import type { InstanceCounts, Rate, Store, Taken } from '../store/store.ts'
 
 /** Counts requests, across instances as long as the store is there. */
 export interface Limiter {
   /** @param subject who is counted, and where */
   take(subject: string, rate: Rate): Promise<Taken>
-  /** Counts in this instance alone, without the store. */
+  /** Counts in this process alone, without the store. */
   takeHere(subject: string, rate: Rate): Taken
+  /** Counts in all workers of this instance, without the store; undefined = there is but one. */
+  readonly takeInInstance: ((subject: string, rate: Rate) => Promise<Taken>) | undefined
   close(): void
 }
 
@@ -16,6 +18,8 @@ export interface LimiterOptions {
   readonly store: Pick<Store, 'takeToken' | 'beat'>
   readonly contact: { readonly isUp: boolean }
   readonly clock: () => number
+  /** Where the workers of this instance count together; undefined = there is but one. */
+  readonly counts?: InstanceCounts | undefined
 }
 
 /** How often an instance says that it is there. */
@@ -25,7 +29,7 @@ const beatMs = 5_000
  * Opens the counting. With the store out of reach each instance counts for itself, and allows its share: the
  * limit by the number of instances that were there last, and at least one.
  */
-export function openLimiter({ store, contact, clock }: LimiterOptions): Limiter {
+export function openLimiter({ store, contact, clock, counts }: LimiterOptions): Limiter {
   const local = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
@@ -55,7 +59,9 @@ export function openLimiter({ store, contact, clock }: LimiterOptions): Limiter 
   // A subject of its own: it is not to take from the share of an outage.
   const takeHere = (subject: string, rate: Rate) => local.take(`here ${subject}`, rate)
 
-  return { take, takeHere, close: () => clearInterval(timer) }
+  const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
+
+  return { take, takeHere, takeInInstance, close: () => clearInterval(timer) }
 }
 
 /** How a client address is counted: one of IPv6 by its first 64 bits, all of which one user usually has. */

@@ -1,7 +1,8 @@
-import { type ConfigInput, loadConfig } from '../config/load.ts'
+import { type ConfigInput, takeConfig } from '../config/load.ts'
 import { openEcho } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
-import { createLog, type Log } from '../log.ts'
+import { createLog, type Log, watchForFaults } from '../log.ts'
+import { warnOfCertificate } from '../reload.ts'
 import type { Command } from './command.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
 import { greet } from './welcome.ts'
@@ -45,11 +46,17 @@ interface Run {
 
 /** Runs a gateway until it is told to stop. @returns the exit status */
 async function runGateway({ input, readyFile, onceReady }: Run): Promise<number> {
-  const config = loadConfig(input)
+  const loaded = takeConfig(input)
+  const { config } = loaded
   const log = createLog(config.log)
   watchForFaults(log)
   const stop = stopSignal(log)
-  const gateway = await openGateway({ config, log })
+  let reload: Gateway['reload'] | undefined
+  // From the beginning: without a listener the signal would end the process.
+  process.on('SIGHUP', () => void reload?.())
+  warnOfCertificate(config, log)
+  const gateway = await openGateway({ loaded, reread: () => takeConfig(input), log })
+  reload = gateway.reload
   log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
   try {
     readyFile?.write(gateway)
@@ -67,19 +74,6 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
 
 function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
-}
-
-/**
- * A promise that was forgotten, of a library say, must not take the traffic down; after an exception out of
- * nowhere nothing can be relied on.
- */
-function watchForFaults(log: Log): void {
-  process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
-  process.on('uncaughtException', (err) => {
-    log.fatal({ err }, 'a fault of the gateway: it ends')
-    log.flush()
-    process.exit(1)
-  })
 }
 
 /** Resolves at the first signal to stop; the second ends the process. */

@@ -11,6 +11,10 @@ export interface Config {
   readonly listen: {
     readonly host: string
     readonly port: number
+    /** Processes that share the port, at least 1. */
+    readonly workers: number
+    /** undefined = plain HTTP. */
+    readonly tls: ServerTls | undefined
     readonly requestTimeoutMs: number
     readonly keepAliveTimeoutMs: number
     readonly headersBytesMax: number
@@ -33,6 +37,12 @@ export interface Config {
   readonly failures: { readonly limit: number; readonly perMs: number }
   readonly log: { readonly level: LogLevel; readonly access: boolean }
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
+}
+
+/** What the gateway shows its clients; both in PEM. */
+export interface ServerTls {
+  readonly cert: string
+  readonly key: string
 }
 
 /** The addresses whose first `bits` are those of `address`. */

@@ -10,6 +10,7 @@ import { createReview } from './review.ts'
 import { reviewCookie } from './rules/cookie.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
+import { reviewListen } from './rules/listen.ts'
 import { reviewNetwork } from './rules/network.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
@@ -17,11 +18,13 @@ import { reviewTokens } from './rules/tokens.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { type Environment, readSecret } from './secrets.ts'
+import { type ConfigSnapshot, nameOfSecret } from './snapshot.ts'
 import { createSources } from './sources.ts'
 import { validate } from './validate.ts'
 
 const rules = [
   reviewNetwork,
+  reviewListen,
   reviewUpstreams,
   reviewRoutes,
   reviewIdentity,
@@ -44,6 +47,8 @@ export interface ConfigReading {
   readonly file: string
   /** undefined where there are problems. */
   readonly config: Config | undefined
+  /** What it was made from, for other processes to make the same; undefined where there are problems. */
+  readonly snapshot: ConfigSnapshot | undefined
   readonly problems: readonly Problem[]
   /** With every default filled in; only sound where there are no problems. */
   readonly tree: ConfigTree
@@ -69,25 +74,57 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   const problems = written.isReadable
     ? [...written.problems, ...overlay.problems, ...review.findings.map(sources.toProblem)]
     : written.problems
+  const secrets: Record<string, string> = {}
   const secret = (reference: Parameters<typeof readSecret>[0]) => {
     const read = readSecret(reference, env, resolvePath)
-    return 'value' in read ? read.value : ''
+    const text = 'value' in read ? read.value : ''
+    secrets[nameOfSecret(reference)] = text
+    return text
   }
-  const config = problems.length === 0 ? resolveConfig(validation.tree, { secret, resolvePath }) : undefined
-  return { file, config, problems: problems.toSorted(byPlace), tree: validation.tree, sourceOf: sources.of }
+  const { tree } = validation
+  const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined
+  const snapshot = config && { file, tree, secrets }
+  return { file, config, snapshot, problems: problems.toSorted(byPlace), tree, sourceOf: sources.of }
+}
+
+/** A config that is ready for use. */
+export interface LoadedConfig {
+  readonly config: Config
+  readonly snapshot: ConfigSnapshot
+  sourceOf(path: Path): Source
+}
+
+/** A config that cannot be used: every problem of it. */
+export class ConfigError extends OperatorError {
+  /** A line each. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[], hint: string) {
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+    super([`the config has ${count}:`, ...problems].join('\n  '), { hint })
+    this.problems = problems
+  }
 }
 
 /**
  * The config, ready for use.
- * @throws OperatorError with every problem, a line each
+ * @throws ConfigError with every problem; OperatorError where the file cannot be read
  */
 export function loadConfig(input: ConfigInput): Config {
-  const { file, config, problems } = readConfig(input)
-  if (config) return config
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-  throw new OperatorError([`the config has ${count}:`, ...problems.map(formatProblem)].join('\n  '), {
-    hint: `Mend ${file} and try it with: gatehouse check --config ${file}`,
-  })
+  return takeConfig(input).config
+}
+
+/**
+ * The config with what it was made from.
+ * @throws the same
+ */
+export function takeConfig(input: ConfigInput): LoadedConfig {
+  const { file, config, snapshot, problems, sourceOf } = readConfig(input)
+  if (config && snapshot) return { config, snapshot, sourceOf }
+  throw new ConfigError(
+    problems.map(formatProblem),
+    `Mend ${file} and try it with: gatehouse check --config ${file}`,
+  )
 }
 
 /** In the order of the file; what comes from outside it last. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { RouteOptions } from '../routes/compile.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
 import { parseRange } from './address-range.ts'
@@ -29,6 +30,8 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     listen: {
       host: listen.host,
       port: listen.port,
+      workers: listen.workers === 'auto' ? availableParallelism() : listen.workers,
+      tls: listen.tls && { cert: around.secret(listen.tls.cert), key: around.secret(listen.tls.key) },
       requestTimeoutMs: ms(listen.requestTimeout),
       keepAliveTimeoutMs: ms(listen.keepAliveTimeout),
       headersBytesMax: bytes(tree.limits.headers),

@@ -1,4 +1,5 @@
 import { parseRange } from './address-range.ts'
+import { validityComplaint } from './certificate.ts'
 import type { ConfigReading } from './load.ts'
 import type { Problem } from './problem.ts'
 import { findOpenRoutes } from './warnings/open-routes.ts'
@@ -10,7 +11,11 @@ type OwnPaths = ReadonlySet<string>
 type Tree = ConfigReading['tree']
 
 /** What is allowed but probably not meant, in a config without problems: to be told, not refused. */
-export function findWarnings({ config, tree, sourceOf }: ConfigReading, ownPaths: OwnPaths): Problem[] {
+export function findWarnings(
+  { config, tree, sourceOf }: ConfigReading,
+  ownPaths: OwnPaths,
+  now = Date.now(),
+): Problem[] {
   const found: readonly Warning[] = [
     ...(config ? findOpenRoutes(config) : []),
     ...noRoutes(tree),
@@ -19,6 +24,8 @@ export function findWarnings({ config, tree, sourceOf }: ConfigReading, ownPaths
     ...insecureCookie(tree),
     ...unverifiedUpstreams(tree),
     ...uselessWebSockets(tree),
+    ...untimelyCertificate(config, now),
+    ...plainPublicUrl(tree),
   ]
   return found.map(({ path, message }) => ({ path, message, source: sourceOf(path) }))
 }
@@ -78,4 +85,16 @@ function uselessWebSockets({ routes }: Tree): Warning[] {
       path: ['routes', index, 'websocket'],
       message: `route "${name}" takes no GET, and so no WebSocket`,
     }))
+}
+
+function untimelyCertificate(config: ConfigReading['config'], now: number): Warning[] {
+  const message = config?.listen.tls && validityComplaint(config.listen.tls.cert, now)
+  return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
+}
+
+function plainPublicUrl({ listen, publicUrl }: Tree): Warning[] {
+  if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
+  const message =
+    'begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong'
+  return [{ path: ['publicUrl'], message }]
 }

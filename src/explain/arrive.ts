@@ -24,7 +24,12 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
   const fields = readRequestFields(request.rawHeaders)
   const { host, isHostRepeated } = fields
   const client = readClient(
-    { ...fields, peer: plainAddress(request.peer), protocol: 'http', host: host ?? '' },
+    {
+      ...fields,
+      peer: plainAddress(request.peer),
+      protocol: config.listen.tls ? 'https' : 'http',
+      host: host ?? '',
+    },
     createTrustedProxies(config.trustedProxies),
   )
   if (request.method === 'CONNECT') throw new GatehouseError('method-not-allowed', { allow: [] })

@@ -1,6 +1,11 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { OperatorError, reasonOf } from '../errors.ts'
+
+/** Where a client on this machine reaches it. */
+export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
+  const host = listenHost === '0.0.0.0' ? '127.0.0.1' : listenHost === '::' ? '::1' : listenHost
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
 /**
  * Starts listening.

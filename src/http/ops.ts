@@ -1,34 +1,65 @@
-import Fastify, { type FastifyInstance } from 'fastify'
-import type { Metrics } from '../metrics/metrics.ts'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { ReloadOutcome } from '../reload.ts'
 
-/** What operators may know of the process. */
-export interface Health {
+/** Whether identity can be decided; `degraded` = from what is known alone. */
+type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
+
+/** What operators may know of the gateway, and have it do. */
+export interface OpsOptions {
+  readonly contentType: string
+  metricsText(): Promise<string>
+  identity(): IdentityHealth | Promise<IdentityHealth>
   /** Whether requests are taken: not from the moment a shutdown starts. */
   isShuttingDown(): boolean
-  /** Whether identity can be decided; `degraded` = from what is known alone. */
-  identity(): 'ok' | 'degraded' | 'store-unavailable'
+  reload(): Promise<ReloadOutcome>
 }
 
+const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
+  ReloadOutcome['kind'],
+  number
+>
+
 /** The ops scope, on a listener of its own: it is not for clients. */
-export async function buildOps(metrics: Metrics, health: Health): Promise<FastifyInstance> {
+export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
+  const { contentType, metricsText, identity, isShuttingDown, reload } = options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
 
   app.get('/livez', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
-    if (health.isShuttingDown()) return reply.code(503).send({ status: 'shutting-down' })
-    const status = health.identity()
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const status = await identity()
     return reply.code(status === 'store-unavailable' ? 503 : 200).send({ status })
   })
 
   app.get('/metrics', async (_request, reply) => {
-    reply.type(metrics.contentType)
-    return metrics.text()
+    reply.type(contentType)
+    return metricsText()
+  })
+
+  app.post('/reload', async (_request, reply) => {
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const outcome = await reload()
+    const problems = outcome.kind === 'taken' ? undefined : outcome.problems
+    return reply.code(reloadStatus[outcome.kind]).send({ status: outcome.kind, problems })
+  })
+  app.get('/reload', async (_request, reply) =>
+    reply.code(405).header('Allow', 'POST').send({ status: 'method-not-allowed' }),
+  )
+  // Whatever body a reload is sent with says nothing.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    payload.on('end', () => done(null))
   })
 
   app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ status: 'not-found', paths: ['/livez', '/readyz', '/metrics'] }),
+    reply.code(404).send({ status: 'not-found', paths: ['/livez', '/readyz', '/metrics', '/reload'] }),
   )
   await app.ready()
   return app
+}
+
+function refuseShuttingDown(reply: FastifyReply): FastifyReply {
+  return reply.code(503).send({ status: 'shutting-down' })
 }

@@ -1,12 +1,13 @@
 import {
   createServer,
   type IncomingMessage,
+  type RequestListener,
   type Server,
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { GatehouseError } from '../errors.ts'
 import { plainAddress, type TrustedProxies } from '../proxy/client.ts'
 import { ownPaths } from './api.ts'
@@ -17,14 +18,27 @@ import type { Observer } from './observe.ts'
 import { sendProblem, toGatehouseError } from './problem.ts'
 import { createUpgradeResponse } from './upgrade.ts'
 
-export interface GatewayServerOptions {
+/** How clients are listened to. */
+export interface ServerTerms {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headersBytesMax: number
+  /** PEM; undefined = plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+}
+
+/** Where requests of one kind go on. */
+export interface Scope {
+  routing(request: IncomingMessage, response: ServerResponse): void
+}
+
+export interface GatewayServerOptions extends ServerTerms {
+  /** 48 bytes that seal TLS sessions, so that another worker can take them up; default: its own. */
+  readonly ticketKeys?: Buffer | undefined
   readonly trusted: TrustedProxies
   readonly observer: Observer
-  readonly api: FastifyInstance
-  readonly proxy: FastifyInstance
+  readonly api: Scope
+  readonly proxy: Scope
   /** Whether an upgrade request is for a route that takes it; if not it is an ordinary one. */
   takesUpgrade(request: IncomingMessage): boolean
   /** Whether answers are to say that the connection ends: asked for each. */
@@ -41,11 +55,14 @@ export interface GatewayServer {
   readonly server: Server
   /** Answers that have not ended yet. */
   readonly active: ReadonlySet<ServerResponse>
+  /** Takes other terms for what comes from now on; whether there is TLS stays as it was. */
+  adapt(terms: ServerTerms): void
 }
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, api, proxy, isDraining, headersBytesMax } = options
+  const { trusted, observer, api, proxy, isDraining, ticketKeys } = options
+  let { headersBytesMax } = options
   const active = new Set<ServerResponse>()
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -87,7 +104,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
   }
 
-  function scopeOf(request: IncomingMessage): FastifyInstance {
+  function scopeOf(request: IncomingMessage): Scope {
     const { method } = request
     if (method === 'CONNECT') throw new GatehouseError('method-not-allowed', { allow: [] })
     if (ownPaths.has(readDestination(request).target.path)) return api
@@ -95,7 +112,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     return proxy
   }
 
-  const server = createServer(serverOptions(options), receive)
+  const server = openServer(options, receive)
   // With a listener Node sends no 100 by itself: it is sent when the body is wanted.
   server.on('checkContinue', receive)
   // Other expectations are the upstream's to judge.
@@ -108,7 +125,38 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   })
   // As many header fields as fit: what is cut off silently could be what counts.
   server.maxHeadersCount = 0
-  return { server, active }
+
+  function adapt(terms: ServerTerms): void {
+    headersBytesMax = terms.headersBytesMax
+    Object.assign(server, timeLimits(terms), { maxHeaderSize: terms.headersBytesMax })
+    if (server instanceof TlsServer && terms.tls)
+      server.setSecureContext(secureContext(terms.tls, ticketKeys))
+  }
+
+  return { server, active, adapt }
+}
+
+function openServer(options: GatewayServerOptions, receive: RequestListener) {
+  const { tls, requestTimeoutMs, ticketKeys } = options
+  if (!tls) return createServer(serverOptions(options), receive)
+  const handshake = { ALPNProtocols: ['http/1.1'], handshakeTimeout: requestTimeoutMs }
+  return createTlsServer(
+    { ...serverOptions(options), ...secureContext(tls, ticketKeys), ...handshake },
+    receive,
+  )
+}
+
+function secureContext({ cert, key }: NonNullable<ServerTerms['tls']>, ticketKeys: Buffer | undefined) {
+  return { cert, key, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) } as const
+}
+
+function timeLimits({ requestTimeoutMs, keepAliveTimeoutMs }: ServerTerms) {
+  return {
+    headersTimeout: requestTimeoutMs,
+    // A body may take as long as it moves: upstream and JSON scope watch for silence.
+    requestTimeout: 0,
+    keepAliveTimeout: keepAliveTimeoutMs,
+  }
 }
 
 /** What keeps a request from being read in one way only, or is too long. */
@@ -128,18 +176,11 @@ function findUnreadable(
   return new GatehouseError('request-invalid', { detail: 'No transfer coding but chunked is supported.' })
 }
 
-function serverOptions({
-  requestTimeoutMs,
-  keepAliveTimeoutMs,
-  headersBytesMax,
-  takesUpgrade,
-}: GatewayServerOptions): ServerOptions {
+function serverOptions(options: GatewayServerOptions): ServerOptions {
+  const { headersBytesMax, takesUpgrade } = options
   return {
-    headersTimeout: requestTimeoutMs,
-    // A body may take as long as it moves: upstream and JSON scope watch for silence.
-    requestTimeout: 0,
+    ...timeLimits(options),
     connectionsCheckingInterval: checkIntervalMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: headersBytesMax,
     // Host is judged with the rest of the request, so that its absence gets an answer like any other.
     requireHostHeader: false,

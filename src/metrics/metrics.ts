@@ -1,4 +1,12 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
 const misnamed = [
@@ -10,6 +18,9 @@ const misnamed = [
 /** From a cached key on loopback to a slow report, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
+
+/** What the instruments of one process show. */
+export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -71,7 +82,8 @@ export function createMetrics(build: { readonly version: string }) {
   })
   const storeUp = new Gauge({
     name: 'gatehouse_store_up',
-    help: '1 = the store answered when it was last asked, 0 = it did not.',
+    help: '1 = the store answered when it was last asked, 0 = it did not; of several workers the worst.',
+    aggregator: 'min',
     registers,
   })
   const revocationDelay = new Histogram({
@@ -91,8 +103,33 @@ export function createMetrics(build: { readonly version: string }) {
     help: 'WebSockets open.',
     registers,
   })
+  const lastReload = new Gauge({
+    name: 'gatehouse_config_last_reload_successful',
+    help: '1 = the last reload was taken, or there was none; 0 = it was refused, and the config before runs on.',
+    aggregator: 'min',
+    registers,
+  })
+  lastReload.set(1)
+  const reloads = new Counter({
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads, by outcome: taken or refused.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const workersUp = new Gauge({
+    name: 'gatehouse_workers',
+    help: 'Workers that take requests now.',
+    registers,
+  })
+  workersUp.set(1)
+  const workerDeaths = new Counter({
+    name: 'gatehouse_worker_deaths_total',
+    help: 'Workers that ended unasked; each is replaced.',
+    registers,
+  })
   new Gauge({
     name: 'gatehouse_build_info',
+    aggregator: 'first',
     help: 'Always 1; the labels say which build runs.',
     labelNames: ['version', 'node'],
     registers,
@@ -111,6 +148,12 @@ export function createMetrics(build: { readonly version: string }) {
     revocationDelay,
     rateLimited,
     webSocketsOpen,
+    lastReload,
+    reloads,
+    workersUp,
+    workerDeaths,
+    /** Everything as plain JSON, to be merged with that of other processes. */
+    snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
     /** The whole exposition in Prometheus text format. */
     text: () => registry.metrics(),
     contentType: registry.contentType,

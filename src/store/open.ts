@@ -1,6 +1,6 @@
 import type { RedisOptions } from './redis/client.ts'
 import type { SqliteOptions } from './sqlite/store.ts'
-import type { Store } from './store.ts'
+import type { InstanceCounts, Store } from './store.ts'
 
 export type StoreOptions =
   | ({ readonly driver: 'sqlite' } & Pick<SqliteOptions, 'path'>)
@@ -14,13 +14,19 @@ const commandTimeoutMs = { request: 250, command: 30_000 } as const
 
 /**
  * Opens the store of the config: the one place that knows which there are. Only its driver is loaded.
+ * @param counts where the workers of this instance count; with SQLite rates are counted there
  * @throws OperatorError where a SQLite file cannot be opened; Redis is connected to in the background
  */
-export async function openStore(options: StoreOptions, patience: Patience): Promise<Store> {
+export async function openStore(
+  options: StoreOptions,
+  patience: Patience,
+  counts?: InstanceCounts,
+): Promise<Store> {
   switch (options.driver) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/store.ts')
-      return openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[patience] })
+      const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[patience] })
+      return counts ? { ...store, takeToken: counts.take, beat: async () => counts.workers } : store
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/store.ts')

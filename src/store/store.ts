@@ -177,6 +177,13 @@ export interface Taken {
   readonly resetMs: number
 }
 
+/** Where the workers of one instance count together. */
+export interface InstanceCounts {
+  /** How many workers there are. */
+  readonly workers: number
+  take(subject: string, rate: Rate): Promise<Taken>
+}
+
 /** What caches must drop. A session changes but once: it ends. */
 export type Change =
   | { readonly kind: 'account'; readonly accountId: string }

@@ -6,7 +6,14 @@ export interface DialOptions {
   readonly url: URL
   readonly connectTimeoutMs: number
   /** For https targets. */
-  readonly tls: { readonly verify: boolean; readonly context: SecureContext | undefined }
+  readonly tls: TargetTls
+}
+
+export interface TargetTls {
+  readonly verify: boolean
+  readonly context: SecureContext | undefined
+  /** The last session with this target: another connection takes it up and spares most of the handshake. */
+  session: Buffer | undefined
 }
 
 export interface DialEvents {
@@ -59,9 +66,10 @@ function openTcp(url: URL): Socket {
   return connectTcp({ host: hostOf(url), port: Number(url.port || 80) })
 }
 
-function openTls(url: URL, { verify, context }: DialOptions['tls']): Socket {
+function openTls(url: URL, tls: TargetTls): Socket {
+  const { verify, context, session } = tls
   const host = hostOf(url)
-  return connectTls({
+  const socket = connectTls({
     host,
     port: Number(url.port || 443),
     // A server name is a name, never an address (RFC 6066 3).
@@ -69,7 +77,16 @@ function openTls(url: URL, { verify, context }: DialOptions['tls']): Socket {
     ...(context && { secureContext: context }),
     rejectUnauthorized: verify,
     ALPNProtocols: ['http/1.1'],
+    ...(session && { session }),
   })
+  // Only of a server that was found to be the right one: with a session its name is not looked at again.
+  socket.on('session', (next) => {
+    if (socket.authorized || !verify) tls.session = next
+  })
+  socket.once('error', () => {
+    tls.session = undefined
+  })
+  return socket
 }
 
 function hostOf(url: URL): string {

@@ -63,6 +63,7 @@ export class Pool {
     return () => void cancel()
   }
 
+  /** Keeps no connection any more; those who have one, or wait for one, are served to the end. */
   close(): void {
     this.#isClosed = true
     clearInterval(this.#sweeper)
@@ -99,8 +100,8 @@ export class Pool {
 
   #release(connection: Connection): void {
     const [next] = this.#queue
-    if (this.#isClosed) connection.destroy()
-    else if (next) this.#unqueue(next).onConnection(connection)
+    if (next) this.#unqueue(next).onConnection(connection)
+    else if (this.#isClosed) connection.destroy()
     else this.#idle.push(connection)
   }
 
@@ -114,7 +115,7 @@ export class Pool {
   #freePlace(): void {
     this.#open--
     const [next] = this.#queue
-    if (next && !this.#isClosed) next.cancelDial = this.#dialCounted(this.#unqueue(next))
+    if (next) next.cancelDial = this.#dialCounted(this.#unqueue(next))
   }
 
   #enqueue(waiter: Waiter): () => void {

@@ -36,7 +36,12 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   // Made once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
   const targets = options.targets.map(({ url, weight }): Target => {
-    const pool = new Pool({ url, connectTimeoutMs, connectionsMax, tls: { verify, context } })
+    const pool = new Pool({
+      url,
+      connectTimeoutMs,
+      connectionsMax,
+      tls: { verify, context, session: undefined },
+    })
     return { authority: url.host, origin: url.origin, weight, pool }
   })
   const [first, ...others] = targets

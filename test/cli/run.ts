@@ -22,7 +22,7 @@ export interface RunOptions {
   /** Beside PATH, all that the program finds in its environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** It is ended, and that is a fault, if it takes longer. */
+  /** It is a fault if it takes longer to end, or to be ready. */
   readonly withinMs?: number
 }
 
@@ -117,10 +117,14 @@ export async function serve(
 ): Promise<Serving & Ready & { readonly readyFile: string }> {
   const readyFile = join(tempFolder(t), 'ready.json')
   const serving = start(t, ['serve', '--ready-file', readyFile, ...args], options)
-  const text = await until('the gateway is ready', () => {
-    if (serving.child.exitCode !== null) throw new Error(`it has ended: ${serving.output.stderr}`)
-    return textOf(readyFile)
-  })
+  const text = await until(
+    'the gateway is ready',
+    () => {
+      if (serving.child.exitCode !== null) throw new Error(`it has ended: ${serving.output.stderr}`)
+      return textOf(readyFile)
+    },
+    options.withinMs,
+  )
   // The cast is sound: the tests of the ready file look at what is in it.
   return { ...serving, ...(JSON.parse(text) as Ready), readyFile }
 }

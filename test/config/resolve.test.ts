@@ -11,6 +11,8 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
     listen: {
       ...{ host: '127.0.0.1', port: 8080, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 72_000 },
       headersBytesMax: 16_384,
+      workers: 1,
+      tls: undefined,
     },
     ops: { host: '127.0.0.1', port: 9090 },
     trustedProxies: [],

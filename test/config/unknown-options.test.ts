@@ -61,8 +61,6 @@ t.test('an option of a later version is unknown until it works', async (t) => {
     t.strictSame(complaints(t, { ...least, [name]: {} }), [`${name}: unknown option`])
   }
   const further: readonly (readonly [options: Options, option: string])[] = [
-    [{ ...least, listen: { workers: 1 } }, 'listen.workers'],
-    [{ ...least, listen: { tls: {} } }, 'listen.tls'],
     [{ ...least, identity: { assertion: {} } }, 'identity.assertion'],
     [withUpstream({ health: {} }), 'upstreams.backend.health'],
     [withUpstream({ balancing: 'ipHash' }), 'upstreams.backend.balancing'],

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../src/config/warnings.ts'
 import { ownPaths } from '../../src/http/api.ts'
+import { expired } from '../setup/certificates.ts'
 import { least, type Options, read, withRoute } from './files.ts'
 
 function warnings(t: Test, options: Options): readonly string[] {
@@ -95,5 +96,20 @@ t.test('a backend that is not checked is warned of, where there is something to 
 t.test('a WebSocket route that takes no GET is warned of', async (t) => {
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['POST'] })), [
     'routes.0.websocket: route "all" takes no GET, and so no WebSocket',
+  ])
+})
+
+t.test('a certificate whose time is over, and a publicUrl without TLS, are warned of', async (t) => {
+  const env = { CERT: expired.cert, KEY: expired.key }
+  const listen = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
+  const warned = (publicUrl: string) => {
+    const reading = read(t, { ...least, listen, publicUrl }, { env })
+    return findWarnings(reading, ownPaths).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  }
+  const certificate = 'listen.tls.cert: the certificate has expired: Jan  2 00:00:00 2020 GMT'
+  t.strictSame(warned('https://a.example'), [certificate])
+  t.strictSame(warned('http://a.example'), [
+    certificate,
+    'publicUrl: begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong',
   ])
 })

@@ -20,6 +20,10 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_rate_limited_total: ['counter', 'route'],
   gatehouse_store_up: ['gauge'],
   gatehouse_websockets_open: ['gauge'],
+  gatehouse_config_last_reload_successful: ['gauge'],
+  gatehouse_config_reloads_total: ['counter', 'outcome'],
+  gatehouse_workers: ['gauge'],
+  gatehouse_worker_deaths_total: ['counter'],
   gatehouse_build_info: ['gauge', 'node', 'version'],
 }
 

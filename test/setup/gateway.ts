@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
-import { loadConfig } from '../../src/config/load.ts'
+import { takeConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
 import { type RedisServer, startRedis } from './redis.ts'
@@ -67,10 +67,11 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
       done()
     },
   })
-  const config = loadConfig(input)
+  const loaded = takeConfig(input)
   const gateway = await openGateway({
-    config,
-    log: createLog({ level: config.log.level, stream }),
+    loaded,
+    reread: () => takeConfig(input),
+    log: createLog({ level: loaded.config.log.level, stream }),
     ...(options.clock && { clock: options.clock }),
   })
   let isDown = false

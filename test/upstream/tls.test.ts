@@ -1,45 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
+import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
 import { portOf } from '../setup/net.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-
-interface Certificate {
-  readonly key: string
-  readonly cert: string
-}
-
-/** A certificate that vouches for itself. @param names such as `DNS:localhost,IP:127.0.0.1` */
-function makeCertificate(t: Test, names: string): Certificate {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const [keyFile, certFile] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
-  execFileSync(
-    'openssl',
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...['-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
-    ],
-    { stdio: 'ignore' },
-  )
-  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') }
-}
 
 /** Answers with the protocol and the server name that the client asked for. */
 async function startTlsBackend(t: Test, certificate: Certificate) {
@@ -107,6 +73,15 @@ t.test('verify: false takes any certificate', async (t) => {
   t.equal((await request(upstream)).body, 'http/1.1 localhost')
 })
 
+t.test('a certificate whose time is over is refused, though its authority is known', async (t) => {
+  const { port } = await startTlsBackend(t, expired)
+  const url = `https://localhost:${port}`
+  const { failure } = exchange(openTestUpstream(t, url, { tls: { verify: true, ca: expired.cert } }))
+  t.match(await failure, { reason: 'connect-failed', message: /expired/ })
+  const unverified = openTestUpstream(t, url, { tls: { verify: false, ca: undefined } })
+  t.equal((await request(unverified)).body, 'http/1.1 localhost')
+})
+
 t.test('TLS to a server that speaks none fails, and is not tried in the clear', async (t) => {
   let isAsked = false
   const url = await startServer(t, () => {
@@ -124,4 +99,21 @@ t.test('TLS connections are used again too', async (t) => {
   const upstream = openTestUpstream(t, `https://localhost:${port}`, { tls })
   for (let turn = 0; turn < 5; turn++) t.match(await request(upstream), { body: /^http/ })
   t.equal(countConnections(), 1)
+})
+
+t.test('another connection takes up the session of one before', async (t) => {
+  const certificate = makeCertificate(t, 'DNS:localhost')
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const reused: boolean[] = []
+    const server = createServer({ ...certificate, maxVersion }, (_request, response) =>
+      response.writeHead(200, { Connection: 'close' }).end('ok'),
+    ).listen(0, '127.0.0.1')
+    server.on('secureConnection', (socket) => reused.push(socket.isSessionReused()))
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const tls = { verify: true, ca: certificate.cert }
+    const upstream = openTestUpstream(t, `https://localhost:${portOf(server)}`, { tls })
+    for (let turn = 0; turn < 3; turn++) t.match(await request(upstream), { body: 'ok' })
+    t.strictSame(reused, [false, true, true], maxVersion)
+  }
 })

@@ -1,6 +1,8 @@
 import {
   choice,
   duration,
+  either,
+  exactly,
   flag,
   headerNamePattern,
   integer,
@@ -38,6 +40,17 @@ export const configSchema = {
     listen: section('Where clients come in.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: 8080, description: '0 = any free port.' }),
+      workers: either(
+        exactly('auto'),
+        integer({ minimum: 1, maximum: 256, description: 'So many processes.' }),
+        { default: 1, description: 'Processes that share the port; auto = one for each core.' },
+      ),
+      tls: optional(
+        item('HTTPS instead of HTTP; read again by a reload.', {
+          cert: secret({ description: 'Certificate (PEM), those of the authorities between behind it.' }),
+          key: secret({ description: 'Its private key (PEM), not encrypted.' }),
+        }),
+      ),
       requestTimeout: duration({
         min: '1s',
         max: '10m',

@@ -23,7 +23,11 @@ interface Ws {
   readonly WebSocket: new (
     url: string,
     protocols: readonly string[],
-    options: { readonly headers?: Readonly<Record<string, string>>; readonly perMessageDeflate?: boolean },
+    options: {
+      readonly headers?: Readonly<Record<string, string>>
+      readonly perMessageDeflate?: boolean
+      readonly ca?: string | undefined
+    },
   ) => WebSocket
   readonly WebSocketServer: new (options: {
     readonly server: Server
@@ -80,12 +84,14 @@ export interface WebSocketOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly protocols?: readonly string[]
   readonly perMessageDeflate?: boolean
+  /** Whom to trust, for wss. */
+  readonly ca?: string
 }
 
 /** Begins to open a WebSocket through the gateway; gone with the test. */
 export function dialWebSocket(t: Test, url: string, options: WebSocketOptions = {}): WebSocket {
-  const { protocols = [], headers = {}, perMessageDeflate = false } = options
-  const socket = new ws.WebSocket(url.replace('http:', 'ws:'), protocols, { headers, perMessageDeflate })
+  const { protocols = [], headers = {}, perMessageDeflate = false, ca } = options
+  const socket = new ws.WebSocket(url.replace(/^http/, 'ws'), protocols, { headers, perMessageDeflate, ca })
   socket.on('error', () => {})
   t.teardown(() => socket.terminate())
   return socket

@@ -1,0 +1,40 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+
+/** The first certificate of a PEM text, which is the one that counts; undefined where it holds none. */
+export function parseCertificate(pem: string): X509Certificate | undefined {
+  return attempt(() => new X509Certificate(pem))
+}
+
+/** A private key from PEM; undefined where it is none, or encrypted. */
+export function parsePrivateKey(pem: string): KeyObject | undefined {
+  return attempt(() => createPrivateKey(pem))
+}
+
+/** Why TLS cannot use a certificate with its key; undefined where it can. */
+export function pairComplaint(pair: { readonly cert: string; readonly key: string }): string | undefined {
+  try {
+    createSecureContext(pair)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** What clients will hold against the time of a certificate; undefined = nothing. */
+export function validityComplaint(pem: string, now: number): string | undefined {
+  const certificate = parseCertificate(pem)
+  if (!certificate) return undefined
+  const { validFromDate, validToDate } = certificate
+  if (now > validToDate.getTime()) return `the certificate has expired: ${certificate.validTo}`
+  if (now < validFromDate.getTime()) return `the certificate is not valid before ${certificate.validFrom}`
+  return undefined
+}
+
+function attempt<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from './config.ts'
+import type { LoadedConfig } from './load.ts'
+import { formatProblem, type Path } from './problem.ts'
+
+/** What a gateway that runs cannot change, as its listeners and its store stay open. */
+const fixed: readonly { readonly path: Path; of(config: Config): unknown }[] = [
+  { path: ['listen', 'host'], of: ({ listen }) => listen.host },
+  { path: ['listen', 'port'], of: ({ listen }) => listen.port },
+  { path: ['listen', 'workers'], of: ({ listen }) => listen.workers },
+  { path: ['listen', 'tls'], of: ({ listen }) => listen.tls !== undefined },
+  { path: ['ops', 'host'], of: ({ ops }) => ops.host },
+  { path: ['ops', 'port'], of: ({ ops }) => ops.port },
+  { path: ['store'], of: ({ store }) => store },
+  { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
+]
+
+/** Options that differ from those in use and need a restart, a line each; none = it can be taken. */
+export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
+  return fixed
+    .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
+    .map(({ path }) => {
+      const message = 'cannot change while the gateway runs: restart it, or take the change back'
+      return formatProblem({ path, source: sourceOf(path), message })
+    })
+}

@@ -1,0 +1,26 @@
+import { pairComplaint, parseCertificate, parsePrivateKey } from '../certificate.ts'
+import type { Review } from '../review.ts'
+
+const path = ['listen', 'tls']
+
+/** What clients are shown is a certificate, with the key that belongs to it. */
+export function reviewListen(review: Review): void {
+  if (!review.isSound(path)) return
+  const { tls } = review.tree.listen
+  if (!tls) return
+  const cert = review.secret([...path, 'cert'], tls.cert)
+  const key = review.secret([...path, 'key'], tls.key)
+  const certificate = cert === undefined ? undefined : parseCertificate(cert)
+  const privateKey = key === undefined ? undefined : parsePrivateKey(key)
+  if (cert !== undefined && !certificate) review.report([...path, 'cert'], 'holds no certificate in PEM form')
+  if (key !== undefined && !privateKey) {
+    review.report([...path, 'key'], 'holds no private key in PEM form that can be read without a passphrase')
+  }
+  if (cert === undefined || key === undefined || !certificate || !privateKey) return
+  if (!certificate.checkPrivateKey(privateKey)) {
+    review.report([...path, 'key'], 'is not the key of the certificate in listen.tls.cert')
+    return
+  }
+  const complaint = pairComplaint({ cert, key })
+  if (complaint !== undefined) review.report([...path, 'cert'], `cannot be used: ${complaint}`)
+}

@@ -1,0 +1,26 @@
+import { dirname, resolve } from 'node:path'
+import type { Config } from './config.ts'
+import { resolveConfig } from './resolve.ts'
+import type { SecretReference } from './schema/fields.ts'
+import type { ConfigTree } from './schema/schema.ts'
+
+/** All that a config was made from, as plain JSON: another process makes the same, whatever the files say by then. */
+export interface ConfigSnapshot {
+  /** The config file: relative paths are relative to it. */
+  readonly file: string
+  readonly tree: ConfigTree
+  /** The texts of the secrets, by nameOfSecret. */
+  readonly secrets: Readonly<Record<string, string>>
+}
+
+/** The config that a snapshot was taken of. It holds secrets: not for the log. */
+export function restoreConfig({ file, tree, secrets }: ConfigSnapshot): Config {
+  return resolveConfig(tree, {
+    secret: (reference) => secrets[nameOfSecret(reference)] ?? '',
+    resolvePath: (path) => resolve(dirname(file), path),
+  })
+}
+
+export function nameOfSecret({ file, env }: SecretReference): string {
+  return file === undefined ? `env ${env}` : `file ${file}`
+}

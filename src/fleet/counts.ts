@@ -1,0 +1,42 @@
+import type { InstanceCounts, Taken } from '../store/store.ts'
+import type { Channel } from './channel.ts'
+import type { Take, ToFleet } from './questions.ts'
+
+interface Pending extends Take {
+  resolve(taken: Taken): void
+  reject(error: unknown): void
+}
+
+/** Counts in the process that started the workers. What is asked for in one turn goes there in one message. */
+export function createRemoteCounts(fleet: Pick<Channel<ToFleet>, 'ask'>, workers: number): InstanceCounts {
+  let pending: Pending[] = []
+
+  function flush(): void {
+    const batch = pending
+    pending = []
+    const takes = batch.map(({ subject, rate }) => ({ subject, rate }))
+    fleet.ask('take', takes).then(
+      (taken) => settle(batch, taken),
+      (error: unknown) => {
+        for (const { reject } of batch) reject(error)
+      },
+    )
+  }
+
+  return {
+    workers,
+    take: (subject, rate) =>
+      new Promise((resolve, reject) => {
+        if (pending.length === 0) setImmediate(flush)
+        pending.push({ subject, rate, resolve, reject })
+      }),
+  }
+}
+
+function settle(batch: readonly Pending[], taken: readonly Taken[]): void {
+  for (const [index, { resolve, reject }] of batch.entries()) {
+    const answer = taken[index]
+    if (answer) resolve(answer)
+    else reject(new Error('a count without an answer'))
+  }
+}

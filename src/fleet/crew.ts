@@ -1,0 +1,80 @@
+import cluster, { type Worker as Process } from 'node:cluster'
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { OperatorError, reasonOf } from '../errors.ts'
+import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import { type Answerers, type Channel, openChannel } from './channel.ts'
+import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
+
+/** One worker process that takes requests. */
+export interface Member {
+  readonly url: string
+  readonly pid: number | undefined
+  readonly channel: Channel<ToWorker>
+  /** When it began to take requests, on the clock of performance.now(). */
+  readonly upAt: number
+  /** What it last said it had counted. */
+  lastSample: MetricsSnapshot
+  /** Resolves when the process has ended, however. */
+  readonly ended: Promise<Ending>
+  /** Ends it at once. */
+  kill(): void
+}
+
+export interface Ending {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+/** The same file as this one is of: source or built. */
+const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
+
+/** Has workers take connections from one queue that all of them share (docs/decisions/0013-workers.md). */
+export function prepareCrew(): void {
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ exec: entry, args: [] })
+}
+
+/**
+ * Starts a worker.
+ * @throws OperatorError where it cannot take requests
+ */
+export async function startMember(terms: StartTerms, answerers: Answerers<ToFleet>): Promise<Member> {
+  const process = cluster.fork()
+  const channel = openChannel<ToWorker, ToFleet>(pipeOf(process), answerers)
+  const ended = once(process, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
+    channel.end()
+    return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
+  })
+  const kill = () => void process.process.kill('SIGKILL')
+  // A pipe that breaks is told of by the end of the process.
+  process.on('error', () => {})
+  try {
+    const { url } = await channel.ask('start', terms)
+    const { pid } = process.process
+    return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, kill }
+  } catch (error) {
+    kill()
+    await ended
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`a worker cannot take requests: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+function pipeOf(process: Process) {
+  return {
+    send: (message: object, done: (error: Error | null) => void) => {
+      process.send(message, undefined, undefined, done)
+    },
+    onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
+  }
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

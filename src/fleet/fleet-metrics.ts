@@ -1,0 +1,69 @@
+import { keepCounts, mergeMetrics } from '../metrics/merge.ts'
+import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
+import type { Member } from './crew.ts'
+
+/** What all workers measure, as one. */
+export interface FleetMetrics {
+  /** The whole exposition in Prometheus text format. */
+  text(): Promise<string>
+  /** A worker has died: what it counted stays, as far as it had said it. */
+  bury(member: Member): void
+  close(): void
+}
+
+export interface FleetMetricsOptions {
+  readonly metrics: Metrics
+  members(): readonly Member[]
+}
+
+/** How often workers are asked, so that little is lost of one that dies. */
+const sampleMs = 1_000
+const sampleTimeoutMs = 2_000
+
+export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): FleetMetrics {
+  let ended: MetricsSnapshot = []
+  /** One after another: each adds to what the one before has left. */
+  let burials: Promise<void> = Promise.resolve()
+
+  /** A worker that does not answer shows what it last showed. */
+  async function sample(): Promise<void> {
+    await Promise.all(
+      members().map(async (member) => {
+        try {
+          member.lastSample = await member.channel.ask('sample', null, sampleTimeoutMs)
+        } catch {}
+      }),
+    )
+  }
+
+  async function text(): Promise<string> {
+    await sample()
+    metrics.workersUp.set(members().length)
+    const instance = await metrics.snapshot()
+    await allBuried()
+    // At one moment: who dies is either among the living or in what is left, never in both or in none.
+    return mergeMetrics({ instance, workers: members().map(({ lastSample }) => lastSample), ended })
+  }
+
+  async function add(last: MetricsSnapshot): Promise<void> {
+    ended = await keepCounts(ended, last)
+  }
+
+  async function allBuried(): Promise<void> {
+    for (let awaited: Promise<void> | undefined; awaited !== burials; ) {
+      awaited = burials
+      await awaited
+    }
+  }
+
+  const timer = setInterval(() => void sample(), sampleMs).unref()
+
+  return {
+    text,
+    bury: ({ lastSample }) => {
+      metrics.workerDeaths.inc()
+      burials = burials.then(() => add(lastSample))
+    },
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import type { LoadedConfig } from '../config/load.ts'
+import type { Front } from '../front.ts'
+import type { IdentityHealth } from '../identity.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { createLocalRates } from '../store/local-rates.ts'
+import { type Member, prepareCrew } from './crew.ts'
+import { createFleetMetrics } from './fleet-metrics.ts'
+import { healthOfAll } from './health.ts'
+import { pickPort } from './port.ts'
+import { createSeat, type Seat } from './seat.ts'
+
+export interface FleetOptions {
+  readonly loaded: LoadedConfig
+  readonly log: Log
+  /** Those of this process, which speak for the instance. */
+  readonly metrics: Metrics
+  readonly clock: () => number
+}
+
+/** How long a worker may take to build a config, and to take it. */
+const changeTimeoutMs = 30_000
+const healthTimeoutMs = 1_000
+/** What a worker may take longer than its drain. */
+const lastWordsMs = 5_000
+
+/**
+ * Starts the workers and sees that there are always as many. This process takes no request: it counts for
+ * them, merges what they measure, and has them change and end together.
+ * @throws OperatorError where the first cannot take requests
+ */
+export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): Promise<Front> {
+  const { listen } = loaded.config
+  const rates = createLocalRates(clock)
+  const port = await pickPort(listen)
+  const ticketKeys = randomBytes(48).toString('base64')
+  let { snapshot } = loaded
+  /** While a change is on its way no worker is started: it would take neither config. */
+  let changing: Promise<unknown> = Promise.resolve()
+
+  async function terms() {
+    await changing
+    return { snapshot, port, ticketKeys, worker: 0, workers: listen.workers }
+  }
+
+  prepareCrew()
+  const seats = Array.from({ length: listen.workers }, (_, index) =>
+    createSeat({
+      number: index + 1,
+      ...{ terms, log },
+      answerers: { take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)) },
+      onDeath: (member) => fleetMetrics.bury(member),
+    }),
+  )
+  const members = () => seats.flatMap((seat) => seat.member() ?? [])
+  const fleetMetrics = createFleetMetrics({ metrics, members })
+
+  async function closeAll(): Promise<void> {
+    fleetMetrics.close()
+    await Promise.all(seats.map((seat) => seat.leave()))
+    const left = members()
+    for (const member of left) member.kill()
+    await Promise.all(left.map(({ ended }) => ended))
+  }
+
+  /** Who starts now was told of the config that is about to be replaced. */
+  async function allStarted(): Promise<void> {
+    const starts = seats.flatMap((seat) => seat.starting() ?? [])
+    if (starts.length === 0) return
+    await Promise.all(starts)
+    await allStarted()
+  }
+
+  async function prepare(next: LoadedConfig) {
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    await allStarted()
+    changing = promise
+    const crew = members()
+    const discard = () => {
+      done()
+      for (const { channel } of crew) channel.ask('discard', null).catch(() => {})
+    }
+    const prepared = await Promise.allSettled(
+      crew.map(({ channel }) => channel.ask('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
+    )
+    const refusal = prepared.find((outcome) => outcome.status === 'rejected')
+    if (refusal) {
+      discard()
+      throw refusal.reason
+    }
+    return { discard, commit: () => commit(next, crew).finally(done) }
+  }
+
+  /** All take it: one that cannot any more is replaced by one that does. */
+  async function commit(next: LoadedConfig, crew: readonly Member[]): Promise<void> {
+    snapshot = next.snapshot
+    await Promise.all(
+      crew.map(({ channel, kill }) => channel.ask('commit', null, changeTimeoutMs).catch(kill)),
+    )
+  }
+
+  /** Who does not answer has no say. */
+  async function health(): Promise<IdentityHealth> {
+    const asked = members().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))
+    const answers = await Promise.allSettled(asked)
+    return healthOfAll(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
+  }
+
+  async function drain(timeoutMs: number): Promise<boolean> {
+    await Promise.all(seats.map((seat) => seat.leave()))
+    const ends = members().map(({ channel }) =>
+      channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs).catch(() => false),
+    )
+    return (await Promise.all(ends)).every((isClean) => isClean)
+  }
+
+  try {
+    const url = await fillAll(seats)
+    return {
+      url,
+      health,
+      metricsText: fleetMetrics.text,
+      prepare,
+      drain,
+      close: closeAll,
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** The first alone: what is made at a first start is made once, and what is wrong is said once. */
+async function fillAll([first, ...others]: readonly Seat[]): Promise<string> {
+  if (!first) throw new Error('a fleet without workers')
+  const { url } = await first.fill()
+  await Promise.all(others.map((seat) => seat.fill()))
+  return url
+}

@@ -1,0 +1,16 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { listen } from '../http/listen.ts'
+
+/**
+ * The port that all workers listen on, also those started later: one that is free now where any will do.
+ * @throws OperatorError where the address is not to be had
+ */
+export async function pickPort(address: { readonly host: string; readonly port: number }): Promise<number> {
+  if (address.port !== 0) return address.port
+  const probe = createServer()
+  const port = await listen(probe, address, 'listen.host and listen.port')
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

@@ -1,0 +1,82 @@
+import { restoreConfig } from '../config/snapshot.ts'
+import type { PreparedChange } from '../front.ts'
+import { createLog, type Log, watchForFaults } from '../log.ts'
+import { createMetrics } from '../metrics/metrics.ts'
+import { readVersion } from '../version.ts'
+import { openWorker, type Worker } from '../worker/worker.ts'
+import { type Answerers, openChannel } from './channel.ts'
+import { createRemoteCounts } from './counts.ts'
+import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
+
+/** A worker that was started, and the change it is about to take. */
+interface Running {
+  readonly worker: Worker
+  readonly log: Log
+  prepared: PreparedChange | undefined
+}
+
+/** Does what the fleet says, in a process that it has started. Without it the process ends: Node sees to that. */
+export function runWorker(): void {
+  const metrics = createMetrics({ version: readVersion() })
+  let current: Running | undefined
+
+  function running(): Running {
+    if (!current) throw new Error('a worker that was not started')
+    return current
+  }
+
+  async function start(terms: StartTerms): Promise<{ url: string }> {
+    const { snapshot, port, ticketKeys, worker: number, workers } = terms
+    const config = restoreConfig(snapshot)
+    const log = createLog({ ...config.log, worker: number })
+    watchForFaults(log)
+    const worker = await openWorker({
+      config: { ...config, listen: { ...config.listen, port } },
+      ...{ log, metrics, clock: Date.now, counts: createRemoteCounts(fleet, workers) },
+      ticketKeys: Buffer.from(ticketKeys, 'base64'),
+    })
+    current = { worker, log, prepared: undefined }
+    return { url: worker.url }
+  }
+
+  async function commit(): Promise<null> {
+    const { prepared } = running()
+    running().prepared = undefined
+    await prepared?.commit()
+    return null
+  }
+
+  function discard(): null {
+    running().prepared?.discard()
+    running().prepared = undefined
+    return null
+  }
+
+  async function drain(timeoutMs: number): Promise<boolean> {
+    const { worker, log } = running()
+    const isClean = await worker.drain(timeoutMs)
+    await worker.close()
+    log.flush()
+    return isClean
+  }
+
+  const answerers: Answerers<ToWorker> = {
+    start,
+    prepare: async ({ snapshot }) => {
+      running().prepared = await running().worker.prepare(restoreConfig(snapshot))
+      return null
+    },
+    commit,
+    discard,
+    sample: metrics.snapshot,
+    health: () => running().worker.health(),
+    drain: ({ timeoutMs }) => drain(timeoutMs),
+  }
+  const fleet = openChannel<ToFleet, ToWorker>(
+    {
+      send: (message, done) => void process.send?.(message, undefined, {}, done),
+      onMessage: (listener) => void process.on('message', listener),
+    },
+    answerers,
+  )
+}

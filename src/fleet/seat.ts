@@ -1,0 +1,89 @@
+import type { Log } from '../log.ts'
+import { createBackoff } from './backoff.ts'
+import { type Ending, type Member, startMember } from './crew.ts'
+import type { StartTerms } from './questions.ts'
+
+/** The place of one worker: whoever dies there is replaced. */
+export interface Seat {
+  /** The first start. @throws what keeps it from taking requests */
+  fill(): Promise<Member>
+  /** Who sits there now; undefined while the place is empty. */
+  member(): Member | undefined
+  /** A start under way, which resolves when it is over, whatever came of it. */
+  starting(): Promise<void> | undefined
+  /** Nobody is replaced any more; a start under way is waited for. */
+  leave(): Promise<void>
+}
+
+export interface SeatOptions {
+  readonly number: number
+  /** What a worker that starts now is told; waits while that is about to change. */
+  terms(): Promise<StartTerms>
+  readonly answerers: Parameters<typeof startMember>[1]
+  readonly log: Log
+  /** One who took requests is no more. */
+  onDeath(member: Member): void
+}
+
+export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptions): Seat {
+  const backoff = createBackoff()
+  let member: Member | undefined
+  let starting: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isLeft = false
+
+  async function start(): Promise<Member> {
+    const started = await startMember({ ...(await terms()), worker: number }, answerers)
+    member = started
+    log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
+    void started.ended.then((ending) => bury(started, ending))
+    return started
+  }
+
+  function fill(): Promise<Member> {
+    const attempt = start()
+    const isOver = () => {
+      starting = undefined
+    }
+    starting = attempt.then(isOver, isOver)
+    return attempt
+  }
+
+  function bury(dead: Member, { exitCode, signal }: Ending): void {
+    member = undefined
+    if (isLeft) return
+    onDeath(dead)
+    const delayMs = backoff.nextDelayMs(performance.now() - dead.upAt)
+    log.error(
+      { worker: number, pid: dead.pid, exitCode, signal, delayMs },
+      'a worker has died and is replaced',
+    )
+    replaceAfter(delayMs)
+  }
+
+  function replaceAfter(delayMs: number): void {
+    timer = setTimeout(() => void replace(), delayMs)
+  }
+
+  async function replace(): Promise<void> {
+    try {
+      await fill()
+    } catch (err) {
+      if (isLeft) return
+      const delayMs = backoff.nextDelayMs(0)
+      log.error({ err, worker: number, delayMs }, 'a worker cannot be replaced: it is tried again')
+      replaceAfter(delayMs)
+    }
+  }
+
+  return {
+    fill,
+    member: () => member,
+    starting: () => starting,
+    leave: async () => {
+      isLeft = true
+      clearTimeout(timer)
+      await starting
+    },
+  }
+}

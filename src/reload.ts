@@ -1,0 +1,71 @@
+import { validityComplaint } from './config/certificate.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError, type LoadedConfig } from './config/load.ts'
+import { restartProblems } from './config/reload.ts'
+import { OperatorError, reasonOf } from './errors.ts'
+import type { PreparedChange } from './front.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics/metrics.ts'
+
+/** What came of a reload. Refused: what ran before runs on. */
+export type ReloadOutcome =
+  | { readonly kind: 'taken' }
+  /** The config is not one that can be taken. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  /** It may be good, but could not be built now. */
+  | { readonly kind: 'failed'; readonly problems: readonly string[] }
+
+export interface ReloadOptions {
+  running(): Config
+  reread(): LoadedConfig
+  /** Builds all that the config needs, beside what runs. */
+  prepare(next: LoadedConfig): Promise<PreparedChange>
+  onTaken(config: Config): void
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
+}
+
+/** Reloads one after another: each reads the file anew, so that the last one asked for takes what is last in it. */
+export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
+  const { log, metrics } = options
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function once(): Promise<ReloadOutcome> {
+    const outcome = await attempt(options)
+    const isTaken = outcome.kind === 'taken'
+    metrics.lastReload.set(Number(isTaken))
+    metrics.reloads.inc({ outcome: isTaken ? 'taken' : 'refused' })
+    if (isTaken) log.info('the config was reloaded')
+    else log.error({ problems: outcome.problems }, 'the config was not reloaded: the one before runs on')
+    return outcome
+  }
+
+  return () => {
+    const outcome = last.then(once)
+    last = outcome
+    return outcome
+  }
+}
+
+async function attempt({ running, reread, prepare, onTaken, log }: ReloadOptions): Promise<ReloadOutcome> {
+  try {
+    const next = reread()
+    const problems = restartProblems(running(), next)
+    if (problems.length > 0) return { kind: 'refused', problems }
+    const change = await prepare(next)
+    onTaken(next.config)
+    await change.commit()
+    warnOfCertificate(next.config, log)
+    return { kind: 'taken' }
+  } catch (error) {
+    if (error instanceof ConfigError) return { kind: 'refused', problems: error.problems }
+    const hint = error instanceof OperatorError && error.hint ? `; ${error.hint}` : ''
+    return { kind: 'failed', problems: [`${reasonOf(error)}${hint}`] }
+  }
+}
+
+/** An expired certificate is served all the same: some clients take it, and none is worse off than without. */
+export function warnOfCertificate({ listen }: Config, log: Log): void {
+  const complaint = listen.tls && validityComplaint(listen.tls.cert, Date.now())
+  if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)
+}

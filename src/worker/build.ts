@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../config/config.ts'
+import { OperatorError } from '../errors.ts'
+import { type Identity, openIdentity } from '../identity.ts'
+import type { Change } from '../store/store.ts'
+import type { SharedStore } from './shared-store.ts'
+import { buildTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
+import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
+
+/** All that one config has made. */
+export interface Built {
+  readonly config: Config
+  readonly identity: Identity
+  readonly upstreams: OpenUpstreams
+  readonly traffic: Traffic
+  /** Closes what another does not use; undefined = everything. */
+  closeAllBut(other: Built | undefined): void
+}
+
+export interface BuilderOptions extends Pick<TrafficOptions, 'limiter' | 'metrics' | 'log' | 'onUpgraded'> {
+  readonly store: SharedStore
+  readonly sealingKey: Buffer
+  readonly clock: () => number
+  /** Of this identity: told once it is open. */
+  onChange(change: Change | undefined, identity: Identity): void
+}
+
+/**
+ * Builds what a config says; what did not change is taken over from before, caches and connections too.
+ * @throws OperatorError, with nothing left open
+ */
+export type Build = (config: Config, before?: Built) => Promise<Built>
+
+export function createBuilder({ store, sealingKey, clock, onChange, ...shared }: BuilderOptions): Build {
+  async function openOwnIdentity(config: Config): Promise<Identity> {
+    const { log, metrics } = shared
+    const joined = store.join()
+    let opened: Identity | undefined
+    try {
+      const identity = await openIdentity({
+        ...{ config, store: joined.store, sealingKey, log, metrics, clock },
+        onChange: (change) => opened && onChange(change, opened),
+      })
+      opened = {
+        ...identity,
+        close: () => {
+          identity.close()
+          joined.leave()
+        },
+      }
+      return opened
+    } catch (error) {
+      joined.leave()
+      throw error
+    }
+  }
+
+  return async function build(config, before) {
+    const isKept = before && isDeepStrictEqual(identityTerms(config), identityTerms(before.config))
+    const identity = isKept ? before.identity : await openOwnIdentity(config)
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams)
+
+    function closeAllBut(other: Built | undefined): void {
+      if (other?.identity !== identity) identity.close()
+      closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
+    }
+
+    try {
+      if (before) assertContact(identity, !isKept)
+      const traffic = await buildTraffic({ config, identity, upstreams, ...shared })
+      return { config, identity, upstreams, traffic, closeAllBut }
+    } catch (error) {
+      closeAllBut(before)
+      throw error
+    }
+  }
+}
+
+/** What of a config the caches and the keys depend on. */
+function identityTerms({ tokens, cache }: Config): unknown {
+  return { tokens, cache }
+}
+
+/** Caches that begin anew know nobody: with the store out of reach nobody could come in. */
+function assertContact({ contact }: Identity, isNew: boolean): void {
+  if (!isNew || contact.isUp) return
+  throw new OperatorError('the store does not answer, and other tokens or cache settings need it', {
+    hint: 'Reload again once /readyz says ok.',
+  })
+}

@@ -1,0 +1,32 @@
+import type { LoggedChange, Store } from '../store/store.ts'
+
+/** One store for several users that come and go, each with listeners of its own. */
+export interface SharedStore {
+  /** The store for one more user, who is told of no changes any more once it is `left`. */
+  join(): { readonly store: Store; leave(): void }
+}
+
+export function shareStore(store: Store): SharedStore {
+  const all = new Set<(change: LoggedChange) => void>()
+  store.onChange((change) => {
+    for (const listener of all) listener(change)
+  })
+
+  function join(): ReturnType<SharedStore['join']> {
+    const own: ((change: LoggedChange) => void)[] = []
+    return {
+      store: {
+        ...store,
+        onChange: (listener) => {
+          own.push(listener)
+          all.add(listener)
+        },
+      },
+      leave: () => {
+        for (const listener of own) all.delete(listener)
+      },
+    }
+  }
+
+  return { join }
+}

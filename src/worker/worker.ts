@@ -1,0 +1,130 @@
+import { openSealingKey } from '../accounts/sealing-key.ts'
+import { openLimiter } from '../auth/rate-limit.ts'
+import type { Config } from '../config/config.ts'
+import type { PreparedChange } from '../front.ts'
+import { createDrain } from '../http/drain.ts'
+import { listen, urlOf } from '../http/listen.ts'
+import { createGatewayServer } from '../http/server.ts'
+import { createWebSockets } from '../http/web-sockets.ts'
+import type { Identity, IdentityHealth } from '../identity.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { openStore } from '../store/open.ts'
+import type { InstanceCounts } from '../store/store.ts'
+import { createBuilder } from './build.ts'
+import { shareStore } from './shared-store.ts'
+
+/** All of the gateway that takes requests, in this process. */
+export interface Worker {
+  readonly url: string
+  health(): IdentityHealth
+  /** See Front. */
+  prepare(next: Config): Promise<PreparedChange>
+  drain(timeoutMs: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface WorkerOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Where the workers of this instance count together; undefined = this is the only one. */
+  readonly counts?: InstanceCounts | undefined
+  /** What seals the TLS sessions of all workers of this instance; undefined = this is the only one. */
+  readonly ticketKeys?: Buffer | undefined
+}
+
+/**
+ * Builds everything from the config and starts to listen.
+ * @throws OperatorError where a key, the database or the address cannot be had
+ */
+export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, log, metrics, clock, counts } = options
+  const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
+  const store = await openStore(config.store, 'request', counts)
+  const webSockets = createWebSockets({ metrics, clock, known: () => current.identity })
+  let inForce: Identity | undefined
+  const contact = {
+    get isUp() {
+      return inForce?.contact.isUp === true
+    },
+  }
+  const limiter = openLimiter({ store, contact, clock, counts })
+  const build = createBuilder({
+    ...{ store: shareStore(store), sealingKey, limiter, metrics, log, clock },
+    onUpgraded: webSockets.accept,
+    onChange: (change, identity) => {
+      if (identity === inForce) webSockets.recheck(change)
+    },
+  })
+
+  async function closeStore(): Promise<void> {
+    limiter.close()
+    await store.close()
+  }
+
+  let current = await orElse(closeStore, build(config))
+  inForce = current.identity
+  let isDraining = false
+  const gatewayServer = createGatewayServer({
+    ...config.listen,
+    ticketKeys: options.ticketKeys,
+    trusted: { has: (address) => current.traffic.trusted.has(address) },
+    observer: {
+      begin: () => current.traffic.observer.begin(),
+      end: (request, response) => current.traffic.observer.end(request, response),
+      refuse: (client, refusal) => current.traffic.observer.refuse(client, refusal),
+    },
+    api: { routing: (request, response) => current.traffic.api.routing(request, response) },
+    proxy: { routing: (request, response) => current.traffic.proxy.routing(request, response) },
+    takesUpgrade: (request) => current.traffic.takesUpgrade(request),
+    isDraining: () => isDraining,
+  })
+  const drain = createDrain(gatewayServer)
+
+  async function prepare(next: Config): Promise<PreparedChange> {
+    const built = await build(next, current)
+    return {
+      commit: () => {
+        const before = current
+        current = built
+        inForce = built.identity
+        gatewayServer.adapt(next.listen)
+        log.level = next.log.level
+        before.closeAllBut(built)
+      },
+      discard: () => built.closeAllBut(current),
+    }
+  }
+
+  async function close(): Promise<void> {
+    current.closeAllBut(undefined)
+    await closeStore()
+  }
+
+  const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')
+  const port = await orElse(close, listening)
+  return {
+    url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port),
+    health: () => current.identity.health(),
+    prepare,
+    drain: (timeoutMs) => {
+      isDraining = true
+      webSockets.closeAll(1001, 'the gateway is shutting down')
+      return drain.drain(timeoutMs)
+    },
+    close,
+  }
+}
+
+/** Where the work fails, cleans up first. */
+async function orElse<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    await cleanUp()
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+import { availableParallelism } from 'node:os'
+import t from 'tap'
+import { expired, makeCertificate } from '../../setup/certificates.ts'
+import { complaints, least, load } from '../files.ts'
+
+const listen = (options: object) => ({ ...least, listen: options })
+const tls = listen({ tls: { cert: { file: 'tls.crt' }, key: { file: 'tls.key' } } })
+const at = 'listen.tls'
+
+t.test('workers are auto, or so many', async (t) => {
+  for (const workers of [1, 2, 256]) t.equal(load(t, listen({ workers })).listen.workers, workers)
+  t.equal(load(t, listen({ workers: 'auto' })).listen.workers, availableParallelism())
+  for (const workers of [0, 257, 1e9, 1.5, 'all', '2'])
+    t.match(complaints(t, listen({ workers })), [/^listen\.workers: must be /], String(workers))
+})
+
+t.test('a certificate and its key are read, whatever stands behind the certificate', async (t) => {
+  const mine = makeCertificate(t, 'DNS:localhost')
+  const chain = mine.cert + expired.cert
+  const { listen } = load(t, tls, { files: { 'config/tls.crt': chain, 'config/tls.key': mine.key } })
+  t.strictSame(listen.tls, { cert: chain.trimEnd(), key: mine.key.trimEnd() })
+  const fromEnv = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
+  const env = { CERT: mine.cert, KEY: mine.key }
+  t.equal(load(t, { ...least, listen: fromEnv }, { env }).listen.tls?.cert, mine.cert)
+})
+
+t.test('what is no certificate, no key, or no pair is told where it is', async (t) => {
+  const [mine, other] = [makeCertificate(t, 'DNS:localhost'), makeCertificate(t, 'DNS:localhost')]
+  const told = (cert: string, key: string) =>
+    complaints(t, tls, { files: { 'config/tls.crt': cert, 'config/tls.key': key } })
+  t.strictSame(complaints(t, tls), [
+    `${at}.cert: cannot read config/tls.crt: no such file or directory`,
+    `${at}.key: cannot read config/tls.key: no such file or directory`,
+  ])
+  t.strictSame(told(mine.cert, other.key), [
+    `${at}.key: is not the key of the certificate in listen.tls.cert`,
+  ])
+  t.strictSame(told('nonsense', mine.key), [`${at}.cert: holds no certificate in PEM form`])
+  t.strictSame(told(mine.cert, mine.cert), [
+    `${at}.key: holds no private key in PEM form that can be read without a passphrase`,
+  ])
+  t.strictSame(complaints(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [`${at}.key: is missing`])
+})

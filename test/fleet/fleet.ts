@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import type { Test } from 'tap'
+import { type Place, place } from '../cli/place.ts'
+import { type Ready, type RunOptions, type Serving, serve } from '../cli/run.ts'
+import { until } from '../setup/net.ts'
+
+/** A gateway of several workers: the real program on a config of its own. */
+export interface Fleet extends Serving, Ready, Place {
+  readonly configFile: string
+  readonly readyFile: string
+  /** Process IDs of the workers that were started so far, in their order. */
+  pids(): readonly number[]
+  /** What each line of the log says so far. */
+  lines(): readonly LogLine[]
+  /** Workers that have answered requests so far. */
+  answering(): ReadonlySet<number>
+}
+
+export interface LogLine {
+  readonly level: string
+  readonly msg: string
+  readonly worker?: number
+  readonly pid?: number
+  readonly [name: string]: unknown
+}
+
+type Options = Readonly<Record<string, unknown>>
+
+export interface FleetOptions {
+  /** Where requests go: every path, for everybody unless `config` says otherwise. */
+  readonly backend?: string
+  readonly workers?: number
+  /** Laid over the rest of the config. */
+  readonly config?: Options
+  /** Files beside the config. */
+  readonly files?: Readonly<Record<string, string>>
+  readonly args?: readonly string[]
+  readonly run?: RunOptions
+}
+
+/** Starts it and waits until it takes requests. */
+export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
+  const { backend = 'http://127.0.0.1:1', workers = 2, config = {}, files = {}, args = [] } = options
+  const { listen, ...others } = config
+  const where = place(
+    t,
+    {
+      listen: { port: 0, workers, ...(listen as Options | undefined) },
+      upstreams: { backend: { targets: [{ url: backend }] } },
+      routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
+      shutdown: { drain: '5s' },
+      ...others,
+    },
+    files,
+  )
+  const serving = await serve(t, ['--config', where.config, ...args], { withinMs: 30_000, ...options.run })
+  const lines = () => linesOf(serving.output.stdout)
+  const pids = () => lines().flatMap(({ msg, pid }) => (msg === 'a worker takes requests' ? (pid ?? []) : []))
+  // The log is written a little later than the ready file.
+  await until(
+    'the log says who they are',
+    () => pids().length === childrenOf(serving.pid).length || undefined,
+  )
+  return {
+    ...where,
+    ...serving,
+    configFile: where.config,
+    lines,
+    pids,
+    answering: () => new Set(lines().flatMap(({ msg, worker }) => (msg === 'request' ? (worker ?? []) : []))),
+  }
+}
+
+/** Asks until each of the workers has answered, each time on a connection of its own. */
+export async function untilAllAnswer(fleet: Fleet, workers = 2): Promise<void> {
+  await until('all have answered', async () => {
+    await get(`${fleet.url}/all`)
+    return fleet.answering().size === workers || undefined
+  })
+}
+
+/** Status of a request on a connection of its own; the connection is not kept. */
+export async function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const response = await fetch(url, { headers: { Connection: 'close', ...headers } })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** Whole lines alone: the last may still be on its way. */
+function linesOf(text: string): readonly LogLine[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []))
+}
+
+/** Whether there is a process with this ID. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Processes that a process has started (Linux). */
+export function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text.split(' ').flatMap((child) => (child.trim() === '' ? [] : [Number(child)]))
+}

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { readMetrics } from '../gateway/support/metrics.ts'
+import { startBackend } from '../setup/backend.ts'
+import { until } from '../setup/net.ts'
+import { get, serveFleet, untilAllAnswer } from './fleet.ts'
+
+const total = 'gatehouse_http_requests_total'
+
+t.test('one exposition of all workers: counts are summed, a gauge is what it means', async (t) => {
+  const backend = await startBackend(t)
+  const fleet = await serveFleet(t, { backend: backend.url })
+  await untilAllAnswer(fleet)
+  const sent = backend.seen.length
+  const { types, samples, value } = await until('all are counted', async () => {
+    const now = await readMetrics(fleet.opsUrl)
+    return now.value(total) === sent ? now : undefined
+  })
+  t.equal(value(total, { route: 'all', code: '200' }), sent)
+  t.equal(value('gatehouse_http_request_duration_seconds_count', { route: 'all' }), sent)
+  t.equal(value('gatehouse_upstream_request_duration_seconds_bucket', { le: '+Inf' }), sent)
+  t.equal(value('gatehouse_workers'), 2)
+  t.equal(value('gatehouse_store_up'), 1, 'the least of them, not their sum')
+  t.equal(value('gatehouse_http_requests_in_flight'), 0)
+  t.equal(samples.filter(({ name }) => name === 'gatehouse_build_info').length, 1)
+  t.equal(value('gatehouse_build_info'), 1)
+  t.equal(value('gatehouse_config_last_reload_successful'), 1)
+  t.equal(types.get('process_cpu_seconds_total'), 'counter')
+})
+
+t.test('what a worker counted that was killed stays, and nothing ever goes back', async (t) => {
+  const backend = await startBackend(t)
+  const fleet = await serveFleet(t, { backend: backend.url })
+  let last = 0
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) {
+      const now = (await readMetrics(fleet.opsUrl)).value(total)
+      if (now < last) t.fail(`${total} went from ${last} to ${now}`)
+      last = now
+    }
+  })()
+  for (let round = 1; round <= 2; round++) {
+    await untilAllAnswer(fleet)
+    const sent = backend.seen.length
+    await until('all are counted', () => last === sent || undefined)
+    process.kill(fleet.pids()[round - 1] ?? 0, 'SIGKILL')
+    await until('it is replaced', () => fleet.pids().length === 2 + round || undefined, 30_000)
+    t.equal((await readMetrics(fleet.opsUrl)).value(total), sent)
+  }
+  t.equal(await get(`${fleet.url}/x`), 200)
+  await until('it is counted too', () => last === backend.seen.length || undefined)
+  isOver = true
+  await watching
+  const { value } = await readMetrics(fleet.opsUrl)
+  t.equal(value('gatehouse_worker_deaths_total'), 2)
+  t.equal(value('gatehouse_workers'), 2)
+})

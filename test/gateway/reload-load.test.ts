@@ -1,0 +1,50 @@
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { reloadWith, taken } from './support/reload.ts'
+
+/** Requests one after another on connections that are kept, until it is stopped. @returns their statuses */
+function load(t: Test, { url }: TestGateway, lines: readonly string[]) {
+  let isOver = false
+  const counts = new Map<number, number>()
+  const clients = lines.map(async (line) => {
+    const client = await connectRaw(t, url)
+    while (!isOver) {
+      const body = 'x'.repeat(2_000)
+      client.send(`${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      const { status } = await client.response()
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+    }
+  })
+  const stop = async () => {
+    isOver = true
+    await Promise.all(clients)
+    return counts
+  }
+  return { counts, stop }
+}
+
+t.test('under load no request fails, whatever changes', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  const { counts, stop } = load(
+    t,
+    gateway,
+    Array.from({ length: 8 }, (_, index) => `POST /public/${index}`),
+  )
+  const variants = [
+    { upstreams: { backend: { targets: [{ url: backend.url }], connections: 50 } } },
+    { upstreams: { backend: { targets: [{ url: backend.url }], connections: 60 } } },
+    { tokens: { accessLifetime: '2m' }, cache: { ttl: '2m' } },
+    { tokens: { accessLifetime: '3m' }, cache: { ttl: '3m' } },
+  ]
+  for (let round = 0; round < 20; round++) {
+    const before = counts.get(200) ?? 0
+    t.match(await reloadWith(gateway, variants[round % variants.length] ?? {}), taken)
+    while ((counts.get(200) ?? 0) < before + 20) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const statuses = await stop()
+  t.strictSame([...statuses.keys()], [200])
+  t.ok((statuses.get(200) ?? 0) >= 400)
+})
