@@ -58,7 +58,9 @@ function openProxies({ trustedProxies }: Tree): Warning[] {
 }
 
 /** Where clients come from elsewhere over http, credentials and the refresh cookie are for all to see. */
-function insecureCookie({ publicUrl, cookie }: Tree): Warning[] {
+function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
+  // With TLS of its own the gateway is not what is insecure: plainPublicUrl tells what is wrong then.
+  if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   const isHere = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
   if (protocol === 'https:' || isHere) return []
