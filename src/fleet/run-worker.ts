@@ -56,7 +56,8 @@ export function runWorker(): void {
     const { worker, log } = running()
     const isClean = await worker.drain(timeoutMs)
     await worker.close()
-    log.flush()
+    // The fleet ends the process as soon as it has the answer.
+    await new Promise<void>((resolve) => log.flush(() => resolve()))
     return isClean
   }
 

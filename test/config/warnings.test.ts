@@ -108,7 +108,7 @@ t.test('a certificate whose time is over, and a publicUrl without TLS, are warne
   }
   const certificate = 'listen.tls.cert: the certificate has expired: Jan  2 00:00:00 2020 GMT'
   t.strictSame(warned('https://a.example'), [certificate])
-  t.strictSame(warned('http://a.example'), [
+  t.strictSame(warned('http://localhost:8080'), [
     certificate,
     'publicUrl: begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong',
   ])

@@ -28,6 +28,8 @@ t.test('SIGTERM under load: no request fails, in no worker', async (t) => {
   t.equal(status, 0)
   t.equal(stderr, '')
   t.notOk(fleet.pids().some(isAlive))
+  const logged = fleet.lines().filter(({ msg }) => msg === 'request')
+  t.equal(logged.length, backend.seen.length, 'each has its line, whole and on its own')
 })
 
 t.test('requests that have to be broken off make it status 2', async (t) => {

@@ -54,7 +54,9 @@ t.test('a start that fails says why once, and leaves nobody behind', async (t) =
     ['store.sqlite.path=gateway.yaml/x.db', 'cannot open the database '],
   ] as const) {
     const { config } = place(t, { listen: { port: 0, workers: 2 } })
-    const { status, stderr } = await runProgram(t, ['serve', '--config', config, '--set', setting])
+    const { status, stderr } = await runProgram(t, ['serve', '--config', config, '--set', setting], {
+      withinMs: 60_000,
+    })
     t.equal(status, 1, setting)
     t.equal(stderr.split(said).length, 2, setting)
   }
