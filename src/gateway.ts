@@ -1,13 +1,12 @@
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 import type { Config } from './config/config.ts'
 import { buildApi } from './http/api.ts'
 import { createDrain } from './http/drain.ts'
 import { listen } from './http/listen.ts'
 import { createObserver } from './http/observe.ts'
 import { buildOps } from './http/ops.ts'
-import { buildProxy } from './http/proxy.ts'
+import { createProxy } from './http/proxy.ts'
 import { createGatewayServer } from './http/server.ts'
-import { createUpgradeCheck } from './http/upgrade.ts'
 import { createWebSockets } from './http/web-sockets.ts'
 import { openIdentity } from './identity.ts'
 import type { Log } from './log.ts'
@@ -63,7 +62,7 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
       publicOrigin: config.publicOrigin,
       requestTimeoutMs: config.listen.requestTimeoutMs,
     }),
-    proxy: await buildProxy({
+    proxy: createProxy({
       ...{ table, schemes: identity.schemes, limiter: identity.limiter, failures: config.failures, metrics },
       onUpgraded: webSockets.accept,
       writer: createRequestWriter({
@@ -72,8 +71,8 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
         refreshCookie: config.cookie.name,
       }),
     }),
-    takesUpgrade: createUpgradeCheck(table),
     isDraining: () => isDraining,
+    onAcceptError: (err) => log.warn({ err }, 'a connection could not be taken'),
   })
   const ops = await buildOps(metrics, { isShuttingDown: () => isShuttingDown, identity: identity.health })
   const drain = createDrain(gatewayServer)

@@ -1,14 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { METHODS } from 'node:http'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Arrival, arrivalOf, unmatched } from './arrival.ts'
-import type { Refusal } from './broken-request.ts'
+import { type Arrival, unmatched } from './arrival.ts'
+import type { Refusal } from './unreadable.ts'
 
 export interface Observer {
   /** A request has arrived. */
   begin(): void
-  /** It is over: its line is written, its figures are counted. */
-  end(request: IncomingMessage, response: ServerResponse): void
+  /** It is over: its line is written, its figures are counted. @param isComplete whether the whole answer has left */
+  end(arrival: Arrival, isComplete: boolean): void
   /** What came from a client address could not be read. */
   refuse(client: string, refusal: Refusal): void
 }
@@ -22,29 +22,27 @@ export interface ObserverOptions {
 
 /** As nginx calls it: the client closed before there was an answer. Never sent. */
 const clientLeft = 499
-/** Written past the response, straight to the socket. */
-const switchingProtocols = 101
 /** Keys and tokens have no place in a path; one that is there all the same is not written down. */
 const secretInPath = /g(?:sk|ak|rt)_[0-9A-Za-z_-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
 /** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
 const decodingsMax = 3
 /** Of a request that has no readable method. */
 const unknownMethod = 'unknown'
+/** Of a method that is not registered. */
+const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
 export function createObserver({ metrics, log, logsAccess }: ObserverOptions): Observer {
-  function end(request: IncomingMessage, response: ServerResponse): void {
-    const arrival = arrivalOf(request)
+  function end(arrival: Arrival, isComplete: boolean): void {
     const now = performance.now()
     metrics.inFlight.dec()
-    count(request, response, arrival, now)
-    if (logsAccess) writeLine(request, response, arrival, now)
+    count(arrival, now)
+    if (logsAccess) writeLine(arrival, now, isComplete)
   }
 
-  function count({ method }: IncomingMessage, response: ServerResponse, arrival: Arrival, now: number): void {
-    const { outcome, arrivedAt } = arrival
-    const { route, upstream, sentAt, answeredAt } = outcome
-    metrics.requests.inc({ route, method: method ?? '', code: statusOf(response) })
+  function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
+    const { route, upstream, sentAt, answeredAt, status = clientLeft } = outcome
+    metrics.requests.inc({ route, method: methodLabel(head.method), code: status })
     metrics.requestDuration.observe({ route }, (now - arrivedAt) / 1_000)
     if (upstream === undefined || sentAt === undefined) return
     metrics.upstreamDuration.observe({ upstream }, ((answeredAt ?? now) - sentAt) / 1_000)
@@ -52,27 +50,26 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
   }
 
   function writeLine(
-    { method, url }: IncomingMessage,
-    response: ServerResponse,
-    { requestId, client, outcome, arrivedAt, destination }: Arrival,
+    { requestId, head, client, outcome, arrivedAt, destination }: Arrival,
     now: number,
+    isComplete: boolean,
   ): void {
-    const { route, scheme, principal, upstream, code, reason } = outcome
+    const { route, status = clientLeft, scheme, principal, upstream, code, reason } = outcome
     log.info(
       {
         requestId,
         client: client.address,
-        method,
-        path: pathForLog(destination?.target.sentPath ?? url ?? ''),
+        method: head.method,
+        path: pathForLog(destination?.target.sentPath ?? head.target),
         route,
-        status: statusOf(response),
+        status,
         durationMs: Math.round((now - arrivedAt) * 1_000) / 1_000,
         scheme,
         accountId: principal?.accountId,
         upstream,
         code,
         reason,
-        isComplete: response.writableFinished,
+        isComplete,
       },
       'request',
     )
@@ -89,8 +86,11 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
   return { begin: () => metrics.inFlight.inc(), end, refuse }
 }
 
-function statusOf({ headersSent, statusCode }: ServerResponse): number {
-  return headersSent || statusCode === switchingProtocols ? statusCode : clientLeft
+const knownMethods: ReadonlySet<string> = new Set(METHODS)
+
+/** Clients may make up methods, but no label values. */
+function methodLabel(method: string): string {
+  return knownMethods.has(method) ? method : otherMethod
 }
 
 /** Without query, fragment and user, which may hold anything. */

@@ -4,7 +4,6 @@ import { type Admission, isStillValid } from '../auth/still-valid.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
-import { arrivalOf } from './arrival.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
@@ -100,8 +99,8 @@ export function createWebSockets({ metrics, clock, directory }: WebSocketsOption
   }
 }
 
-function admissionOf({ request }: AcceptedUpgrade): Admission | undefined {
-  const { outcome, fields } = arrivalOf(request)
+function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
+  const { outcome, fields } = arrival
   const { principal, access } = outcome
   if (!principal || !access) return undefined
   const key = principal.scheme === 'secretKey' ? parseKey('secretKey', fields.secretKey ?? '') : undefined

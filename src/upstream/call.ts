@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { ResponseFraming } from '../wire/response-writer.ts'
 import type { Connection, ExchangeEvents, RequestTerms } from './connection.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-parser.ts'
@@ -78,9 +79,13 @@ export class Call implements ExchangeEvents {
     this.#options.events.onInformation(head)
   }
 
-  onHead(head: ResponseHead): void {
+  onHead(head: ResponseHead, framing: ResponseFraming): void {
     this.#isAnswered = true
-    this.#options.events.onHead(head)
+    this.#options.events.onHead(head, framing)
+  }
+
+  onRead(): void {
+    this.#options.events.onRead()
   }
 
   onData(chunk: Buffer): void {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { ResponseFraming } from '../wire/response-writer.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
 import { UpstreamFailure } from './failure.ts'
 import {
@@ -21,11 +22,13 @@ export interface RequestTerms {
 /** What happens to a request; after onEnd, onUpgrade or onFailure nothing more does. */
 export interface ExchangeEvents {
   onInformation(head: ResponseHead): void
-  onHead(head: ResponseHead): void
+  onHead(head: ResponseHead, framing: ResponseFraming): void
   onData(chunk: Buffer): void
   onEnd(trailers: readonly string[]): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
   onFailure(failure: UpstreamFailure): void
+  /** What has arrived at once has been told. */
+  onRead(): void
   /** More of the body may be written. */
   onDrain(): void
 }
@@ -119,10 +122,10 @@ export class Connection {
 
   readonly #responseEvents: ResponseEvents = {
     onInformation: (head) => this.#events?.onInformation(head),
-    onHead: (head, connectionTerms) => {
+    onHead: (head, connectionTerms, framing) => {
       this.#isHeadReceived = true
       this.#connectionTerms = connectionTerms
-      this.#events?.onHead(head)
+      this.#events?.onHead(head, framing)
     },
     onData: (chunk) => this.#events?.onData(chunk),
     onEnd: (trailers) => this.#events?.onEnd(trailers),
@@ -140,7 +143,10 @@ export class Connection {
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return
       if (parser.isComplete) this.#complete(rest.length === 0)
-      else this.#watch()
+      else {
+        this.#watch()
+        this.#events.onRead()
+      }
     } catch (error) {
       this.#fail(
         error instanceof UpstreamFailure

@@ -1,6 +1,8 @@
-import { ChunkedDecoder } from './chunked-decoder.ts'
+import { ChunkedDecoder } from '../wire/chunked-decoder.ts'
+import { isTooLong, parseFieldLines } from '../wire/field-lines.ts'
+import { MalformedMessage } from '../wire/malformed.ts'
+import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
-import { isTooLong, parseFieldLines } from './field-lines.ts'
 
 /** The head of a response, as it was sent. */
 export interface ResponseHead {
@@ -14,7 +16,7 @@ export interface ResponseHead {
 export interface ResponseEvents {
   /** 1xx but 101. */
   onInformation(head: ResponseHead): void
-  onHead(head: ResponseHead, connection: ConnectionTerms): void
+  onHead(head: ResponseHead, connection: ConnectionTerms, framing: ResponseFraming): void
   onData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onEnd(trailers: readonly string[]): void
@@ -111,10 +113,11 @@ export class ResponseParser {
     }
     const framing = readFraming(head.headers, text.startsWith('HTTP/1.0'))
     this.#state = this.#bodyState(head.status, framing)
-    this.#events.onHead(head, {
+    const terms = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
       keepAliveMs: framing.keepAliveMs,
-    })
+    }
+    this.#events.onHead(head, terms, this.#framingOf(this.#state, framing))
     if (this.#state === 'complete') this.#events.onEnd([])
     return rest
   }
@@ -138,6 +141,11 @@ export class ResponseParser {
     return contentLength === 0 ? 'complete' : 'counted'
   }
 
+  #framingOf(state: State, { contentLength }: Framing): ResponseFraming {
+    if (state === 'chunked' || state === 'until-close') return state
+    return state === 'counted' || (contentLength === 0 && !this.#isHead) ? 'counted' : 'none'
+  }
+
   #readCounted(chunk: Buffer): Buffer {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
@@ -149,7 +157,7 @@ export class ResponseParser {
   #readChunked(chunk: Buffer): Buffer {
     const decoder = this.#chunks
     if (!decoder) throw new InvalidResponse('chunks without a decoder')
-    const rest = decoder.feed(chunk)
+    const rest = decode(decoder, chunk)
     if (decoder.trailers) this.#end(decoder.trailers)
     return rest
   }
@@ -157,6 +165,16 @@ export class ResponseParser {
   #end(trailers: readonly string[]): void {
     this.#state = 'complete'
     this.#events.onEnd(trailers)
+  }
+}
+
+/** @throws InvalidResponse */
+function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
+  try {
+    return decoder.feed(chunk)
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw new InvalidResponse(`a ${error.field} that ${error.message}`)
+    throw error
   }
 }
 
