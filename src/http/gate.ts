@@ -62,7 +62,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   function report({ kind, scheme }: Decision, code: Code | undefined): void {
     const reason = code ?? (kind === 'allowed' && scheme === undefined ? 'anonymous' : 'ok')
     const outcome = code === undefined ? 'allowed' : 'refused'
-    metrics.decisions.inc({ scheme: scheme ?? 'none', outcome, reason })
+    metrics.decisions.of(scheme ?? 'none', outcome, reason).value++
   }
 
   function refuse({ code, isMalformed }: Refusal, { outcome, client }: Arrival): never | Promise<never> {

@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import type { Log } from '../log.ts'
+import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Arrival, unmatched } from './arrival.ts'
 import type { Refusal } from './unreadable.ts'
@@ -33,20 +34,25 @@ const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
 export function createObserver({ metrics, log, logsAccess }: ObserverOptions): Observer {
+  const figuresOf = remember((route) => createRouteFigures(metrics, route))
+  const upstreamDurationOf = remember((upstream) => metrics.upstreamDuration.of(upstream))
+  const overhead = metrics.overhead.of()
+
   function end(arrival: Arrival, isComplete: boolean): void {
     const now = performance.now()
-    metrics.inFlight.dec()
+    metrics.end()
     count(arrival, now)
     if (logsAccess) writeLine(arrival, now, isComplete)
   }
 
   function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
     const { route, upstream, sentAt, answeredAt, status = clientLeft } = outcome
-    metrics.requests.inc({ route, method: methodLabel(head.method), code: status })
-    metrics.requestDuration.observe({ route }, (now - arrivedAt) / 1_000)
+    const figures = figuresOf(route)
+    figures.duration.observe((now - arrivedAt) / 1_000)
+    figures.count(head.method, status)
     if (upstream === undefined || sentAt === undefined) return
-    metrics.upstreamDuration.observe({ upstream }, ((answeredAt ?? now) - sentAt) / 1_000)
-    if (answeredAt !== undefined) metrics.overhead.observe((sentAt - arrivedAt + now - answeredAt) / 1_000)
+    upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
+    if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + now - answeredAt) / 1_000)
   }
 
   function writeLine(
@@ -78,12 +84,44 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
   function refuse(client: string, { requestId, error }: Refusal): void {
     const { code, status, cause } = error
     const reason = cause instanceof Error ? cause.message : undefined
-    metrics.requests.inc({ route: unmatched, method: unknownMethod, code: status })
+    metrics.requests.of(unmatched, unknownMethod, String(status)).value++
     if (!logsAccess) return
     log.info({ requestId, client, route: unmatched, status, code, reason, isComplete: true }, 'request')
   }
 
-  return { begin: () => metrics.inFlight.inc(), end, refuse }
+  return { begin: metrics.begin, end, refuse }
+}
+
+/** The series of one route. */
+function createRouteFigures(metrics: Metrics, route: string) {
+  const byMethod = remember((method) => {
+    const byStatus = new Map<number, Count>()
+    return (status: number): Count => {
+      const known = byStatus.get(status)
+      if (known) return known
+      const count = metrics.requests.of(route, method, String(status))
+      byStatus.set(status, count)
+      return count
+    }
+  })
+  return {
+    duration: metrics.requestDuration.of(route),
+    count: (method: string, status: number) => {
+      byMethod(methodLabel(method))(status).value++
+    },
+  }
+}
+
+/** Asks for each name once. The names must be of a closed set. */
+function remember<Value>(ask: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>()
+  return (name) => {
+    const value = known.get(name)
+    if (value !== undefined) return value
+    const asked = ask(name)
+    known.set(name, asked)
+    return asked
+  }
 }
 
 const knownMethods: ReadonlySet<string> = new Set(METHODS)

@@ -1,8 +1,9 @@
 import { GatehouseError } from '../errors.ts'
-import { forward } from '../proxy/forward.ts'
+import { type ForwardEvents, type Forwarding, forward } from '../proxy/forward.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { MalformedMessage } from '../wire/malformed.ts'
 import type { Arrival, Destination } from './arrival.ts'
 import { createGate, type GateOptions } from './gate.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
@@ -27,6 +28,7 @@ export type Proxy = (arrival: Arrival, destination: Destination) => void
 export function createProxy(options: ProxyOptions): Proxy {
   const { writer, onUpgraded } = options
   const gate = createGate(options)
+  const events = createEvents(onUpgraded)
 
   function pass(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
@@ -38,32 +40,29 @@ export function createProxy(options: ProxyOptions): Proxy {
     outcome.upstream = route.upstream.name
     forward(
       {
-        ...{ connection, head, upstream: route.upstream, host, client, isUpgrade },
+        arrival,
+        connection,
+        head,
+        upstream: route.upstream,
         target: forwardedTarget(route, destination.target),
         headerLines: writer.writeHead({
-          ...{ rawHeaders, route, principal, client, requestId, body, connectionNames, isUpgrade },
+          rawHeaders,
+          route,
+          principal,
+          client,
+          requestId,
+          body,
+          connectionNames,
+          isUpgrade,
         }),
         writeTrailers: writer.writeTrailers,
+        host,
+        client,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
+        isUpgrade,
       },
-      {
-        onSent: () => {
-          outcome.sentAt = performance.now()
-        },
-        onAnswered: (status) => {
-          outcome.status = status
-        },
-        onForwarded: () => {
-          outcome.answeredAt = performance.now()
-        },
-        onFailed: (error) => answerProblem(arrival, error),
-        onUpgraded: (accepted) => {
-          outcome.answeredAt = performance.now()
-          onUpgraded({ arrival, accepted })
-        },
-        onBodyBroken: malformedError,
-      },
+      events,
     )
   }
 
@@ -81,5 +80,30 @@ export function createProxy(options: ProxyOptions): Proxy {
       .catch((error: unknown) => {
         if (arrival.connection.head === arrival.head) answerProblem(arrival, toGatehouseError(error))
       })
+  }
+}
+
+interface Proxied extends Forwarding {
+  readonly arrival: Arrival
+}
+
+function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<Proxied> {
+  return {
+    onSent: ({ arrival }) => {
+      arrival.outcome.sentAt = performance.now()
+    },
+    onAnswered: ({ arrival }, status) => {
+      arrival.outcome.status = status
+    },
+    onForwarded: ({ arrival }) => {
+      arrival.outcome.answeredAt = performance.now()
+    },
+    onFailed: ({ arrival }, error) => {
+      answerProblem(arrival, error instanceof MalformedMessage ? malformedError(error) : error)
+    },
+    onUpgraded: ({ arrival }, accepted) => {
+      arrival.outcome.answeredAt = performance.now()
+      onUpgraded({ arrival, accepted })
+    },
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type Code, GatehouseError } from '../errors.ts'
-import type { Call, CallEvents } from '../upstream/call.ts'
+import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
 import { type FailureReason, UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-parser.ts'
 import type { Target } from '../upstream/target.ts'
@@ -33,19 +33,17 @@ export interface Forwarding {
 }
 
 /** What becomes of it; one of the last three comes, once, unless the client leaves. */
-export interface ForwardEvents {
+export interface ForwardEvents<Forwarded extends Forwarding> {
   /** The request is on its way. */
-  onSent(): void
+  onSent(forwarded: Forwarded): void
   /** The head of the response has come. */
-  onAnswered(status: number): void
+  onAnswered(forwarded: Forwarded, status: number): void
   /** The whole response has been handed on. */
-  onForwarded(): void
+  onForwarded(forwarded: Forwarded): void
   /** There is no response, or none the client can be given whole. */
-  onFailed(error: GatehouseError): void
+  onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage): void
   /** 101: both sockets belong to a tunnel from here on. */
-  onUpgraded(upgrade: Upgrade): void
-  /** The rest of the client's body cannot be read. */
-  onBodyBroken(error: MalformedMessage): GatehouseError
+  onUpgraded(forwarded: Forwarded, upgrade: Upgrade): void
 }
 
 export interface Upgrade {
@@ -58,13 +56,21 @@ export interface Upgrade {
 }
 
 /** Sends a request to its upstream and streams both ways. A client that goes away cancels it. */
-export function forward(forwarding: Forwarding, events: ForwardEvents): void {
-  new Exchange(forwarding, events).start()
+export function forward<Forwarded extends Forwarding>(
+  forwarded: Forwarded,
+  events: ForwardEvents<Forwarded>,
+): void {
+  new Exchange(forwarded, events).start()
 }
 
-class Exchange implements CallEvents, RequestEvents {
-  readonly #forwarding: Forwarding
-  readonly #events: ForwardEvents
+/** One request and its response. All it is told comes to methods: it needs no function of its own. */
+class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEvents, RequestEvents {
+  readonly method: string
+  readonly isUpgrade: boolean
+  readonly body: 'none' | 'counted' | 'chunked'
+  readonly responseTimeoutMs: number
+  readonly #forwarding: Forwarded
+  readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientConnection
   readonly #call: Call
   #target: Target | undefined
@@ -73,22 +79,22 @@ class Exchange implements CallEvents, RequestEvents {
   #isContinued = false
   #isChunked = false
 
-  constructor(forwarding: Forwarding, events: ForwardEvents) {
-    const { connection, head, upstream, target, headerLines, host, responseTimeoutMs, isUpgrade } = forwarding
+  constructor(forwarding: Forwarded, events: ForwardEvents<Forwarded>) {
+    const { connection, head, upstream, responseTimeoutMs, isUpgrade } = forwarding
+    this.method = head.method
+    this.isUpgrade = isUpgrade
+    this.body = head.body.kind
+    this.responseTimeoutMs = responseTimeoutMs
     this.#forwarding = forwarding
     this.#events = events
     this.#connection = connection
-    this.#call = upstream.createCall(
-      {
-        method: head.method,
-        isUpgrade,
-        body: head.body.kind,
-        responseTimeoutMs,
-        head: ({ authority }) =>
-          `${head.method} ${target} HTTP/1.1\r\nHost: ${upstream.host === 'client' ? host : authority}\r\n${headerLines}\r\n`,
-      },
-      this,
-    )
+    this.#call = upstream.createCall(this, this)
+  }
+
+  head({ authority }: Target): string {
+    const { target, upstream, host, headerLines } = this.#forwarding
+    const hostLine = `Host: ${upstream.host === 'client' ? host : authority}`
+    return `${this.method} ${target} HTTP/1.1\r\n${hostLine}\r\n${headerLines}\r\n`
   }
 
   start(): void {
@@ -98,7 +104,7 @@ class Exchange implements CallEvents, RequestEvents {
 
   onSent(target: Target): void {
     this.#target = target
-    this.#events.onSent()
+    this.#events.onSent(this.#forwarding)
     if (this.#forwarding.head.body.kind !== 'none') this.#connection.wantBody()
   }
 
@@ -116,7 +122,7 @@ class Exchange implements CallEvents, RequestEvents {
   onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {
     const toClient = framingToClient(framing, this.#forwarding.head)
     this.#isChunked = toClient === 'chunked'
-    this.#events.onAnswered(status)
+    this.#events.onAnswered(this.#forwarding, status)
     const lines = this.#linesForClient(status, headers, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, toClient)
   }
@@ -131,7 +137,7 @@ class Exchange implements CallEvents, RequestEvents {
 
   onEnd(trailers: readonly string[]): void {
     if (!this.#settle()) return
-    this.#events.onForwarded()
+    this.#events.onForwarded(this.#forwarding)
     this.#connection.end(
       trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers) : '',
     )
@@ -140,7 +146,7 @@ class Exchange implements CallEvents, RequestEvents {
   onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, rest: Buffer): void {
     if (!this.#settle()) return
     const lines = this.#linesForClient(status, headers, false)
-    this.#events.onUpgraded({ reason, lines, upstreamSocket, rest })
+    this.#events.onUpgraded(this.#forwarding, { reason, lines, upstreamSocket, rest })
   }
 
   onFailure(failure: UpstreamFailure): void {
@@ -165,7 +171,7 @@ class Exchange implements CallEvents, RequestEvents {
   onBodyBroken(error: MalformedMessage): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.#events.onBodyBroken(error))
+    this.#events.onFailed(this.#forwarding, error)
   }
 
   onClientDrain(): void {
@@ -189,7 +195,7 @@ class Exchange implements CallEvents, RequestEvents {
   #fail(code: Code, cause?: unknown): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(new GatehouseError(code, { cause }))
+    this.#events.onFailed(this.#forwarding, new GatehouseError(code, { cause }))
   }
 
   #settle(): boolean {

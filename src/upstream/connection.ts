@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../wire/response-writer.ts'
+import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
 import { UpstreamFailure } from './failure.ts'
 import {
@@ -40,8 +41,13 @@ const keepAliveMarginMs = 1_000
 /** How long an answer is read on that the target gave before it closed. */
 const lastWordsMs = 1_000
 
+/** How late a timeout may be noticed. */
+const sweepMs = 50
+const sweep = new Sweep(sweepMs)
+const never = Number.POSITIVE_INFINITY
+
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
-export class Connection {
+export class Connection implements Expiring {
   readonly socket: Socket
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
@@ -52,8 +58,11 @@ export class Connection {
   #isRequestSent = false
   #isHeadReceived = false
   #isHandedOver = false
-  #timer: NodeJS.Timeout | undefined
-  #isTimerForHead = false
+  /** Of the head of the response, or of the silence within a body. */
+  deadline = never
+  #isDeadlineForHead = false
+  /** Whether it is us who do not read. */
+  #isHeld = false
   /** Set once the target takes no more of the body. */
   #lastWords: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
@@ -68,7 +77,8 @@ export class Connection {
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
     socket.on('close', this.#closed)
-    catchWriteErrors(socket, this.#hearLastWords)
+    catchWriteErrors(socket, this.#maySayLastWords, this.#hearLastWords)
+    sweep.add(this)
   }
 
   /** Sends the head of a request. @param head with the empty line at its end, in Latin-1 */
@@ -78,6 +88,8 @@ export class Connection {
     this.#parser = new ResponseParser(this.#responseEvents, terms)
     this.#isHeadReceived = false
     this.#isRequestSent = terms.body === 'none'
+    this.#isDeadlineForHead = false
+    this.#isHeld = false
     this.#connectionTerms = undefined
     this.socket.write(head, 'latin1')
     this.#watch()
@@ -85,7 +97,7 @@ export class Connection {
 
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
-    this.#timer?.refresh()
+    this.#watch()
     if (this.#terms?.body !== 'chunked') return this.socket.write(chunk)
     if (chunk.length === 0) return true
     this.socket.cork()
@@ -104,19 +116,24 @@ export class Connection {
     else this.#watch()
   }
 
+  /** While it is not read nobody can tell whether the target is silent. */
   pause(): void {
+    this.#isHeld = true
+    this.#watch()
     this.socket.pause()
   }
 
   resume(): void {
-    this.#timer?.refresh()
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#watch()
     this.socket.resume()
   }
 
   /** Gives up the request and the connection; nothing more is told. */
   destroy(): void {
     this.#events = undefined
-    this.#stopTimer()
+    this.#stopWatching()
     this.socket.destroy()
   }
 
@@ -174,13 +191,14 @@ export class Connection {
   }
 
   readonly #closed = (): void => {
+    sweep.remove(this)
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.onFree(false)
   }
 
   /** The response is whole. If the request is not, the target no longer wants it: the connection is of no use. */
   #complete(isClean: boolean): void {
-    this.#stopTimer()
+    this.#stopWatching()
     this.#events = undefined
     this.#parser = undefined
     const terms = this.#connectionTerms
@@ -198,7 +216,8 @@ export class Connection {
 
   #handOver(head: ResponseHead, rest: Buffer): void {
     const events = this.#events
-    this.#stopTimer()
+    this.#stopWatching()
+    sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
     this.socket.removeAllListeners()
@@ -208,8 +227,10 @@ export class Connection {
   }
 
   /** A target that closes within a body may have said why, such as 413: that is still to be heard. */
+  readonly #maySayLastWords = (): boolean => this.#terms?.body !== 'none'
+
   readonly #hearLastWords = (error: Error): boolean => {
-    if (!this.#events || this.#terms?.body === 'none') return false
+    if (!this.#events) return false
     this.#lastWords ??= setTimeout(() => this.#broken(error), lastWordsMs)
     return true
   }
@@ -225,28 +246,23 @@ export class Connection {
     const terms = this.#terms
     if (!terms || !this.#events || this.#lastWords) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    if (this.#timer && this.#isTimerForHead === isWaiting) {
-      // The head must be there in time as a whole: a 1xx does not prolong it.
-      if (!isWaiting) this.#timer.refresh()
-      return
-    }
-    this.#stopTimer()
-    this.#isTimerForHead = isWaiting
+    // The head must be there in time as a whole: a 1xx does not prolong it.
+    if (isWaiting && this.#isDeadlineForHead) return
+    this.#isDeadlineForHead = isWaiting
     const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs
-    this.#timer = setTimeout(this.#timedOut, timeoutMs)
+    this.deadline = this.#isHeld ? never : performance.now() + timeoutMs
   }
 
-  readonly #timedOut = (): void => {
-    if (this.#isTimerForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
+  expire(): void {
+    if (this.#isDeadlineForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
     // Who is silent: a client that sends no more, or a target that takes or gives no more?
     else if (!this.#isRequestSent && !this.socket.writableNeedDrain) {
       this.#fail(new UpstreamFailure('body-stalled', 'the client sends no more of the body'))
     } else this.#fail(new UpstreamFailure('idle-timeout', 'silence within a body'))
   }
 
-  #stopTimer(): void {
-    clearTimeout(this.#timer)
+  #stopWatching(): void {
+    this.deadline = never
     clearTimeout(this.#lastWords)
-    this.#timer = undefined
   }
 }
