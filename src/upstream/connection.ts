@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../wire/response-writer.ts'
+import { StraightReader } from '../wire/straight-reader.ts'
 import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -49,6 +50,7 @@ const never = Number.POSITIVE_INFINITY
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements Expiring {
   readonly socket: Socket
+  readonly #reader: StraightReader
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
@@ -72,7 +74,7 @@ export class Connection implements Expiring {
 
   constructor(socket: Socket) {
     this.socket = socket
-    socket.on('data', this.#receive)
+    this.#reader = new StraightReader(socket, this.#receive)
     socket.on('drain', this.#drained)
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
@@ -120,14 +122,14 @@ export class Connection implements Expiring {
   pause(): void {
     this.#isHeld = true
     this.#watch()
-    this.socket.pause()
+    this.#reader.pause()
   }
 
   resume(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.#watch()
-    this.socket.resume()
+    this.#reader.resume()
   }
 
   /** Gives up the request and the connection; nothing more is told. */
@@ -210,7 +212,7 @@ export class Connection implements Expiring {
     const keptMs = Math.max(0, (terms.keepAliveMs ?? keptIdleMs + keepAliveMarginMs) - keepAliveMarginMs)
     this.reusableUntil = performance.now() + keptMs
     this.isReused = true
-    this.socket.resume()
+    this.#reader.resume()
     this.onFree(true)
   }
 
@@ -220,6 +222,7 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
+    this.#reader.release()
     this.socket.removeAllListeners()
     // What the new owner adds of its own takes over from here; until then an error must not be fatal.
     this.socket.on('error', () => {})

@@ -4,6 +4,7 @@ import { Intake, type IntakeEvents } from './intake.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RequestHead } from './request-head.ts'
 import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
+import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
 /** Why there is no request to answer, though something came. */
@@ -58,6 +59,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
   readonly #options: ConnectionOptions
+  readonly #reader: StraightReader
   readonly #intake: Intake
   readonly #writer: ResponseWriter
   readonly #keepAliveLines: string
@@ -77,12 +79,13 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.peerAddress = plainAddress(socket.remoteAddress ?? '')
     this.protocol = 'encrypted' in socket ? 'https' : 'http'
     this.#options = options
-    this.#intake = new Intake(socket, options.headBytesMax, this)
+    this.#reader = new StraightReader(socket, (chunk) => this.#intake.feed(chunk))
+    this.#intake = new Intake(this.#reader, options.headBytesMax, this)
     this.#writer = new ResponseWriter(socket)
     const seconds = Math.floor(options.keepAliveTimeoutMs / 1_000)
     this.#keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
     this.deadline = performance.now() + options.requestTimeoutMs
-    socket.on('data', this.#received).on('drain', this.#drained).on('end', this.#ended)
+    socket.on('drain', this.#drained).on('end', this.#ended)
     socket.on('error', () => socket.destroy())
     socket.on('close', this.#closed)
   }
@@ -181,7 +184,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.deadline = Number.POSITIVE_INFINITY
     clearTimeout(this.#halfClosed)
     this.#events = undefined
-    this.socket.off('data', this.#received).off('drain', this.#drained).off('end', this.#ended)
+    this.#reader.release()
+    this.socket.off('drain', this.#drained).off('end', this.#ended)
     return this.#intake.waiting
   }
 
@@ -193,8 +197,6 @@ export class ClientConnection implements Expiring, IntakeEvents {
       this.#refuse('timeout')
     }
   }
-
-  readonly #received = (chunk: Buffer): void => this.#intake.feed(chunk)
 
   onHeadBegun(): void {
     this.deadline = performance.now() + this.#options.requestTimeoutMs
@@ -227,7 +229,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#discardedBytes += bytes
     if (this.#isLingering) {
       // What it goes on to send is left to the system, which slows it down; the answer can still be read.
-      if (this.#discardedBytes > lingeringBytesMax) this.socket.pause()
+      if (this.#discardedBytes > lingeringBytesMax) this.#reader.pause()
     } else if (!this.#isAnswering && this.#discardedBytes > discardedBytesMax) this.#linger()
   }
 

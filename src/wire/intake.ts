@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { BodyReader } from './body-reader.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RequestHead } from './request-head.ts'
@@ -18,6 +17,13 @@ export interface IntakeEvents {
   onDiscarded(bytes: number): void
 }
 
+/** Where the bytes come from. */
+export interface Source {
+  /** What comes after this all the same is not much. */
+  pause(): void
+  resume(): void
+}
+
 /** How much may wait behind a request that is under way before no more is read. */
 const waitingBytesMax = 65_536
 
@@ -26,7 +32,7 @@ const waitingBytesMax = 65_536
  * its body until it is wanted. What nobody can take yet is not read from the socket for long.
  */
 export class Intake {
-  readonly #socket: Socket
+  readonly #source: Source
   readonly #events: IntakeEvents
   readonly #parser: RequestParser
   #body: BodyReader | undefined
@@ -36,8 +42,8 @@ export class Intake {
   #isTaking = false
   #isDeaf = false
 
-  constructor(socket: Socket, headBytesMax: number, events: IntakeEvents) {
-    this.#socket = socket
+  constructor(source: Source, headBytesMax: number, events: IntakeEvents) {
+    this.#source = source
     this.#events = events
     this.#parser = new RequestParser(headBytesMax)
   }
@@ -74,7 +80,7 @@ export class Intake {
 
   holdBody(): void {
     this.#isBodyWanted = false
-    this.#socket.pause()
+    this.#source.pause()
   }
 
   /** The request has been answered: what is left of its body is thrown away, and the next may come. */
@@ -89,7 +95,7 @@ export class Intake {
     const waiting = this.#waiting
     this.#waiting = undefined
     if (waiting !== undefined) this.#events.onDiscarded(waiting.length)
-    this.#socket.resume()
+    this.#source.resume()
   }
 
   #goOn(): void {
@@ -97,7 +103,7 @@ export class Intake {
     const waiting = this.#waiting
     this.#waiting = undefined
     if (waiting !== undefined) this.#take(waiting)
-    if (this.#waiting === undefined) this.#socket.resume()
+    if (this.#waiting === undefined) this.#source.resume()
   }
 
   #take(bytes: Buffer): void {
@@ -109,7 +115,7 @@ export class Intake {
     if (this.#isDeaf) this.#events.onDiscarded(rest.length)
     else {
       this.#waiting = rest
-      if (this.#body !== undefined || rest.length > waitingBytesMax) this.#socket.pause()
+      if (this.#body !== undefined || rest.length > waitingBytesMax) this.#source.pause()
     }
   }
 
