@@ -130,7 +130,8 @@ export function destinationOf(request: IncomingMessage): Destination {
 }
 
 function wrongHost(host: string | undefined, isRepeated: boolean): GatehouseError {
-  const message = host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
+  const message =
+    host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
   return new GatehouseError('request-invalid', {
     detail: 'There must be exactly one well-formed Host header.',
     errors: [{ field: 'Host', message }],

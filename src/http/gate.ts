@@ -3,13 +3,13 @@ import { authorize } from '../auth/authorize.ts'
 import { assertWithinRate, countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Scheme } from '../auth/scheme.ts'
-import { asksForWebSocket } from './upgrade.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Route, SchemeName } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
+import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
   readonly table: RouteTable<Upstream>

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type ExceededRate, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'

@@ -33,7 +33,8 @@ export function createProxy(options: ProxyOptions): Proxy {
   function pass(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
     const { body, rawHeaders } = head
-    if (body.kind === 'counted' && body.length > route.bodyBytesMax) throw new GatehouseError('body-too-large')
+    if (body.kind === 'counted' && body.length > route.bodyBytesMax)
+      throw new GatehouseError('body-too-large')
     const isUpgrade = route.websocket && asksForWebSocket(head)
     const { connectionNames, host = '' } = fields
     const { principal } = outcome

@@ -138,9 +138,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   onEnd(trailers: readonly string[]): void {
     if (!this.#settle()) return
     this.#events.onForwarded(this.#forwarding)
-    this.#connection.end(
-      trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers) : '',
-    )
+    this.#connection.end(trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers) : '')
   }
 
   onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, rest: Buffer): void {

@@ -90,7 +90,11 @@ function nominatedNames(headers: readonly string[]): Set<string> | undefined {
 const beginning = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
 
 /** The address of the target, however it is written, becomes the one that the client knows. */
-function withoutOrigin(location: string, targetOrigin: string, { protocol, host }: ResponseHeadInput['client']): string {
+function withoutOrigin(
+  location: string,
+  targetOrigin: string,
+  { protocol, host }: ResponseHeadInput['client'],
+): string {
   const [written, scheme, authority = ''] = beginning.exec(location) ?? []
   if (written === undefined) return location
   const targetScheme = targetOrigin.slice(0, targetOrigin.indexOf('//'))

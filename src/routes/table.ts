@@ -38,7 +38,11 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
     if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash))
       return ambiguous
     if (route === undefined) {
-      return { kind: 'method', allowed: allowedMethods(place), only: place.length === 1 ? place[0] : undefined }
+      return {
+        kind: 'method',
+        allowed: allowedMethods(place),
+        only: place.length === 1 ? place[0] : undefined,
+      }
     }
     return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
   }

@@ -60,7 +60,8 @@ export class ChunkedDecoder {
     // Even the part of a line must be one: whoever sends anything else waits for nothing.
     const digits = bytes.toString('latin1', 0, end === -1 ? Math.min(bytes.length, sizeDigitsMax + 2) : end)
     if (end === -1) {
-      if (!partOfSize.test(digits)) throw new MalformedMessage('chunk', 'has a malformed size, or an extension')
+      if (!partOfSize.test(digits))
+        throw new MalformedMessage('chunk', 'has a malformed size, or an extension')
       return bytes
     }
     // No extensions (RFC 9112 7.1.1): nobody needs them, and servers disagree about where they end.

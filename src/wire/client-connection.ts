@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { plainAddress } from './address.ts'
 import { Intake, type IntakeEvents } from './intake.ts'
-import { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RequestHead } from './request-head.ts'
 import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'

@@ -101,7 +101,9 @@ function parseRequestLine(text: string, start: number, end: number) {
   const targetEnd = end - ' HTTP/1.1'.length
   const minorVersion = text.charCodeAt(end - 1) - 0x30
   const isVersion =
-    text.startsWith(' HTTP/1.', targetEnd) && (minorVersion === 0 || minorVersion === 1) && methodEnd < targetEnd
+    text.startsWith(' HTTP/1.', targetEnd) &&
+    (minorVersion === 0 || minorVersion === 1) &&
+    methodEnd < targetEnd
   const method = text.slice(start, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
   // A CR alone is the end of a line to some, a space that of the target.

@@ -2,9 +2,15 @@ import t from 'tap'
 import { type ResponseHeadInput, responseLines, responseTrailerLines } from '../../src/proxy/response-head.ts'
 import { parseFieldLines } from '../../src/wire/field-lines.ts'
 
-const origins = { targetOrigin: 'http://10.0.0.11:3000', client: { protocol: 'https', host: 'api.example.com' } }
+const origins = {
+  targetOrigin: 'http://10.0.0.11:3000',
+  client: { protocol: 'https', host: 'api.example.com' },
+}
 
-function keptOf(headers: readonly string[], changes: Partial<ResponseHeadInput> = {}): readonly string[] | undefined {
+function keptOf(
+  headers: readonly string[],
+  changes: Partial<ResponseHeadInput> = {},
+): readonly string[] | undefined {
   const lines = responseLines({ status: 200, headers, mayHaveTrailers: false, ...origins, ...changes })
   return parseFieldLines(lines)
 }
@@ -125,8 +131,7 @@ t.test('trailers pass, but neither framing nor what must be known before', async
     ],
     ...['Content-Range', 'Set-Cookie', 'TE', 'Upgrade', 'Keep-Alive'],
   ]
-  for (const name of refused)
-    t.equal(responseTrailerLines([name, 'x', 'X-Sum', 'y']), 'X-Sum: y\r\n', name)
+  for (const name of refused) t.equal(responseTrailerLines([name, 'x', 'X-Sum', 'y']), 'X-Sum: y\r\n', name)
   const lines = responseTrailerLines(['X-Sum', 'a', 'x-sum', 'b', 'ETag', '"c"'])
   t.equal(lines, 'X-Sum: a\r\nx-sum: b\r\nETag: "c"\r\n')
 })
