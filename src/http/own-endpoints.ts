@@ -1,6 +1,6 @@
 import { IncomingMessage, METHODS, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { RequestEvents } from '../wire/client-connection.ts'
+import type { RequestEvents } from '../wire/connection-events.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, rememberArrival } from './arrival.ts'
 import { sendProblem } from './problem.ts'

@@ -19,13 +19,13 @@ export interface ProxyOptions extends GateOptions<Upstream> {
  * Carries out a request that is not for the gateway itself.
  * @throws GatehouseError where it is refused at once
  */
-export type Proxy = (arrival: Arrival, destination: Destination) => void
+export type CarryOut = (arrival: Arrival, destination: Destination) => void
 
 /**
  * The raw scope: no body is parsed or read here. In this order a request finds its route, is authenticated
  * and authorised, and only then forwarded.
  */
-export function createProxy(options: ProxyOptions): Proxy {
+export function createProxy(options: ProxyOptions): CarryOut {
   const { writer, onUpgraded } = options
   const gate = createGate(options)
   const events = createEvents(onUpgraded)

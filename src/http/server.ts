@@ -3,7 +3,8 @@ import type { TlsOptions } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { GatehouseError } from '../errors.ts'
 import type { TrustedProxies } from '../proxy/client.ts'
-import type { ClientConnection, Unreadable } from '../wire/client-connection.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { Unreadable } from '../wire/connection-events.ts'
 import { createListener } from '../wire/listener.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { ownPaths } from './api.ts'
@@ -11,7 +12,7 @@ import { type Arrival, createArrival, readDestination } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints } from './own-endpoints.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
-import type { Proxy } from './proxy.ts'
+import type { CarryOut } from './proxy.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
 export interface GatewayServerOptions {
@@ -23,7 +24,7 @@ export interface GatewayServerOptions {
   readonly trusted: TrustedProxies
   readonly observer: Observer
   readonly api: FastifyInstance
-  readonly proxy: Proxy
+  readonly proxy: CarryOut
   /** Whether answers are to say that the connection ends: asked for each. */
   isDraining(): boolean
   /** A connection could not be taken. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError } from '../errors.ts'
-import type { ClientConnection, Unreadable } from '../wire/client-connection.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { Unreadable } from '../wire/connection-events.ts'
 import { HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
 import { answerUnreadable } from './problem.ts'
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../wire/response-writer.ts'
-import type { Connection, ExchangeEvents, RequestTerms } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Waiter } from './pool.ts'
 import type { ResponseHead } from './response-parser.ts'

@@ -16,23 +16,34 @@ const colon = 0x3a
  */
 export function readFieldLines(text: string, start: number, fields: string[]): number {
   let line = start
-  for (;;) {
-    if (text.charCodeAt(line) === cr) return isEmptyLine(text, line) ? line : -1
-    let at = line
-    while (tokenCharacters[text.charCodeAt(at)] === 1) at++
-    if (at >= text.length) return line
-    if (text.charCodeAt(at) !== colon || at === line) return -1
-    const nameEnd = at++
-    while (isSpace(text.charCodeAt(at))) at++
-    const valueStart = at
-    while (valueCharacters[text.charCodeAt(at)] === 1) at++
-    if (at + 1 >= text.length) return at === text.length || text.charCodeAt(at) === cr ? line : -1
-    if (text.charCodeAt(at) !== cr || text.charCodeAt(at + 1) !== lf) return -1
-    let valueEnd = at
-    while (valueEnd > valueStart && isSpace(text.charCodeAt(valueEnd - 1))) valueEnd--
-    fields.push(text.slice(line, nameEnd), text.slice(valueStart, valueEnd))
-    line = at + 2
+  while (text.charCodeAt(line) !== cr) {
+    const nameEnd = skip(text, line, tokenCharacters)
+    if (nameEnd >= text.length) return line
+    if (text.charCodeAt(nameEnd) !== colon || nameEnd === line) return -1
+    const end = skip(text, nameEnd + 1, valueCharacters)
+    if (end + 1 >= text.length) return end === text.length || text.charCodeAt(end) === cr ? line : -1
+    if (text.charCodeAt(end) !== cr || text.charCodeAt(end + 1) !== lf) return -1
+    fields.push(text.slice(line, nameEnd), sliceValue(text, nameEnd + 1, end))
+    line = end + 2
   }
+  // The empty line, as far as it is there.
+  return line + 1 >= text.length || text.charCodeAt(line + 1) === lf ? line : -1
+}
+
+/** Where the first character stands, from one on, that is none of these. */
+function skip(text: string, start: number, characters: Uint8Array): number {
+  let at = start
+  while (characters[text.charCodeAt(at)] === 1) at++
+  return at
+}
+
+/** Without the spaces and tabs around it (RFC 9110 5.6.3): nothing else that trim() takes for space. */
+function sliceValue(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (isSpace(text.charCodeAt(start)) && start < end) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
 }
 
 /**
@@ -42,11 +53,6 @@ export function readFieldLines(text: string, start: number, fields: string[]): n
 export function parseFieldLines(text: string): string[] | undefined {
   const fields: string[] = []
   return text === '' || readFieldLines(text, 0, fields) === text.length ? fields : undefined
-}
-
-/** Whether the CR here begins an empty line, as far as can be seen. */
-function isEmptyLine(text: string, line: number): boolean {
-  return line + 1 >= text.length || text.charCodeAt(line + 1) === lf
 }
 
 function isSpace(code: number): boolean {

@@ -1,9 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import { ClientConnection, type ConnectionOptions } from './client-connection.ts'
+import { ClientConnection } from './client-connection.ts'
+import type { ConnectionOptions } from './connection-events.ts'
+
 import { Sweep } from './sweep.ts'
 
-export interface ListenerOptions extends ConnectionOptions {
+export interface ListenerOptions extends ConnectionOptions<ClientConnection> {
   /** undefined = plain HTTP. */
   readonly tls: TlsOptions | undefined
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */

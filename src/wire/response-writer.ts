@@ -10,6 +10,16 @@ export type ResponseFraming =
   /** By the end of the connection: all that HTTP/1.0 knows where the length is not known. */
   | 'until-close'
 
+export interface ResponseStart {
+  readonly status: number
+  readonly reason: string
+  /** Field lines, each ended by CR LF, in Latin-1: all but those of the connection. */
+  readonly lines: string
+  readonly framing: ResponseFraming
+  /** Whether the connection ends with it. */
+  readonly closes: boolean
+}
+
 /** Data up to this size are worth copying to save a write. */
 const heldBytesMax = 16_384
 
@@ -19,21 +29,29 @@ const heldBytesMax = 16_384
  */
 export class ResponseWriter {
   readonly #socket: Socket
+  readonly #keepAliveLines: string
   #held = ''
   #framing: ResponseFraming = 'none'
   /** Whether something of the present response has left. */
   hasBegun = false
 
-  constructor(socket: Socket) {
+  /** @param keepAliveTimeoutMs as is said to clients */
+  constructor(socket: Socket, keepAliveTimeoutMs: number) {
     this.#socket = socket
+    const seconds = Math.floor(keepAliveTimeoutMs / 1_000)
+    this.#keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
   }
 
-  /**
-   * Begins a response, in the place of one of which nothing has left.
-   * @param head with the empty line at its end, in Latin-1
-   */
-  begin(head: string, framing: ResponseFraming): void {
-    this.#held = head
+  /** A 1xx, which leaves at once. @param lines field lines, each ended by CR LF, in Latin-1 */
+  inform(status: number, reason: string, lines: string): void {
+    this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
+  }
+
+  /** Begins a response, in the place of one of which nothing has left. */
+  begin({ status, reason, lines, framing, closes }: ResponseStart): void {
+    const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
+    const ending = closes ? 'Connection: close\r\n\r\n' : this.#keepAliveLines
+    this.#held = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
     this.#framing = framing
   }
 
