@@ -11,8 +11,7 @@ import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
 /**
- * A client's connection: its requests one after the other (RFC 9112 9.3.2). What comes behind one that ends
- * the connection is never carried out (9.6).
+ * A client's connection: one request at a time (RFC 9112 9.3.2); what follows one that ends it is ignored (9.6).
  */
 export class ClientConnection implements Expiring, IntakeEvents {
   readonly socket: Socket
