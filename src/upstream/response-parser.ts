@@ -1,5 +1,5 @@
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts'
-import { isTooLong, parseFieldLines } from '../wire/field-lines.ts'
+import { isTooLong, readFieldLines } from '../wire/field-lines.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
@@ -102,17 +102,17 @@ export class ResponseParser {
       return nothing
     }
     this.#pending = undefined
-    return this.#acceptHead(bytes.toString('latin1', 0, end + 2), bytes.subarray(end + headEnd.length))
+    return this.#acceptHead(bytes.subarray(0, end + 2), bytes.subarray(end + headEnd.length))
   }
 
-  #acceptHead(text: string, rest: Buffer): Buffer {
-    const head = parseHead(text)
+  #acceptHead(bytes: Buffer, rest: Buffer): Buffer {
+    const head = parseHead(bytes)
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readFraming(head.headers, text.startsWith('HTTP/1.0'))
+    const framing = readFraming(head.headers, bytes[versionAt] === 0x30)
     this.#state = this.#bodyState(head.status, framing)
     const terms = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
@@ -181,16 +181,21 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
 
 const nothing = Buffer.alloc(0)
 const start = Buffer.from('HTTP/1.')
+/** Where the minor version stands in a status line. */
+const versionAt = start.length
 
 /**
  * The status line and the fields of a head, or of its first lines.
- * @param text lines, each ended by CR LF @throws InvalidResponse
+ * @param bytes lines, each ended by CR LF @throws InvalidResponse
  */
-function parseHead(text: string): ResponseHead {
+function parseHead(bytes: Buffer): ResponseHead {
+  const text = bytes.toString('latin1')
   const [line, digits, reason = ''] = statusLine.exec(text) ?? []
   if (line === undefined) throw notHttp()
-  const headers = parseFieldLines(text.slice(line.length))
-  if (headers === undefined) throw new InvalidResponse('a malformed header field')
+  const headers: string[] = []
+  if (line.length < bytes.length && readFieldLines({ bytes, text }, line.length, headers) !== bytes.length) {
+    throw new InvalidResponse('a malformed header field')
+  }
   return { status: Number(digits), reason, headers }
 }
 
@@ -199,7 +204,7 @@ function checkStart(bytes: Buffer): void {
   const length = Math.min(bytes.length, start.length)
   if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
   const end = bytes.lastIndexOf(0x0a) + 1
-  if (end > 0) parseHead(bytes.toString('latin1', 0, end))
+  if (end > 0) parseHead(bytes.subarray(0, end))
 }
 
 function notHttp(): InvalidResponse {

@@ -92,7 +92,7 @@ export class ChunkedDecoder {
     if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
       throw new MalformedMessage('trailer', 'takes too much room')
     if (lastLine === -1) return bytes
-    this.trailers = parseFieldLines(bytes.toString('latin1', 0, lastLine + 2))
+    this.trailers = parseFieldLines(bytes.subarray(0, lastLine + 2))
     if (this.trailers === undefined) throw new MalformedMessage('trailer', 'is not well-formed')
     return bytes.subarray(lastLine + 4)
   }
