@@ -104,7 +104,7 @@ export function answerUnreadable(
 
 function writeProblem(connection: ClientConnection, { status, headers, body }: Problem): void {
   // What is not ASCII in it is written as an escape, so that a character is a byte.
-  const text = body.replaceAll(/[^ -~]/g, escapeCharacter)
+  const text = notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body
   let lines = ''
   for (const name in headers) {
     const value = headers[name] ?? ''
@@ -119,9 +119,10 @@ function writeProblem(connection: ClientConnection, { status, headers, body }: P
     lines + dateLine() + length,
     isHead ? 'none' : 'counted',
   )
-  connection.write(Buffer.from(text, 'latin1'))
-  connection.end()
+  connection.end(text)
 }
+
+const notAscii = /[^ -~]/
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

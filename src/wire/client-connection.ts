@@ -111,9 +111,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#writer.flush() || this.#stall()
   }
 
-  /** The answer is whole. @param trailers field lines, each ended by CR LF */
-  end(trailers = ''): void {
-    this.#writer.end(trailers, this.#over)
+  /** The answer is whole. @param last of a counted body the rest, as text; behind chunks the trailer lines */
+  end(last = ''): void {
+    this.#writer.end(last, this.#over)
   }
 
   /** The answer has been written past this connection, straight to the socket. */

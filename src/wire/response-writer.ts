@@ -76,11 +76,13 @@ export class ResponseWriter {
 
   /**
    * The response is whole.
-   * @param trailers field lines, each ended by CR LF; only chunks can carry them
+   * @param last the rest of a counted body as text in Latin-1, or behind chunks the trailers: field lines,
+   *   each ended by CR LF
    * @param onWritten called once the system has taken everything, or will not
    */
-  end(trailers: string, onWritten: () => void): void {
-    if (this.#framing === 'chunked') this.#held += `0\r\n${trailers}\r\n`
+  end(last: string, onWritten: () => void): void {
+    if (this.#framing === 'chunked') this.#held += `0\r\n${last}\r\n`
+    else if (this.#framing === 'counted') this.#held += last
     this.#framing = 'none'
     this.hasBegun = false
     const held = this.#held
