@@ -267,7 +267,11 @@ export class GatehouseError extends Error {
 
   constructor(code: Code, { cause, detail, errors, allow, rate }: GatehouseErrorOptions = {}) {
     const failure: Failure = failures[code]
+    const { stackTraceLimit } = Error
+    // A refusal says all with its code; to write down where it was made would be the dearest part of it.
+    if (code !== 'internal') Error.stackTraceLimit = 0
     super(`${code}: ${detail ?? failure.title}`, { cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.status = failure.status
     this.title = failure.title

@@ -73,7 +73,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     ...config.cache,
     tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
     clock,
-    report: (result) => metrics.keyCache.inc({ result }),
+    report: (result) => void metrics.keyCache.of(result).value++,
     confirm,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })

@@ -5,7 +5,6 @@ import t from 'tap'
 /** Where each library may be imported, as the start of a path under src/. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   fastify: ['gateway.ts', 'http/'],
-  '@fastify/http-proxy': ['http/proxy.ts'],
   '@fastify/cookie': ['http/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],
@@ -61,6 +60,17 @@ t.test('accounts, tokens, auth and store know no HTTP', async (t) => {
     strays.map(({ path }) => path),
     [],
   )
+})
+
+t.test('wire is the bottom: it knows nothing of the gateway, and no framework', async (t) => {
+  const strays = sources.flatMap(({ path, imports }) =>
+    path.startsWith('wire/')
+      ? imports
+          .filter((name) => !/^(?:\.\/|node:(?:net|tls|crypto)$)/.test(name))
+          .map((name) => `${path} imports ${name}`)
+      : [],
+  )
+  t.strictSame(strays, [])
 })
 
 t.test('imports never make a circle', async (t) => {

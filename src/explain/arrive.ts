@@ -1,10 +1,15 @@
 import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
 import { ownMethods } from '../http/api.ts'
-import { parseHost } from '../http/host.ts'
+import { parseDestination } from '../http/arrival.ts'
 import { type RequestFields, readRequestFields } from '../http/request-fields.ts'
-import { type Client, createTrustedProxies, plainAddress, readClient } from '../proxy/client.ts'
-import { parseTarget, type Target } from '../routes/target.ts'
+import { malformedError } from '../http/unreadable.ts'
+import { type Client, createTrustedProxies, readClient } from '../proxy/client.ts'
+import type { Target } from '../routes/target.ts'
+import { plainAddress } from '../wire/address.ts'
+import { readFraming } from '../wire/framing.ts'
+import { MalformedMessage } from '../wire/malformed.ts'
+import type { RequestHead } from '../wire/request-head.ts'
 import type { AskedRequest } from './explanation.ts'
 import { redactTarget } from './redact.ts'
 import type { Trail } from './trail.ts'
@@ -12,52 +17,52 @@ import type { Trail } from './trail.ts'
 /** A request that was read, before anything is decided. */
 export interface Arrived {
   readonly request: AskedRequest
+  readonly head: RequestHead
   readonly fields: RequestFields
   readonly client: Client
   readonly target: Target
   readonly hostName: string
 }
 
-/** @throws GatehouseError `path-ambiguous`, `request-invalid`, `method-not-allowed` */
+/** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 export function arrive(request: AskedRequest, config: Config, trail: Trail): Arrived {
   trail.begin('request')
+  const head = headOf(request)
   const fields = readRequestFields(request.rawHeaders)
-  const { host, isHostRepeated } = fields
   const client = readClient(
     {
       ...fields,
       peer: plainAddress(request.peer),
       protocol: config.listen.tls ? 'https' : 'http',
-      host: host ?? '',
+      host: fields.host ?? '',
     },
     createTrustedProxies(config.trustedProxies),
   )
-  if (request.method === 'CONNECT') throw new GatehouseError('method-not-allowed', { allow: [] })
-  const target = parseTarget(request.target)
-  if (!target) throw new GatehouseError('path-ambiguous')
-  const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
-  if (hostName === undefined) {
-    throw new GatehouseError('request-invalid', {
-      detail: 'There must be exactly one well-formed Host header.',
-    })
-  }
+  const { target, hostName } = parseDestination(head.target, fields)
   const path = redactTarget(target.path)
   const via = client.isTrusted ? `, by the word of the trusted proxy ${request.peer}` : ''
   trail.pass('request', {
     detail: `path ${path}, host ${hostName}, from ${client.address}${via}`,
     facts: { path, host: hostName, client: client.address, isTrustedProxy: client.isTrusted },
   })
-  return { request, fields, client, target, hostName }
+  return { request, head, fields, client, target, hostName }
+}
+
+/** As it would be read: HTTP/1.1, framed by its headers. */
+function headOf({ method, target, rawHeaders }: AskedRequest): RequestHead {
+  try {
+    return { method, target, minorVersion: 1, rawHeaders, ...readFraming(rawHeaders, 1) }
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw malformedError(error)
+    throw error
+  }
 }
 
 /** Whether the path is the gateway's own, which wins over any route. */
 export function isForGateway({ request, target }: Arrived, trail: Trail): boolean {
   trail.begin('route')
   const methods = ownMethods.get(target.path)
-  if (methods === undefined) {
-    if (request.method === 'TRACE') throw new GatehouseError('method-not-allowed', { allow: [] })
-    return false
-  }
+  if (methods === undefined) return false
   trail.enter('_gateway')
   if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
   trail.pass('route', {

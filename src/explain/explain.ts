@@ -58,7 +58,10 @@ function findRoute(
   const match = table.match(hostName, target, request.method)
   if (match.kind === 'none') throw new GatehouseError('route-not-found')
   if (match.kind === 'ambiguous') throw new GatehouseError('path-ambiguous')
-  if (match.kind === 'method') throw new GatehouseError('method-not-allowed', { allow: match.allowed })
+  if (match.kind === 'method') {
+    if (match.only) trail.enter(match.only.name)
+    throw new GatehouseError('method-not-allowed', { allow: match.allowed })
+  }
   const { route } = match
   trail.enter(route.name)
   trail.pass('route', {
@@ -73,9 +76,6 @@ function findRoute(
   return route
 }
 
-function assertBodyFits({ fields }: Arrived, { bodyBytesMax }: FoundRoute): void {
-  const { contentLength = 0, transferEncoding } = fields
-  if (transferEncoding === undefined && Number(contentLength) > bodyBytesMax) {
-    throw new GatehouseError('body-too-large')
-  }
+function assertBodyFits({ head: { body } }: Arrived, { bodyBytesMax }: FoundRoute): void {
+  if (body.kind === 'counted' && body.length > bodyBytesMax) throw new GatehouseError('body-too-large')
 }

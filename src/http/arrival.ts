@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { TLSSocket } from 'node:tls'
 import type { Principal } from '../auth/principal.ts'
 import { type Code, GatehouseError } from '../errors.ts'
-import { type Client, plainAddress, readClient, type TrustedProxies } from '../proxy/client.ts'
+import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import { parseTarget, type Target } from '../routes/target.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { RequestHead } from '../wire/request-head.ts'
 import { parseHost } from './host.ts'
 import { type RequestFields, readRequestFields } from './request-fields.ts'
 
 /** A request as it arrived, before anything is decided. */
 export interface Arrival {
+  readonly connection: ClientConnection
+  readonly head: RequestHead
   readonly requestId: string
   /** On the clock of performance.now(). */
   readonly arrivedAt: number
@@ -29,6 +32,8 @@ export interface Outcome {
   scheme: SchemeName | undefined
   principal: Principal | undefined
   upstream: string | undefined
+  /** Of the answer, once there is one. */
+  status: number | undefined
   code: Code | undefined
   /** Why it failed, in words for the operator. */
   reason: string | undefined
@@ -49,21 +54,27 @@ export const unmatched = '_unmatched'
 const key = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
-/** Reads what arrived and remembers it with the request. */
-export function createArrival(request: IncomingMessage, trusted: TrustedProxies): Arrival {
-  const { rawHeaders, socket } = request
-  const fields = readRequestFields(rawHeaders)
-  const client = readClient(
-    {
-      ...fields,
-      peer: plainAddress(socket.remoteAddress ?? ''),
-      protocol: socket instanceof TLSSocket ? 'https' : 'http',
-      host: fields.host ?? '',
-    },
-    trusted,
-  )
-  const arrival: Arrival = {
-    requestId: requestIdOf(fields, client.isTrusted),
+/** Reads what arrived. */
+export function createArrival(
+  connection: ClientConnection,
+  head: RequestHead,
+  trusted: TrustedProxies,
+): Arrival {
+  const fields = readRequestFields(head.rawHeaders)
+  const { forwardedFor, forwardedProto, forwardedHost } = fields
+  const claims = {
+    peer: connection.peerAddress,
+    protocol: connection.protocol,
+    host: fields.host ?? '',
+    forwardedFor,
+    forwardedProto,
+    forwardedHost,
+  }
+  const client = readClient(claims, trusted)
+  return {
+    connection,
+    head,
+    requestId: believedRequestId(fields, client.isTrusted) ?? randomUUID(),
     arrivedAt: performance.now(),
     client,
     fields,
@@ -74,19 +85,23 @@ export function createArrival(request: IncomingMessage, trusted: TrustedProxies)
       scheme: undefined,
       principal: undefined,
       upstream: undefined,
+      status: undefined,
       code: undefined,
       reason: undefined,
       sentAt: undefined,
       answeredAt: undefined,
     },
   }
-  Object.assign(request, { [key]: arrival })
-  return arrival
 }
 
-/** What createArrival remembered. */
+/** Remembers with a request of the JSON scope how it arrived. */
+export function rememberArrival(request: IncomingMessage, arrival: Arrival): void {
+  Object.assign(request, { [key]: arrival })
+}
+
+/** What rememberArrival remembered. */
 export function arrivalOf(request: IncomingMessage): Arrival {
-  // The cast is sound: createArrival alone writes this key, and is the first to see any request.
+  // The cast is sound: rememberArrival alone writes this key, before anybody else sees the request.
   const arrival = (request as { [key]?: Arrival })[key]
   if (!arrival) throw new Error('a request that never arrived')
   return arrival
@@ -96,29 +111,38 @@ export function arrivalOf(request: IncomingMessage): Arrival {
  * Reads where the request wants to go, and remembers it with the rest.
  * @throws GatehouseError `path-ambiguous`, `request-invalid`
  */
-export function readDestination(request: IncomingMessage): Destination {
-  const arrival = arrivalOf(request)
-  const { host, isHostRepeated } = arrival.fields
-  const target = parseTarget(request.url ?? '')
-  if (!target) throw new GatehouseError('path-ambiguous')
-  const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
-  if (hostName === undefined) {
-    throw new GatehouseError('request-invalid', {
-      detail: 'There must be exactly one well-formed Host header.',
-    })
-  }
-  const destination = { target, hostName }
+export function readDestination(arrival: Arrival): Destination {
+  const destination = parseDestination(arrival.head.target, arrival.fields)
   arrival.destination = destination
   return destination
 }
 
-/** What readDestination remembered. */
+/** @throws GatehouseError `path-ambiguous`, `request-invalid` */
+export function parseDestination(sentTarget: string, { host, isHostRepeated }: RequestFields): Destination {
+  const target = parseTarget(sentTarget)
+  if (!target) throw new GatehouseError('path-ambiguous')
+  const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
+  if (hostName === undefined) throw wrongHost(host, isHostRepeated)
+  return { target, hostName }
+}
+
+/** Where a request of the JSON scope wants to go. */
 export function destinationOf(request: IncomingMessage): Destination {
   const { destination } = arrivalOf(request)
   if (!destination) throw new Error('a request without a destination')
   return destination
 }
 
-function requestIdOf({ requestId }: RequestFields, isTrusted: boolean): string {
-  return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : randomUUID()
+function wrongHost(host: string | undefined, isRepeated: boolean): GatehouseError {
+  const message =
+    host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
+  return new GatehouseError('request-invalid', {
+    detail: 'There must be exactly one well-formed Host header.',
+    errors: [{ field: 'Host', message }],
+  })
+}
+
+/** The ID that came with a request, where its sender is believed. */
+export function believedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
+  return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }

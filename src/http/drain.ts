@@ -1,6 +1,5 @@
-import { Server as NetServer, type Socket } from 'node:net'
 import { GatehouseError } from '../errors.ts'
-import { sendProblem } from './problem.ts'
+import { answerProblem } from './problem.ts'
 import type { GatewayServer } from './server.ts'
 
 /** Ends a server without cutting anyone short. */
@@ -15,32 +14,24 @@ export interface Drain {
 /** How long the last answers may take to leave. */
 const lastAnswersMs = 100
 
-/** To be called before the server listens. */
-export function createDrain({ server, active }: GatewayServer): Drain {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-
+export function createDrain({ server, connections, active, startDrain }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
-    for (const response of active) {
-      if (!response.headersSent) response.shouldKeepAlive = false
-    }
-    // http.Server.close would cut idle connections, on which a request may be on its way at this moment:
-    // they get their next answer with Connection: close instead.
-    NetServer.prototype.close.call(server)
+    startDrain()
+    // Idle connections, on which a request may be on its way at this moment, get their next answer with
+    // Connection: close.
+    server.close()
     const closed = Promise.all(
-      [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+      [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
     await withTimeout(closed, timeoutMs)
-    const brokenOff = active.size
-    for (const response of active) {
-      if (!response.headersSent) sendProblem(response.req, response, new GatehouseError('shutting-down'))
+    const left = [...active.values()]
+    for (const arrival of left) {
+      arrival.connection.takeBack()
+      answerProblem(arrival, new GatehouseError('shutting-down'))
     }
-    if (brokenOff > 0) await withTimeout(closed, lastAnswersMs)
-    for (const socket of sockets) socket.destroy()
-    return brokenOff === 0
+    if (left.length > 0) await withTimeout(closed, lastAnswersMs)
+    for (const { socket } of connections) socket.destroy()
+    return left.length === 0
   }
 
   return { drain }

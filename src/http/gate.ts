@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { authenticate, type Decision, type Refusal } from '../auth/authenticate.ts'
 import { authorize } from '../auth/authorize.ts'
 import { assertWithinRate, countFailure } from '../auth/limits.ts'
@@ -9,7 +8,8 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { Route, SchemeName } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
-import { type Arrival, arrivalOf, destinationOf } from './arrival.ts'
+import type { Arrival, Destination } from './arrival.ts'
+import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
   readonly table: RouteTable<Upstream>
@@ -25,7 +25,10 @@ export interface GateOptions<Upstream> {
  * pass, how often. Answers at once where all is known.
  * @throws GatehouseError, at once or as a rejection, for whatever keeps it from passing
  */
-export type Gate<Upstream> = (request: IncomingMessage) => Route<Upstream> | Promise<Route<Upstream>>
+export type Gate<Upstream> = (
+  arrival: Arrival,
+  destination: Destination,
+) => Route<Upstream> | Promise<Route<Upstream>>
 
 /** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
 const failureCodes = new Set<Code>(['secret-key-invalid'])
@@ -81,7 +84,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   function report({ kind, scheme }: Decision, code: Code | undefined): void {
     const reason = code ?? (kind === 'allowed' && scheme === undefined ? 'anonymous' : 'ok')
     const outcome = code === undefined ? 'allowed' : 'refused'
-    metrics.decisions.inc({ scheme: scheme ?? 'none', outcome, reason })
+    metrics.decisions.of(scheme ?? 'none', outcome, reason).value++
   }
 
   function refuse({ code, isMalformed }: Refusal, { outcome, client }: Arrival): never | Promise<never> {
@@ -98,11 +101,12 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     }
   }
 
-  return function gate(request) {
-    const route = findRoute(table, request)
-    const arrival = arrivalOf(request)
+  return function gate(arrival, destination) {
+    const route = findRoute(table, arrival, destination)
     arrival.outcome.route = route.name
     arrival.outcome.access = route.access
+    // Asked before it is decided: what comes behind an upgrade that is refused is no request.
+    if (route.websocket && asksForWebSocket(arrival.head)) arrival.connection.endAfterAnswer()
     const decision = decide(route, arrival)
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
@@ -110,9 +114,12 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   }
 }
 
-function findRoute<Upstream>(table: RouteTable<Upstream>, request: IncomingMessage): Route<Upstream> {
-  const { hostName, target } = destinationOf(request)
-  const match = table.match(hostName, target, request.method ?? '')
+function findRoute<Upstream>(
+  table: RouteTable<Upstream>,
+  { head, outcome }: Arrival,
+  { hostName, target }: Destination,
+): Route<Upstream> {
+  const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
       return match.route
@@ -121,6 +128,7 @@ function findRoute<Upstream>(table: RouteTable<Upstream>, request: IncomingMessa
     case 'ambiguous':
       throw new GatehouseError('path-ambiguous')
     case 'method':
+      outcome.route = match.only?.name ?? outcome.route
       throw new GatehouseError('method-not-allowed', { allow: match.allowed })
     default:
       return match satisfies never

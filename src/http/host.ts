@@ -1,3 +1,5 @@
+import { copyOf } from '../wire/copy.ts'
+
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or address, and perhaps a port.
 const hostPattern =
   /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
@@ -12,6 +14,6 @@ export function parseHost(host: string): string | undefined {
   const name = hostPattern.exec(host)?.[1]?.toLowerCase()
   if (name === undefined) return undefined
   if (remembered.size >= rememberedMax) remembered.clear()
-  remembered.set(host, name)
+  remembered.set(copyOf(host), copyOf(name))
   return name
 }

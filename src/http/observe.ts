@@ -1,14 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { METHODS } from 'node:http'
 import type { Log } from '../log.ts'
+import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Arrival, arrivalOf, unmatched } from './arrival.ts'
-import type { Refusal } from './broken-request.ts'
+import { type Arrival, unmatched } from './arrival.ts'
+import type { Refusal } from './unreadable.ts'
 
 export interface Observer {
   /** A request has arrived. */
   begin(): void
-  /** It is over: its line is written, its figures are counted. */
-  end(request: IncomingMessage, response: ServerResponse): void
+  /** It is over: its line is written, its figures are counted. @param isComplete whether the whole answer has left */
+  end(arrival: Arrival, isComplete: boolean): void
   /** What came from a client address could not be read. */
   refuse(client: string, refusal: Refusal): void
 }
@@ -22,57 +23,59 @@ export interface ObserverOptions {
 
 /** As nginx calls it: the client closed before there was an answer. Never sent. */
 const clientLeft = 499
-/** Written past the response, straight to the socket. */
-const switchingProtocols = 101
 /** Keys and tokens have no place in a path; one that is there all the same is not written down. */
 const secretInPath = /g(?:sk|ak|rt)_[0-9A-Za-z_-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
 /** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
 const decodingsMax = 3
 /** Of a request that has no readable method. */
 const unknownMethod = 'unknown'
+/** Of a method that is not registered. */
+const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
 export function createObserver({ metrics, log, logsAccess }: ObserverOptions): Observer {
-  function end(request: IncomingMessage, response: ServerResponse): void {
-    const arrival = arrivalOf(request)
+  const figuresOf = remember((route) => createRouteFigures(metrics, route))
+  const upstreamDurationOf = remember((upstream) => metrics.upstreamDuration.of(upstream))
+  const overhead = metrics.overhead.of()
+
+  function end(arrival: Arrival, isComplete: boolean): void {
     const now = performance.now()
-    metrics.inFlight.dec()
-    count(request, response, arrival, now)
-    if (logsAccess) writeLine(request, response, arrival, now)
+    metrics.end()
+    count(arrival, now)
+    if (logsAccess) writeLine(arrival, now, isComplete)
   }
 
-  function count({ method }: IncomingMessage, response: ServerResponse, arrival: Arrival, now: number): void {
-    const { outcome, arrivedAt } = arrival
-    const { route, upstream, sentAt, answeredAt } = outcome
-    metrics.requests.inc({ route, method: method ?? '', code: statusOf(response) })
-    metrics.requestDuration.observe({ route }, (now - arrivedAt) / 1_000)
+  function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
+    const { route, upstream, sentAt, answeredAt, status = clientLeft } = outcome
+    const figures = figuresOf(route)
+    figures.duration.observe((now - arrivedAt) / 1_000)
+    figures.count(head.method, status)
     if (upstream === undefined || sentAt === undefined) return
-    metrics.upstreamDuration.observe({ upstream }, ((answeredAt ?? now) - sentAt) / 1_000)
-    if (answeredAt !== undefined) metrics.overhead.observe((sentAt - arrivedAt + now - answeredAt) / 1_000)
+    upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
+    if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + now - answeredAt) / 1_000)
   }
 
   function writeLine(
-    { method, url }: IncomingMessage,
-    response: ServerResponse,
-    { requestId, client, outcome, arrivedAt, destination }: Arrival,
+    { requestId, head, client, outcome, arrivedAt, destination }: Arrival,
     now: number,
+    isComplete: boolean,
   ): void {
-    const { route, scheme, principal, upstream, code, reason } = outcome
+    const { route, status = clientLeft, scheme, principal, upstream, code, reason } = outcome
     log.info(
       {
         requestId,
         client: client.address,
-        method,
-        path: pathForLog(destination?.target.sentPath ?? url ?? ''),
+        method: head.method,
+        path: pathForLog(destination?.target.sentPath ?? head.target),
         route,
-        status: statusOf(response),
+        status,
         durationMs: Math.round((now - arrivedAt) * 1_000) / 1_000,
         scheme,
         accountId: principal?.accountId,
         upstream,
         code,
         reason,
-        isComplete: response.writableFinished,
+        isComplete,
       },
       'request',
     )
@@ -81,16 +84,51 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
   function refuse(client: string, { requestId, error }: Refusal): void {
     const { code, status, cause } = error
     const reason = cause instanceof Error ? cause.message : undefined
-    metrics.requests.inc({ route: unmatched, method: unknownMethod, code: status })
+    metrics.requests.of(unmatched, unknownMethod, String(status)).value++
     if (!logsAccess) return
     log.info({ requestId, client, route: unmatched, status, code, reason, isComplete: true }, 'request')
   }
 
-  return { begin: () => metrics.inFlight.inc(), end, refuse }
+  return { begin: metrics.begin, end, refuse }
 }
 
-function statusOf({ headersSent, statusCode }: ServerResponse): number {
-  return headersSent || statusCode === switchingProtocols ? statusCode : clientLeft
+/** The series of one route. */
+function createRouteFigures(metrics: Metrics, route: string) {
+  const byMethod = remember((method) => {
+    const byStatus = new Map<number, Count>()
+    return (status: number): Count => {
+      const known = byStatus.get(status)
+      if (known) return known
+      const count = metrics.requests.of(route, method, String(status))
+      byStatus.set(status, count)
+      return count
+    }
+  })
+  return {
+    duration: metrics.requestDuration.of(route),
+    count: (method: string, status: number) => {
+      byMethod(methodLabel(method))(status).value++
+    },
+  }
+}
+
+/** Asks for each name once. The names must be of a closed set. */
+function remember<Value>(ask: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>()
+  return (name) => {
+    const value = known.get(name)
+    if (value !== undefined) return value
+    const asked = ask(name)
+    known.set(name, asked)
+    return asked
+  }
+}
+
+const knownMethods: ReadonlySet<string> = new Set(METHODS)
+
+/** Clients may make up methods, but no label values. */
+function methodLabel(method: string): string {
+  return knownMethods.has(method) ? method : otherMethod
 }
 
 /** Without query, fragment and user, which may hold anything. */

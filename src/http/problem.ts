@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { TLSSocket } from 'node:tls'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type ExceededRate, GatehouseError } from '../errors.ts'
-import { arrivalOf } from './arrival.ts'
+import type { Access } from '../routes/route.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
-import { discardRest } from './early-answer.ts'
+import { dateLine } from './date.ts'
 
 /** When to come back after a 503, in seconds: the breaks it stands for are short. */
 const retryAfterS = 1
@@ -18,12 +19,25 @@ export interface Problem {
   readonly body: string
 }
 
-/** Makes the answer to a failed request, and notes the failure for its log line. */
+interface About {
+  readonly requestId: string
+  readonly access: Access | undefined
+}
+
+/** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
-  const { requestId, outcome } = arrivalOf(request)
-  const { code, title, status, detail, errors, allow, rate, cause } = error
+  return noteProblem(arrivalOf(request), error)
+}
+
+function noteProblem({ requestId, outcome }: Arrival, error: GatehouseError): Problem {
+  const { code, cause } = error
   outcome.code = code
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
+  return describeProblem(error, { requestId, access: outcome.access })
+}
+
+function describeProblem(error: GatehouseError, { requestId, access }: About): Problem {
+  const { code, title, status, detail, errors, allow, rate } = error
   const isChallenge = status === 401 || challenged.has(code)
   return {
     status,
@@ -31,7 +45,7 @@ export function createProblem(request: IncomingMessage, error: GatehouseError): 
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
       'X-Request-Id': requestId,
-      ...(isChallenge && { 'WWW-Authenticate': challenges(code, outcome.access) }),
+      ...(isChallenge && { 'WWW-Authenticate': challenges(code, access) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
       ...(status === 503 && { 'Retry-After': String(retryAfterS) }),
@@ -50,11 +64,11 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
   }
 }
 
-/** Answers with a problem, unless an answer is under way: that one is broken off. */
+/** Answers a request of the JSON scope with a problem, unless an answer is under way: that one is broken off. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(request, error)
   if (response.headersSent) {
-    breakOff(request, response)
+    arrivalOf(request).connection.breakOff()
     return
   }
   prepareEarlyAnswer(request, response)
@@ -62,18 +76,56 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   response.end(body)
 }
 
-/** Ends an answer so that nobody can take it for a whole one. */
-function breakOff({ httpVersionMinor, socket }: IncomingMessage, response: ServerResponse): void {
-  // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset tells it.
-  if (httpVersionMinor === 0 && !(socket instanceof TLSSocket)) socket.resetAndDestroy()
-  else response.destroy()
-}
-
 /** To be called before any answer that does not depend on the body. */
 export function prepareEarlyAnswer(request: IncomingMessage, response: ServerResponse): void {
-  // A client that waits for 100 will not send the body now, or cannot be told from one that does.
-  if (request.headers.expect !== undefined) response.shouldKeepAlive = false
-  discardRest(request)
+  if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
+}
+
+/** Answers with a problem, unless an answer is under way: that one is broken off. */
+export function answerProblem(arrival: Arrival, error: GatehouseError): void {
+  const { connection, outcome } = arrival
+  const problem = noteProblem(arrival, error)
+  if (connection.isHeadSent) {
+    connection.breakOff()
+    return
+  }
+  outcome.status = problem.status
+  writeProblem(connection, problem)
+}
+
+/** Answers where there is no request to answer. */
+export function answerUnreadable(
+  connection: ClientConnection,
+  error: GatehouseError,
+  requestId: string,
+): void {
+  writeProblem(connection, describeProblem(error, { requestId, access: undefined }))
+}
+
+function writeProblem(connection: ClientConnection, { status, headers, body }: Problem): void {
+  // What is not ASCII in it is written as an escape, so that a character is a byte.
+  const text = notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body
+  let lines = ''
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (typeof value === 'string') lines += `${name}: ${value}\r\n`
+    else for (const each of value) lines += `${name}: ${each}\r\n`
+  }
+  const isHead = connection.head?.method === 'HEAD'
+  const length = `Content-Length: ${text.length}\r\n`
+  connection.respond(
+    status,
+    STATUS_CODES[status] ?? '',
+    lines + dateLine() + length,
+    isHead ? 'none' : 'counted',
+  )
+  connection.end(text)
+}
+
+const notAscii = /[^ -~]/
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Any error as one that may be told: what is not ours is `internal`, without a word of it. */

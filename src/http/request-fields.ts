@@ -1,16 +1,12 @@
 /** The header fields that decide about a request, read in one pass over what arrived. */
 export interface RequestFields {
-  /** What the fields take, plainly written. */
-  readonly headerBytes: number
   /** undefined where there is none. */
   readonly host: string | undefined
   readonly isHostRepeated: boolean
   readonly secretKey: string | undefined
   readonly authorization: string | undefined
-  /** Whether SecretKey or Authorization came more than once: Node would show only one of them. */
+  /** Whether SecretKey or Authorization came more than once. */
   readonly isCredentialRepeated: boolean
-  readonly contentLength: string | undefined
-  readonly transferEncoding: string | undefined
   /** Names in Connection beyond the usual, in lower case; undefined where there are none. */
   readonly connectionNames: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
@@ -26,14 +22,11 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 /** @param rawHeaders name, value, name, value, as they arrived */
 export function readRequestFields(rawHeaders: readonly string[]): RequestFields {
   const fields: Mutable<RequestFields> = {
-    headerBytes: 0,
     host: undefined,
     isHostRepeated: false,
     secretKey: undefined,
     authorization: undefined,
     isCredentialRepeated: false,
-    contentLength: undefined,
-    transferEncoding: undefined,
     connectionNames: undefined,
     requestId: undefined,
     forwardedFor: undefined,
@@ -42,12 +35,8 @@ export function readRequestFields(rawHeaders: readonly string[]): RequestFields 
   }
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    const value = rawHeaders[index + 1] ?? ''
-    // With `:`, the end of the line and, before a value, a space.
-    fields.headerBytes += name.length + value.length + (value === '' ? 3 : 4)
     // Most names are of another length than any of these, and cost no more than this.
-    if (!lengths.has(name.length)) continue
-    readField(fields, name.toLowerCase(), value)
+    if (isOfLength[name.length] === 1) readField(fields, name.toLowerCase(), rawHeaders[index + 1] ?? '')
   }
   return fields
 }
@@ -65,13 +54,6 @@ function readField(fields: Mutable<RequestFields>, name: string, value: string):
     case 'authorization':
       if (fields.authorization !== undefined) fields.isCredentialRepeated = true
       fields.authorization = value
-      break
-    case 'content-length':
-      fields.contentLength = value
-      break
-    case 'transfer-encoding':
-      fields.transferEncoding =
-        fields.transferEncoding === undefined ? value : `${fields.transferEncoding},${value}`
       break
     case 'connection':
       fields.connectionNames = addNames(fields.connectionNames, value)
@@ -91,12 +73,13 @@ function readField(fields: Mutable<RequestFields>, name: string, value: string):
   }
 }
 
-const lengths = new Set(
-  [
-    ...['host', 'secretkey', 'authorization', 'content-length', 'transfer-encoding', 'connection'],
-    ...['x-request-id', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'],
-  ].map(({ length }) => length),
-)
+const isOfLength = new Uint8Array(32)
+for (const { length } of [
+  ...['host', 'secretkey', 'authorization', 'connection'],
+  ...['x-request-id', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'],
+]) {
+  isOfLength[length] = 1
+}
 
 const usual = new Set(['', 'keep-alive', 'close', 'upgrade'])
 

@@ -1,22 +1,17 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
-import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { GatehouseError } from '../errors.ts'
-import { plainAddress, type TrustedProxies } from '../proxy/client.ts'
+import type { TrustedProxies } from '../proxy/client.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { Unreadable } from '../wire/connection-events.ts'
+import { createListener, type ListenerTerms } from '../wire/listener.ts'
+import type { RequestHead } from '../wire/request-head.ts'
 import { ownPaths } from './api.ts'
 import { type Arrival, createArrival, readDestination } from './arrival.ts'
-import { answerBrokenRequest } from './broken-request.ts'
-import { lineOf } from './line.ts'
 import type { Observer } from './observe.ts'
-import { sendProblem, toGatehouseError } from './problem.ts'
-import { createUpgradeResponse } from './upgrade.ts'
+import { createOwnEndpoints, type OwnScope } from './own-endpoints.ts'
+import { answerProblem, toGatehouseError } from './problem.ts'
+import type { CarryOut } from './proxy.ts'
+import { refuseUnreadable } from './unreadable.ts'
 
 /** How clients are listened to. */
 export interface ServerTerms {
@@ -27,167 +22,85 @@ export interface ServerTerms {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
 
-/** Where requests of one kind go on. */
-export interface Scope {
-  routing(request: IncomingMessage, response: ServerResponse): void
-}
-
 export interface GatewayServerOptions extends ServerTerms {
   /** 48 bytes that seal TLS sessions, so that another worker can take them up; default: its own. */
   readonly ticketKeys?: Buffer | undefined
   readonly trusted: TrustedProxies
   readonly observer: Observer
-  readonly api: Scope
-  readonly proxy: Scope
-  /** Whether an upgrade request is for a route that takes it; if not it is an ordinary one. */
-  takesUpgrade(request: IncomingMessage): boolean
+  readonly api: OwnScope
+  readonly proxy: CarryOut
   /** Whether answers are to say that the connection ends: asked for each. */
   isDraining(): boolean
+  /** A connection could not be taken. */
+  onAcceptError(error: Error): void
 }
-
-/** How often Node looks for requests that take too long to arrive. */
-const checkIntervalMs = 500
-const keepAliveDelayMs = 30_000
-/** Of a head: what stands around method, target and fields. */
-const frameBytes = '  HTTP/1.1\r\n\r\n'.length
 
 export interface GatewayServer {
   readonly server: Server
-  /** Answers that have not ended yet. */
-  readonly active: ReadonlySet<ServerResponse>
+  readonly connections: ReadonlySet<ClientConnection>
+  /** Requests that have not been answered. */
+  readonly active: ReadonlyMap<ClientConnection, Arrival>
+  /** Answers of the gateway itself that have not begun are to say that the connection ends. */
+  startDrain(): void
   /** Takes other terms for what comes from now on; whether there is TLS stays as it was. */
   adapt(terms: ServerTerms): void
 }
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, api, proxy, isDraining, ticketKeys } = options
-  let { headersBytesMax } = options
-  const active = new Set<ServerResponse>()
+  const { trusted, observer, proxy, ticketKeys } = options
+  const active = new Map<ClientConnection, Arrival>()
+  const own = createOwnEndpoints(options.api)
 
-  function receive(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    const line = lineOf(socket)
-    if (line.current) line.wait(() => carryOut(request, response))
-    // Behind a request that ends the connection nothing is a request.
-    else if (socket.writable) carryOut(request, response)
-  }
-
-  function receiveUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const line = lineOf(socket)
-    const turn = () => carryOut(request, createUpgradeResponse(request, { socket, head }))
-    if (line.current) line.wait(turn)
-    else if (socket.writable) turn()
-  }
-
-  function carryOut(request: IncomingMessage, response: ServerResponse): void {
-    const line = lineOf(request.socket)
-    const arrival = createArrival(request, trusted)
-    line.current = response
+  function onRequest(connection: ClientConnection, head: RequestHead): void {
+    const arrival = createArrival(connection, head, trusted)
     observer.begin()
-    active.add(response)
-    response.once('close', () => {
-      active.delete(response)
-      observer.end(request, response)
-      line.next()
-    })
-    if (isDraining()) response.shouldKeepAlive = false
+    active.set(connection, arrival)
     try {
-      const unreadable = findUnreadable(request, arrival, headersBytesMax)
-      if (unreadable) {
-        response.shouldKeepAlive = false
-        throw unreadable
-      }
-      scopeOf(request).routing(request, response)
+      carryOut(arrival)
     } catch (error) {
-      sendProblem(request, response, toGatehouseError(error))
+      answerProblem(arrival, toGatehouseError(error))
     }
   }
 
-  function scopeOf(request: IncomingMessage): Scope {
-    const { method } = request
-    if (method === 'CONNECT') throw new GatehouseError('method-not-allowed', { allow: [] })
-    if (ownPaths.has(readDestination(request).target.path)) return api
-    if (method === 'TRACE') throw new GatehouseError('method-not-allowed', { allow: [] })
-    return proxy
+  function carryOut(arrival: Arrival): void {
+    // It need not name a path, and is taken nowhere.
+    if (arrival.head.method === 'CONNECT' && !arrival.head.target.startsWith('/')) {
+      throw new GatehouseError('method-not-allowed', { allow: [] })
+    }
+    const destination = readDestination(arrival)
+    if (ownPaths.has(destination.target.path)) own.carryOut(arrival)
+    else proxy(arrival, destination)
   }
 
-  const server = openServer(options, receive)
-  // With a listener Node sends no 100 by itself: it is sent when the body is wanted.
-  server.on('checkContinue', receive)
-  // Other expectations are the upstream's to judge.
-  server.on('checkExpectation', receive)
-  server.on('upgrade', receiveUpgrade)
-  server.on('connect', receiveUpgrade)
-  server.on('clientError', (error: Error, socket: Socket) => {
-    const client = plainAddress(socket.remoteAddress ?? '')
-    answerBrokenRequest(socket, error, (refusal) => observer.refuse(client, refusal))
+  function onUnreadable(connection: ClientConnection, what: Unreadable): void {
+    observer.refuse(connection.peerAddress, refuseUnreadable(connection, what))
+  }
+
+  function onEnd(connection: ClientConnection, isComplete: boolean): void {
+    const arrival = active.get(connection)
+    if (!arrival) return
+    active.delete(connection)
+    observer.end(arrival, isComplete)
+  }
+
+  const { server, connections, adapt } = createListener({
+    ...listenerTerms(options),
+    ...{ onRequest, onUnreadable, onEnd },
+    isDraining: options.isDraining,
+    onAcceptError: options.onAcceptError,
   })
-  // As many header fields as fit: what is cut off silently could be what counts.
-  server.maxHeadersCount = 0
 
-  function adapt(terms: ServerTerms): void {
-    headersBytesMax = terms.headersBytesMax
-    Object.assign(server, timeLimits(terms), { maxHeaderSize: terms.headersBytesMax })
-    if (server instanceof TlsServer && terms.tls)
-      server.setSecureContext(secureContext(terms.tls, ticketKeys))
+  function listenerTerms(terms: ServerTerms): ListenerTerms {
+    const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, tls } = terms
+    return {
+      ...{ requestTimeoutMs, keepAliveTimeoutMs, headBytesMax: headersBytesMax },
+      tls: tls && { ...tls, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) },
+    }
   }
 
-  return { server, active, adapt }
-}
-
-function openServer(options: GatewayServerOptions, receive: RequestListener) {
-  const { tls, requestTimeoutMs, ticketKeys } = options
-  if (!tls) return createServer(serverOptions(options), receive)
-  const handshake = { ALPNProtocols: ['http/1.1'], handshakeTimeout: requestTimeoutMs }
-  return createTlsServer(
-    { ...serverOptions(options), ...secureContext(tls, ticketKeys), ...handshake },
-    receive,
-  )
-}
-
-function secureContext({ cert, key }: NonNullable<ServerTerms['tls']>, ticketKeys: Buffer | undefined) {
-  return { cert, key, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) } as const
-}
-
-function timeLimits({ requestTimeoutMs, keepAliveTimeoutMs }: ServerTerms) {
   return {
-    headersTimeout: requestTimeoutMs,
-    // A body may take as long as it moves: upstream and JSON scope watch for silence.
-    requestTimeout: 0,
-    keepAliveTimeout: keepAliveTimeoutMs,
-  }
-}
-
-/** What keeps a request from being read in one way only, or is too long. */
-function findUnreadable(
-  { method = '', url = '', httpVersionMinor }: IncomingMessage,
-  { fields }: Arrival,
-  headersBytesMax: number,
-): GatehouseError | undefined {
-  const { headerBytes, transferEncoding } = fields
-  // Node counts less than what is sent: neither the names' colons nor the ends of lines.
-  if (method.length + url.length + frameBytes + headerBytes > headersBytesMax) {
-    return new GatehouseError('headers-too-large')
-  }
-  if (transferEncoding === undefined) return undefined
-  // RFC 9112 6.1: HTTP/1.0 knows no transfer coding, and what is not known cannot be read.
-  if (httpVersionMinor !== 0 && transferEncoding.toLowerCase() === 'chunked') return undefined
-  return new GatehouseError('request-invalid', { detail: 'No transfer coding but chunked is supported.' })
-}
-
-function serverOptions(options: GatewayServerOptions): ServerOptions {
-  const { headersBytesMax, takesUpgrade } = options
-  return {
-    ...timeLimits(options),
-    connectionsCheckingInterval: checkIntervalMs,
-    maxHeaderSize: headersBytesMax,
-    // Host is judged with the rest of the request, so that its absence gets an answer like any other.
-    requireHostHeader: false,
-    // An answer that is under way has the connection: behind it an upgrade is an ordinary request.
-    shouldUpgradeCallback: (request) => !lineOf(request.socket).current && takesUpgrade(request),
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: keepAliveDelayMs,
+    ...{ server, connections, active, startDrain: own.startDrain },
+    adapt: (terms) => adapt(listenerTerms(terms)),
   }
 }

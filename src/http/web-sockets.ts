@@ -5,7 +5,6 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
 import { signingKeyIdOf } from '../tokens/access-token.ts'
-import { arrivalOf } from './arrival.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
@@ -115,8 +114,8 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
   }
 }
 
-function admissionOf({ request }: AcceptedUpgrade): Admission | undefined {
-  const { outcome, fields } = arrivalOf(request)
+function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
+  const { outcome, fields } = arrival
   const { principal, access } = outcome
   if (!principal || !access) return undefined
   const admission = { principal, access, keyDigest: undefined, signedBy: undefined }

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import { plainAddress } from '../wire/address.ts'
 
 /** Where a request comes from, and by which name the client knows the gateway. */
 export interface Client {
@@ -38,11 +39,6 @@ export function createTrustedProxies(ranges: readonly Range[]): TrustedProxies {
   for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
   if (ranges.length === 0) return { has: () => false }
   return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
-}
-
-/** An address without the IPv6 form of an IPv4 one. */
-export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }
 
 /** Believes what stands in X-Forwarded-* from a trusted proxy, and from nobody else. */

@@ -1,3 +1,5 @@
+import { copyOf } from '../wire/copy.ts'
+
 /** What becomes of a request header, whoever sent it. */
 export type HeaderRule =
   /** Forwarded as it is. */
@@ -69,7 +71,7 @@ export function createHeaderRules(configured: readonly string[]): HeaderRules {
       // Made-up names must not fill the memory; the usual ones are back after a few requests.
       if (remembered.size >= rememberedMax) remembered.clear()
       const rule = workOut(name)
-      remembered.set(name, rule)
+      remembered.set(copyOf(name), rule)
       return rule
     },
   }

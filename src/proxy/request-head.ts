@@ -1,14 +1,9 @@
 import type { Principal } from '../auth/principal.ts'
 import type { Route } from '../routes/route.ts'
+import type { RequestBody } from '../wire/request-head.ts'
 import type { Client } from './client.ts'
 import { withoutCookie } from './cookies.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
-
-/** How the body of a request ends, as the client announced it. */
-export type RequestBody =
-  | { readonly kind: 'none'; readonly isEmpty: boolean }
-  | { readonly kind: 'counted'; readonly length: number }
-  | { readonly kind: 'chunked' }
 
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */

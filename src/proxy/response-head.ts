@@ -19,49 +19,57 @@ export interface ResponseHeadInput {
   readonly mayHaveTrailers: boolean
   /** As the target would call itself in Location. */
   readonly targetOrigin: string
-  /** As the client calls the gateway. */
-  readonly clientOrigin: string
+  /** As the client calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly protocol: string; readonly host: string }
 }
 
-/** The headers for the client: as they came, less those of the connection, and without the target's address. */
-export function responseHeaders({
+/**
+ * The header lines for the client, each ended by CR LF: as they came, less those of the connection, and
+ * without the target's address.
+ */
+export function responseLines({
   status,
   headers,
   mayHaveTrailers,
   targetOrigin,
-  clientOrigin,
-}: ResponseHeadInput): string[] {
+  client,
+}: ResponseHeadInput): string {
   const nominated = nominatedNames(headers)
-  // Of no body there is no length (RFC 9110 8.6): whoever believed it would wait for one.
-  const mayHaveLength = status >= 200 && status !== 204
-  const kept: string[] = []
+  let lines = ''
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    const lower = name.toLowerCase()
+    const lower = isOfLength[name.length] === 1 || nominated ? name.toLowerCase() : ''
     if (hopByHop.has(lower) || nominated?.has(lower)) continue
     if (lower === 'trailer' && !mayHaveTrailers) continue
-    if (lower === 'content-length' && !mayHaveLength) continue
+    // Of no body there is no length (RFC 9110 8.6): whoever believed it would wait for one.
+    if (lower === 'content-length' && (status < 200 || status === 204)) continue
     const isLocation = lower === 'location' || lower === 'content-location'
-    kept.push(name, isLocation ? withoutOrigin(value, targetOrigin, clientOrigin) : value)
+    lines += `${name}: ${isLocation ? withoutOrigin(value, targetOrigin, client) : value}\r\n`
   }
-  return kept
+  return lines
 }
 
-/** Trailer fields that may pass: no framing, routing or credentials (RFC 9110 6.5.1). */
-export function responseTrailers(trailers: readonly string[]): [string, string][] {
-  const kept: [string, string][] = []
+/** Trailer lines that may pass: no framing, routing or credentials (RFC 9110 6.5.1). */
+export function responseTrailerLines(trailers: readonly string[]): string {
+  let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
     const name = trailers[index] ?? ''
-    if (!notInTrailers.has(name.toLowerCase())) kept.push([name, trailers[index + 1] ?? ''])
+    if (!notInTrailers.has(name.toLowerCase())) lines += `${name}: ${trailers[index + 1]}\r\n`
   }
-  return kept
+  return lines
 }
 
 const notInTrailers = new Set([
   ...hopByHop,
   ...['content-length', 'content-encoding', 'content-type', 'content-range', 'trailer', 'set-cookie', 'host'],
 ])
+
+/** The lengths of names that are not just passed on: most names are of another. */
+const isOfLength = new Uint8Array(256)
+for (const { length } of [...hopByHop, 'trailer', 'content-length', 'location', 'content-location']) {
+  isOfLength[length] = 1
+}
 
 /** Names that the upstream's Connection says are only for us; undefined where it says nothing of the kind. */
 function nominatedNames(headers: readonly string[]): Set<string> | undefined {
@@ -82,12 +90,16 @@ function nominatedNames(headers: readonly string[]): Set<string> | undefined {
 const beginning = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
 
 /** The address of the target, however it is written, becomes the one that the client knows. */
-function withoutOrigin(location: string, targetOrigin: string, clientOrigin: string): string {
+function withoutOrigin(
+  location: string,
+  targetOrigin: string,
+  { protocol, host }: ResponseHeadInput['client'],
+): string {
   const [written, scheme, authority = ''] = beginning.exec(location) ?? []
   if (written === undefined) return location
   const targetScheme = targetOrigin.slice(0, targetOrigin.indexOf('//'))
   if (originOf(scheme ?? targetScheme, authority) !== targetOrigin) return location
-  const known = scheme === undefined ? clientOrigin.slice(clientOrigin.indexOf('//')) : clientOrigin
+  const known = scheme === undefined ? `//${host}` : `${protocol}://${host}`
   return known + location.slice(written.length)
 }
 

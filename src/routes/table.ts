@@ -5,7 +5,12 @@ export type Match<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous' }
-  | { readonly kind: 'method'; readonly allowed: readonly string[] }
+  | {
+      readonly kind: 'method'
+      readonly allowed: readonly string[]
+      /** The route of the path, where there is no other. */
+      readonly only: Route<Upstream> | undefined
+    }
 
 /** Routes that share a host and a prefix: the method tells them apart. */
 type Place<Upstream> = readonly Route<Upstream>[]
@@ -32,10 +37,16 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   function match(host: string, target: Target, method: string): Match<Upstream> {
     const place = findPlace(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
     if (place === undefined) return none
-    const route = place.find(({ methods }) => methods === undefined || methods.has(method))
+    const route = neverTaken.has(method) ? undefined : findRoute(place, method)
     if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash))
       return ambiguous
-    if (route === undefined) return { kind: 'method', allowed: allowedMethods(place) }
+    if (route === undefined) {
+      return {
+        kind: 'method',
+        allowed: allowedMethods(place),
+        only: place.length === 1 ? place[0] : undefined,
+      }
+    }
     return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
   }
 
@@ -44,6 +55,15 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 
 const none = { kind: 'none' } as const
 const ambiguous = { kind: 'ambiguous' } as const
+
+/** They are about the connection to the gateway itself, and never forwarded. */
+const neverTaken = new Set(['TRACE', 'CONNECT'])
+/** What Allow names where a route takes any method: those that RFC 9110 9 defines, and PATCH. */
+const usualMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+
+function findRoute<Upstream>(place: Place<Upstream>, method: string): Route<Upstream> | undefined {
+  return place.find(({ methods }) => methods === undefined || methods.has(method))
+}
 
 /**
  * How little a route says of its methods: within a place the one that says most comes first. A route that
@@ -79,5 +99,5 @@ function findPlace<Upstream>(
 }
 
 function allowedMethods(place: Place<unknown>): readonly string[] {
-  return [...new Set(place.flatMap(({ methods }) => [...(methods ?? [])]))].toSorted()
+  return [...new Set(place.flatMap(({ methods }) => [...(methods ?? usualMethods)]))].toSorted()
 }

@@ -10,7 +10,8 @@ export interface Target {
   readonly hasEncodedSlash: boolean
 }
 
-const absoluteForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/
+// RFC 9110 4.2: only what HTTP serves, with a host, and without a user (4.2.4).
+const absoluteForm = /^https?:\/\/[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+(?=[/?#]|$)/i
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 // Control characters, raw or encoded, in the path; raw ones in the query too.
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/

@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
-import type { Connection, ExchangeEvents, RequestTerms } from './connection.ts'
+import type { ResponseFraming } from '../wire/response-writer.ts'
+import type { Connection } from './connection.ts'
+import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
+import type { Waiter } from './pool.ts'
 import type { ResponseHead } from './response-parser.ts'
 import type { Target } from './target.ts'
 
@@ -31,9 +34,10 @@ const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
  * target: when no connection was made, or when it is safe to repeat. A kept connection that the target
  * closed at the same moment is no failure of the target: a new one to it is tried first.
  */
-export class Call implements ExchangeEvents {
+export class Call implements ExchangeEvents, Waiter {
   readonly #options: CallOptions
-  readonly #tried = new Set<Target>()
+  /** Others than the present one. */
+  #tried: readonly Target[] = []
   #target: Target
   #connection: Connection | undefined
   #cancelAcquire: (() => void) | undefined
@@ -46,7 +50,6 @@ export class Call implements ExchangeEvents {
   }
 
   start(): void {
-    this.#tried.add(this.#target)
     this.#acquire()
   }
 
@@ -78,9 +81,13 @@ export class Call implements ExchangeEvents {
     this.#options.events.onInformation(head)
   }
 
-  onHead(head: ResponseHead): void {
+  onHead(head: ResponseHead, framing: ResponseFraming): void {
     this.#isAnswered = true
-    this.#options.events.onHead(head)
+    this.#options.events.onHead(head, framing)
+  }
+
+  onRead(): void {
+    this.#options.events.onRead()
   }
 
   onData(chunk: Buffer): void {
@@ -110,22 +117,18 @@ export class Call implements ExchangeEvents {
       return
     }
     this.#isFresh = next === this.#target
+    if (!this.#isFresh) this.#tried = [...this.#tried, this.#target]
     this.#target = next
-    this.#tried.add(next)
     this.#acquire()
   }
 
   #acquire(): void {
     const { pool } = this.#target
     const { isUpgrade } = this.#options.request
-    const waiter = {
-      onConnection: (connection: Connection) => this.#send(connection),
-      onFailure: (failure: UpstreamFailure) => this.onFailure(failure),
-    }
-    this.#cancelAcquire = isUpgrade ? pool.open(waiter) : pool.acquire(waiter, { isFresh: this.#isFresh })
+    this.#cancelAcquire = isUpgrade ? pool.open(this) : pool.acquire(this, this.#isFresh)
   }
 
-  #send(connection: Connection): void {
+  onConnection(connection: Connection): void {
     const { request, events, idleTimeoutMs } = this.#options
     const { method, isUpgrade, body, responseTimeoutMs } = request
     this.#cancelAcquire = undefined
@@ -144,7 +147,7 @@ export class Call implements ExchangeEvents {
     const isRepeatable = request.body === 'none' && repeatable.has(request.method)
     if (!isUnsent && !isRepeatable) return undefined
     if (wasReused && !this.#isFresh) return this.#target
-    if (this.#tried.size > retryAttempts) return undefined
-    return targets.find((target) => !this.#tried.has(target))
+    if (this.#tried.length >= retryAttempts) return undefined
+    return targets.find((target) => target !== this.#target && !this.#tried.includes(target))
   }
 }

@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net'
+import { StraightReader } from '../wire/straight-reader.ts'
+import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
+import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import {
   type ConnectionTerms,
@@ -8,28 +11,6 @@ import {
   ResponseParser,
 } from './response-parser.ts'
 
-/** What is known of a request before its body. */
-export interface RequestTerms {
-  readonly method: string
-  readonly isUpgrade: boolean
-  /** `counted` = as long as its Content-Length says, which whoever writes it sees to. */
-  readonly body: 'none' | 'counted' | 'chunked'
-  readonly responseTimeoutMs: number
-  readonly idleTimeoutMs: number
-}
-
-/** What happens to a request; after onEnd, onUpgrade or onFailure nothing more does. */
-export interface ExchangeEvents {
-  onInformation(head: ResponseHead): void
-  onHead(head: ResponseHead): void
-  onData(chunk: Buffer): void
-  onEnd(trailers: readonly string[]): void
-  onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
-  onFailure(failure: UpstreamFailure): void
-  /** More of the body may be written. */
-  onDrain(): void
-}
-
 /** How long an idle connection is kept where the upstream does not say: less than servers usually do. */
 const keptIdleMs = 4_000
 /** A connection is given up this long before the upstream said it would. */
@@ -37,9 +18,15 @@ const keepAliveMarginMs = 1_000
 /** How long an answer is read on that the target gave before it closed. */
 const lastWordsMs = 1_000
 
+/** How late a timeout may be noticed. */
+const sweepMs = 50
+const sweep = new Sweep(sweepMs)
+const never = Number.POSITIVE_INFINITY
+
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
-export class Connection {
+export class Connection implements Expiring {
   readonly socket: Socket
+  readonly #reader: StraightReader
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
@@ -49,8 +36,11 @@ export class Connection {
   #isRequestSent = false
   #isHeadReceived = false
   #isHandedOver = false
-  #timer: NodeJS.Timeout | undefined
-  #isTimerForHead = false
+  /** Of the head of the response, or of the silence within a body. */
+  deadline = never
+  #isDeadlineForHead = false
+  /** Whether it is us who do not read. */
+  #isHeld = false
   /** Set once the target takes no more of the body. */
   #lastWords: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
@@ -60,12 +50,13 @@ export class Connection {
 
   constructor(socket: Socket) {
     this.socket = socket
-    socket.on('data', this.#receive)
+    this.#reader = new StraightReader(socket, this.#receive)
     socket.on('drain', this.#drained)
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
     socket.on('close', this.#closed)
-    catchWriteErrors(socket, this.#hearLastWords)
+    catchWriteErrors(socket, this.#maySayLastWords, this.#hearLastWords)
+    sweep.add(this)
   }
 
   /** Sends the head of a request. @param head with the empty line at its end, in Latin-1 */
@@ -75,6 +66,8 @@ export class Connection {
     this.#parser = new ResponseParser(this.#responseEvents, terms)
     this.#isHeadReceived = false
     this.#isRequestSent = terms.body === 'none'
+    this.#isDeadlineForHead = false
+    this.#isHeld = false
     this.#connectionTerms = undefined
     this.socket.write(head, 'latin1')
     this.#watch()
@@ -82,7 +75,7 @@ export class Connection {
 
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
-    this.#timer?.refresh()
+    this.#watch()
     if (this.#terms?.body !== 'chunked') return this.socket.write(chunk)
     if (chunk.length === 0) return true
     this.socket.cork()
@@ -101,28 +94,33 @@ export class Connection {
     else this.#watch()
   }
 
+  /** While it is not read nobody can tell whether the target is silent. */
   pause(): void {
-    this.socket.pause()
+    this.#isHeld = true
+    this.#watch()
+    this.#reader.pause()
   }
 
   resume(): void {
-    this.#timer?.refresh()
-    this.socket.resume()
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#watch()
+    this.#reader.resume()
   }
 
   /** Gives up the request and the connection; nothing more is told. */
   destroy(): void {
     this.#events = undefined
-    this.#stopTimer()
+    this.#stopWatching()
     this.socket.destroy()
   }
 
   readonly #responseEvents: ResponseEvents = {
     onInformation: (head) => this.#events?.onInformation(head),
-    onHead: (head, connectionTerms) => {
+    onHead: (head, connectionTerms, framing) => {
       this.#isHeadReceived = true
       this.#connectionTerms = connectionTerms
-      this.#events?.onHead(head)
+      this.#events?.onHead(head, framing)
     },
     onData: (chunk) => this.#events?.onData(chunk),
     onEnd: (trailers) => this.#events?.onEnd(trailers),
@@ -140,7 +138,10 @@ export class Connection {
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return
       if (parser.isComplete) this.#complete(rest.length === 0)
-      else this.#watch()
+      else {
+        this.#watch()
+        this.#events.onRead()
+      }
     } catch (error) {
       this.#fail(
         error instanceof UpstreamFailure
@@ -168,13 +169,14 @@ export class Connection {
   }
 
   readonly #closed = (): void => {
+    sweep.remove(this)
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.onFree(false)
   }
 
   /** The response is whole. If the request is not, the target no longer wants it: the connection is of no use. */
   #complete(isClean: boolean): void {
-    this.#stopTimer()
+    this.#stopWatching()
     this.#events = undefined
     this.#parser = undefined
     const terms = this.#connectionTerms
@@ -186,15 +188,17 @@ export class Connection {
     const keptMs = Math.max(0, (terms.keepAliveMs ?? keptIdleMs + keepAliveMarginMs) - keepAliveMarginMs)
     this.reusableUntil = performance.now() + keptMs
     this.isReused = true
-    this.socket.resume()
+    this.#reader.resume()
     this.onFree(true)
   }
 
   #handOver(head: ResponseHead, rest: Buffer): void {
     const events = this.#events
-    this.#stopTimer()
+    this.#stopWatching()
+    sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
+    this.#reader.release()
     this.socket.removeAllListeners()
     // What the new owner adds of its own takes over from here; until then an error must not be fatal.
     this.socket.on('error', () => {})
@@ -202,8 +206,10 @@ export class Connection {
   }
 
   /** A target that closes within a body may have said why, such as 413: that is still to be heard. */
+  readonly #maySayLastWords = (): boolean => this.#terms?.body !== 'none'
+
   readonly #hearLastWords = (error: Error): boolean => {
-    if (!this.#events || this.#terms?.body === 'none') return false
+    if (!this.#events) return false
     this.#lastWords ??= setTimeout(() => this.#broken(error), lastWordsMs)
     return true
   }
@@ -219,28 +225,23 @@ export class Connection {
     const terms = this.#terms
     if (!terms || !this.#events || this.#lastWords) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    if (this.#timer && this.#isTimerForHead === isWaiting) {
-      // The head must be there in time as a whole: a 1xx does not prolong it.
-      if (!isWaiting) this.#timer.refresh()
-      return
-    }
-    this.#stopTimer()
-    this.#isTimerForHead = isWaiting
+    // The head must be there in time as a whole: a 1xx does not prolong it.
+    if (isWaiting && this.#isDeadlineForHead) return
+    this.#isDeadlineForHead = isWaiting
     const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs
-    this.#timer = setTimeout(this.#timedOut, timeoutMs)
+    this.deadline = this.#isHeld ? never : performance.now() + timeoutMs
   }
 
-  readonly #timedOut = (): void => {
-    if (this.#isTimerForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
+  expire(): void {
+    if (this.#isDeadlineForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
     // Who is silent: a client that sends no more, or a target that takes or gives no more?
     else if (!this.#isRequestSent && !this.socket.writableNeedDrain) {
       this.#fail(new UpstreamFailure('body-stalled', 'the client sends no more of the body'))
     } else this.#fail(new UpstreamFailure('idle-timeout', 'silence within a body'))
   }
 
-  #stopTimer(): void {
-    clearTimeout(this.#timer)
+  #stopWatching(): void {
+    this.deadline = never
     clearTimeout(this.#lastWords)
-    this.#timer = undefined
   }
 }

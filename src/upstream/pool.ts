@@ -40,7 +40,7 @@ export class Pool {
    * @param isFresh not an idle one
    * @returns how to cancel
    */
-  acquire(waiter: Waiter, { isFresh }: { readonly isFresh: boolean }): () => void {
+  acquire(waiter: Waiter, isFresh: boolean): () => void {
     const connection = isFresh ? undefined : this.#takeIdle()
     if (connection) {
       waiter.onConnection(connection)

@@ -1,6 +1,9 @@
-import { ChunkedDecoder } from './chunked-decoder.ts'
+import { ChunkedDecoder } from '../wire/chunked-decoder.ts'
+import { isTooLong, readFieldLines } from '../wire/field-lines.ts'
+import { MalformedMessage } from '../wire/malformed.ts'
+import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
-import { isTooLong, parseFieldLines } from './field-lines.ts'
+import { type Framing, readFraming } from './response-framing.ts'
 
 /** The head of a response, as it was sent. */
 export interface ResponseHead {
@@ -14,7 +17,7 @@ export interface ResponseHead {
 export interface ResponseEvents {
   /** 1xx but 101. */
   onInformation(head: ResponseHead): void
-  onHead(head: ResponseHead, connection: ConnectionTerms): void
+  onHead(head: ResponseHead, connection: ConnectionTerms, framing: ResponseFraming): void
   onData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onEnd(trailers: readonly string[]): void
@@ -99,22 +102,23 @@ export class ResponseParser {
       return nothing
     }
     this.#pending = undefined
-    return this.#acceptHead(bytes.toString('latin1', 0, end + 2), bytes.subarray(end + headEnd.length))
+    return this.#acceptHead(bytes.subarray(0, end + 2), bytes.subarray(end + headEnd.length))
   }
 
-  #acceptHead(text: string, rest: Buffer): Buffer {
-    const head = parseHead(text)
+  #acceptHead(bytes: Buffer, rest: Buffer): Buffer {
+    const head = parseHead(bytes)
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readFraming(head.headers, text.startsWith('HTTP/1.0'))
+    const framing = readFraming(head.headers, bytes[versionAt] === 0x30)
     this.#state = this.#bodyState(head.status, framing)
-    this.#events.onHead(head, {
+    const terms = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
       keepAliveMs: framing.keepAliveMs,
-    })
+    }
+    this.#events.onHead(head, terms, this.#framingOf(this.#state, framing))
     if (this.#state === 'complete') this.#events.onEnd([])
     return rest
   }
@@ -138,6 +142,11 @@ export class ResponseParser {
     return contentLength === 0 ? 'complete' : 'counted'
   }
 
+  #framingOf(state: State, { contentLength }: Framing): ResponseFraming {
+    if (state === 'chunked' || state === 'until-close') return state
+    return state === 'counted' || (contentLength === 0 && !this.#isHead) ? 'counted' : 'none'
+  }
+
   #readCounted(chunk: Buffer): Buffer {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
@@ -149,7 +158,7 @@ export class ResponseParser {
   #readChunked(chunk: Buffer): Buffer {
     const decoder = this.#chunks
     if (!decoder) throw new InvalidResponse('chunks without a decoder')
-    const rest = decoder.feed(chunk)
+    const rest = decode(decoder, chunk)
     if (decoder.trailers) this.#end(decoder.trailers)
     return rest
   }
@@ -160,18 +169,33 @@ export class ResponseParser {
   }
 }
 
+/** @throws InvalidResponse */
+function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
+  try {
+    return decoder.feed(chunk)
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw new InvalidResponse(`a ${error.field} that ${error.message}`)
+    throw error
+  }
+}
+
 const nothing = Buffer.alloc(0)
 const start = Buffer.from('HTTP/1.')
+/** Where the minor version stands in a status line. */
+const versionAt = start.length
 
 /**
  * The status line and the fields of a head, or of its first lines.
- * @param text lines, each ended by CR LF @throws InvalidResponse
+ * @param bytes lines, each ended by CR LF @throws InvalidResponse
  */
-function parseHead(text: string): ResponseHead {
+function parseHead(bytes: Buffer): ResponseHead {
+  const text = bytes.toString('latin1')
   const [line, digits, reason = ''] = statusLine.exec(text) ?? []
   if (line === undefined) throw notHttp()
-  const headers = parseFieldLines(text.slice(line.length))
-  if (headers === undefined) throw new InvalidResponse('a malformed header field')
+  const headers: string[] = []
+  if (line.length < bytes.length && readFieldLines({ bytes, text }, line.length, headers) !== bytes.length) {
+    throw new InvalidResponse('a malformed header field')
+  }
   return { status: Number(digits), reason, headers }
 }
 
@@ -180,66 +204,9 @@ function checkStart(bytes: Buffer): void {
   const length = Math.min(bytes.length, start.length)
   if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
   const end = bytes.lastIndexOf(0x0a) + 1
-  if (end > 0) parseHead(bytes.toString('latin1', 0, end))
+  if (end > 0) parseHead(bytes.subarray(0, end))
 }
 
 function notHttp(): InvalidResponse {
   return new InvalidResponse('no HTTP/1.1 status line')
-}
-
-interface Framing {
-  contentLength: number | undefined
-  isChunked: boolean
-  isPersistent: boolean
-  keepAliveMs: number | undefined
-}
-
-function readFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
-  const framing: Framing = {
-    contentLength: undefined,
-    isChunked: false,
-    isPersistent: !isHttp10,
-    keepAliveMs: undefined,
-  }
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = framingName(headers[index] ?? '')
-    if (name !== undefined) readFramingField(framing, name, headers[index + 1] ?? '')
-  }
-  if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
-    throw new InvalidResponse('chunks beside a content length, or from HTTP/1.0')
-  }
-  return framing
-}
-
-function readFramingField(framing: Framing, name: string, value: string): void {
-  switch (name) {
-    case 'content-length':
-      if (framing.contentLength !== undefined || !/^[0-9]{1,15}$/.test(value)) {
-        throw new InvalidResponse('a content length that is none, or two')
-      }
-      framing.contentLength = Number(value)
-      break
-    case 'transfer-encoding':
-      if (framing.isChunked || value.toLowerCase() !== 'chunked') {
-        throw new InvalidResponse('a transfer encoding other than chunked')
-      }
-      framing.isChunked = true
-      break
-    case 'connection':
-      if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) framing.isPersistent = false
-      break
-    case 'keep-alive':
-      framing.keepAliveMs = keepAliveTimeoutMs(value)
-      break
-  }
-}
-
-/** The name in lower case if its length is that of one that matters here; most are not. */
-function framingName(name: string): string | undefined {
-  return name.length === 10 || name.length === 14 || name.length === 17 ? name.toLowerCase() : undefined
-}
-
-function keepAliveTimeoutMs(value: string): number | undefined {
-  const seconds = /(?:^|[,; \t])timeout=([0-9]{1,6})/i.exec(value)?.[1]
-  return seconds === undefined ? undefined : Number(seconds) * 1_000
 }

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
 import { createObserver, type Observer } from '../http/observe.ts'
-import { buildProxy } from '../http/proxy.ts'
-import type { Scope } from '../http/server.ts'
-import { createUpgradeCheck, type UpgradeHandler } from '../http/upgrade.ts'
+import type { OwnScope } from '../http/own-endpoints.ts'
+import { type CarryOut, createProxy } from '../http/proxy.ts'
+import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -22,9 +21,8 @@ export interface Traffic {
   readonly trusted: TrustedProxies
   readonly observer: Observer
   /** The endpoints of the gateway itself. */
-  readonly api: Scope
-  readonly proxy: Scope
-  takesUpgrade(request: IncomingMessage): boolean
+  readonly api: OwnScope
+  readonly proxy: CarryOut
 }
 
 export interface TrafficOptions {
@@ -45,7 +43,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     ...{ failures: config.failures, cookie: config.cookie, publicOrigin: config.publicOrigin },
     requestTimeoutMs: config.listen.requestTimeoutMs,
   })
-  const proxy = await buildProxy({
+  const proxy = createProxy({
     ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, onUpgraded },
     writer: createRequestWriter({
       rules: createHeaderRules(Object.values(config.identityHeaders)),
@@ -58,6 +56,5 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     observer: createObserver({ metrics, log, logsAccess: config.log.access }),
     api,
     proxy,
-    takesUpgrade: createUpgradeCheck(table),
   }
 }

@@ -74,13 +74,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     trusted: { has: (address) => current.traffic.trusted.has(address) },
     observer: {
       begin: () => current.traffic.observer.begin(),
-      end: (request, response) => current.traffic.observer.end(request, response),
+      end: (arrival, isComplete) => current.traffic.observer.end(arrival, isComplete),
       refuse: (client, refusal) => current.traffic.observer.refuse(client, refusal),
     },
     api: { routing: (request, response) => current.traffic.api.routing(request, response) },
-    proxy: { routing: (request, response) => current.traffic.proxy.routing(request, response) },
-    takesUpgrade: (request) => current.traffic.takesUpgrade(request),
+    proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
     isDraining: () => isDraining,
+    onAcceptError: (err) => log.warn({ err }, 'a connection could not be taken'),
   })
   const drain = createDrain(gatewayServer)
 

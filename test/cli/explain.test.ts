@@ -263,10 +263,10 @@ for (const driver of drivers) {
         what: 'no such method',
         line: 'DELETE /small',
         headers: key(user),
-        told: 'refuse 405 method-not-allowed _unmatched',
+        told: 'refuse 405 method-not-allowed small',
         at: 'route',
       },
-      { what: 'TRACE', line: 'TRACE /public', told: 'refuse 405 method-not-allowed _unmatched', at: 'route' },
+      { what: 'TRACE', line: 'TRACE /public', told: 'refuse 405 method-not-allowed public', at: 'route' },
       {
         what: 'dot segments',
         line: 'GET /public/../key',

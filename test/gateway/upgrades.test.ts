@@ -122,13 +122,15 @@ t.test('what the client sends right behind its upgrade request is the first that
   t.strictSame([...(await client.readBytes(4))], [0x81, 2, 0x68, 0x69])
 })
 
-t.test('behind a request that waits for its answer an upgrade is an ordinary request', async (t) => {
+t.test('behind a request that waits for its answer an upgrade waits for its turn', async (t) => {
   const { backend, gateway } = await start(t)
   const client = await connectRaw(t, gateway.url)
   const upgrade = `GET /ws HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`
   client.send(`GET /ws/first HTTP/1.1\r\nHost: x\r\n\r\n${upgrade}`)
-  for (let turn = 0; turn < 2; turn++) t.match(await client.response(), { status: 200, body: 'ordinary' })
-  t.equal(backend.upgrades.length, 0)
+  t.match(await client.response(), { status: 200, body: 'ordinary' })
+  t.match(await client.readUntil('\r\n\r\n'), /^HTTP\/1\.1 101 /)
+  t.equal(backend.upgrades.length, 1)
+  client.close()
 })
 
 t.test('an upgrade to a backend that is not there is 502', async (t) => {

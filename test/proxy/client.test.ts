@@ -1,6 +1,7 @@
 import t from 'tap'
 import { parseRange } from '../../src/config/address-range.ts'
-import { type ClientClaims, createTrustedProxies, plainAddress, readClient } from '../../src/proxy/client.ts'
+import { type ClientClaims, createTrustedProxies, readClient } from '../../src/proxy/client.ts'
+import { plainAddress } from '../../src/wire/address.ts'
 
 function trust(...ranges: readonly string[]) {
   return createTrustedProxies(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RequestBody } from '../../src/proxy/request-head.ts'
+import type { RequestBody } from '../../src/wire/request-head.ts'
 import { client, linesOf, ownLines } from './heads.ts'
 
 t.test(

@@ -94,10 +94,9 @@ t.test('an absolute form is taken by its path', async (t) => {
     ['http://example.com/a/b?c', '/a/b', '?c'],
     ['HTTPS://EXAMPLE.com:8443/a', '/a', ''],
     ['http://[::1]:80/a', '/a', ''],
-    ['http://user:pass@example.com/a', '/a', ''],
     ['http://example.com', '/', ''],
     ['http://example.com?c=d', '/', '?c=d'],
-    ['http:///a', '/a', ''],
+    ['HTTPS://example.com:8443/a', '/a', ''],
   ]
   for (const [sent, sentPath, query] of forms) t.hasStrict(parseTarget(sent), { sentPath, query }, sent)
   for (const sent of ['http://example.com/../a', 'http://example.com//a', 'http://example.com/a#b']) {
@@ -119,6 +118,14 @@ t.test('a target that is neither a path nor an absolute URL is refused', async (
     '.',
     '\\a',
     '1x://a/b',
+    'ftp://example.com/a',
+    'ws://example.com/a',
+    'file:///a',
+    'http:///a',
+    'http://?a',
+    'http://user@example.com/a',
+    'http://user:pass@example.com/a',
+    'http://example.com\\a',
   ]) {
     t.equal(parseTarget(sent), undefined, sent)
   }

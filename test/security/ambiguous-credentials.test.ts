@@ -82,13 +82,18 @@ for (const driver of drivers) {
         ['GET /any', [`Secret-Key: ${ada.secretKey}`, `X-SecretKey: ${ada.secretKey}`], undefined],
         ['GET /any', [`Secret_Key: ${ada.secretKey}`, `Proxy-Authorization: Bearer ${token}`], undefined],
         ['GET /any', [`X-Authorization: Bearer ${token}`], undefined],
-        [`GET http://${ada.secretKey}:@gateway.test/any`, [], undefined],
         ['POST /any', ['Content-Type: application/x-www-form-urlencoded'], `access_token=${token}`],
         ['POST /any', ['Transfer-Encoding: chunked', '', '0', adaKey], undefined],
       ] as const) {
         const response = await ask(t, gateway.url, line, [...headers], body)
         assertProblem(t, response, { status: 401, code: 'credentials-missing' })
       }
+      t.equal(backend.seen.length, 0)
+    })
+
+    t.test('a target with a user in it is none', async (t) => {
+      const response = await ask(t, gateway.url, `GET http://${ada.secretKey}:@gateway.test/any`)
+      assertProblem(t, response, { status: 400, code: 'path-ambiguous' })
       t.equal(backend.seen.length, 0)
     })
 

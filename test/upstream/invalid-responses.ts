@@ -158,6 +158,10 @@ export const invalidBodies: Readonly<Record<string, readonly string[]>> = {
   'a control character in an extension': bodies(
     ['\0', '\x01', '\x7f', '\r', '\n', '\nX: y'].map((control) => `2;a${control}b\r\nok\r\n0\r\n\r\n`),
   ),
+  'an extension of a chunk': bodies([
+    ...['2;a\r\nok\r\n0\r\n\r\n', '2;a=b\r\nok\r\n0\r\n\r\n', '2 ;a="b"\r\nok\r\n0\r\n\r\n', '2;\r\nok\r\n'],
+    ...['2 \r\nok\r\n0\r\n\r\n', '2\t\r\nok\r\n0\r\n\r\n', '2\r\nok\r\n0;last\r\n\r\n'],
+  ]),
   'lines of a chunk that end with LF alone': bodies([
     ...['2\nok\r\n0\r\n\r\n', '2\r\nok\n0\r\n\r\n', '2;a\nok\r\n0\r\n\r\n', '2\n\r\nok\r\n0\r\n\r\n'],
   ]),

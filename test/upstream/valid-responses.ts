@@ -53,8 +53,8 @@ export const validResponses: readonly ValidResponse[] = [
     read: { status: 200, body: '', trailers: [] },
   },
   {
-    what: 'chunks with extensions, in odd cases',
-    sent: `${ok}TRANSFER-ENCODING: ChunkeD\r\n\r\n00a;x\r\n0123456789\r\nA ; y="z;\xe9"\r\nabcdefghij\r\n000;last\r\n\r\n`,
+    what: 'chunks in odd cases',
+    sent: `${ok}TRANSFER-ENCODING: ChunkeD\r\n\r\n00a\r\n0123456789\r\nA\r\nabcdefghij\r\n000\r\n\r\n`,
     read: { status: 200, body: '0123456789abcdefghij' },
   },
   {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ChunkedDecoder } from '../../src/upstream/chunked-decoder.ts'
-import { createRandom, cutAtRandom } from './random.ts'
+import { ChunkedDecoder } from '../../src/wire/chunked-decoder.ts'
+import { createRandom, cutAtRandom } from '../upstream/random.ts'
 
 function decode(pieces: readonly Buffer[]) {
   const data: Buffer[] = []
@@ -18,9 +18,7 @@ t.test('any body comes out as it went in, however it is chunked and cut', async 
   for (let round = 0; round < 200; round++) {
     const body = random.bytes(random.below(400))
     const chunks = cutAtRandom(body, random, 60).flatMap((chunk) => [
-      Buffer.from(
-        `${'0'.repeat(random.below(3))}${chunk.length.toString(16)}${random.pick(['', ';a=b', ' ;c'])}\r\n`,
-      ),
+      Buffer.from(`${'0'.repeat(random.below(3))}${chunk.length.toString(16)}\r\n`),
       chunk,
       Buffer.from('\r\n'),
     ])

@@ -1,0 +1,130 @@
+import { IncomingMessage, METHODS, ServerResponse } from 'node:http'
+import type { RequestEvents } from '../wire/connection-events.ts'
+import type { MalformedMessage } from '../wire/malformed.ts'
+import { type Arrival, rememberArrival } from './arrival.ts'
+import { sendProblem } from './problem.ts'
+import { malformedError } from './unreadable.ts'
+
+/** Who answers for these endpoints: Fastify, of which no more is needed. */
+export interface OwnScope {
+  routing(request: IncomingMessage, response: ServerResponse): void
+}
+
+/** The endpoints of the gateway itself. */
+export interface OwnEndpoints {
+  /** Carries out a request for one of them. */
+  carryOut(arrival: Arrival): void
+  /** Answers that have not begun are to say that the connection ends. */
+  startDrain(): void
+}
+
+const knownMethods: ReadonlySet<string> = new Set(METHODS)
+
+/**
+ * Lends the connection of a request to Fastify, which wants the objects of node:http: they are made for these
+ * few requests alone.
+ */
+export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
+  const responses = new Set<ServerResponse>()
+
+  function carryOut(arrival: Arrival): void {
+    const { connection, outcome } = arrival
+    const request = requestOf(arrival)
+    const response = new ServerResponse(request)
+    rememberArrival(request, arrival)
+    responses.add(response)
+    response.shouldKeepAlive = connection.canPersist()
+    response.assignSocket(connection.socket)
+    connection.attach(new LentConnection(request, response))
+    const end = () => {
+      responses.delete(response)
+      if (response.headersSent) outcome.status = response.statusCode
+    }
+    response.once('close', end)
+    response.once('finish', () => {
+      end()
+      response.detachSocket(connection.socket)
+      response.emit('close')
+      connection.endElsewhere({ closes: !response.shouldKeepAlive })
+    })
+    scope.routing(request, response)
+  }
+
+  return {
+    carryOut,
+    startDrain: () => {
+      for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false
+    },
+  }
+}
+
+class LentConnection implements RequestEvents {
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  onBodyData(chunk: Buffer): void {
+    this.#request.push(chunk)
+  }
+
+  onBodyEnd(): void {
+    this.#request.complete = true
+    this.#request.push(null)
+  }
+
+  onBodyBroken(error: MalformedMessage): void {
+    this.#response.shouldKeepAlive = false
+    sendProblem(this.#request, this.#response, malformedError(error))
+  }
+
+  onClientDrain(): void {
+    this.#response.emit('drain')
+  }
+
+  onGone(): void {
+    this.#request.destroy()
+    this.#response.destroy()
+  }
+}
+
+function requestOf({ connection, head }: Arrival): IncomingMessage {
+  const { method, target, minorVersion, rawHeaders } = head
+  const request = new IncomingMessage(connection.socket)
+  // Fastify finds no route for a method that Node does not know: each of ours refuses TRACE in the same way.
+  request.method = knownMethods.has(method) ? method : 'TRACE'
+  request.url = target
+  request.httpVersionMajor = 1
+  request.httpVersionMinor = minorVersion
+  request.httpVersion = `1.${minorVersion}`
+  request.rawHeaders = [...rawHeaders]
+  request.headers = joinHeaders(rawHeaders)
+  if (connection.isBodyWhole) {
+    request.complete = true
+    request.push(null)
+  } else request._read = () => connection.wantBody()
+  return request
+}
+
+/** Of these names only the first field counts, as in Node. */
+const single = new Set([
+  ...['age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host'],
+  ...['if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards'],
+  ...['proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent'],
+])
+
+/** Headers by name in lower case, those of one name joined. */
+function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const joined: Record<string, string> = Object.create(null)
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    const value = rawHeaders[index + 1] ?? ''
+    const before = joined[name]
+    if (before === undefined) joined[name] = value
+    else if (!single.has(name)) joined[name] = before + (name === 'cookie' ? '; ' : ', ') + value
+  }
+  return joined
+}

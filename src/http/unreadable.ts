@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { GatehouseError } from '../errors.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { Unreadable } from '../wire/connection-events.ts'
+import { HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
+import { answerUnreadable } from './problem.ts'
+
+/** What was told of a request that could not be read. */
+export interface Refusal {
+  readonly requestId: string
+  readonly error: GatehouseError
+}
+
+/** Answers where there is no request to answer; the connection ends with it. */
+export function refuseUnreadable(connection: ClientConnection, what: Unreadable): Refusal {
+  const refusal = { requestId: randomUUID(), error: unreadableError(what) }
+  answerUnreadable(connection, refusal.error, refusal.requestId)
+  return refusal
+}
+
+function unreadableError(what: Unreadable): GatehouseError {
+  if (what === 'timeout') return new GatehouseError('request-timeout')
+  return what instanceof HeadTooLarge ? new GatehouseError('headers-too-large') : malformedError(what)
+}
+
+/** What is wrong with a request that is none. */
+export function malformedError(cause: MalformedMessage): GatehouseError {
+  return new GatehouseError('request-invalid', {
+    detail: 'This is no well-formed HTTP/1.1 request.',
+    errors: [{ field: cause.field, message: cause.message }],
+    cause,
+  })
+}

@@ -1,0 +1,32 @@
+import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts'
+
+/** One series of a counter. */
+export interface Count {
+  value: number
+}
+
+/** A counter whose series are found once: whoever counts keeps them. */
+export class FastCounter extends Instrument {
+  readonly type = 'counter'
+  readonly #series = new Map<string, { readonly labels: Record<string, string>; readonly count: Count }>()
+
+  constructor(options: InstrumentOptions) {
+    super(options)
+    // Without labels there is one series, from the start.
+    if (this.labelNames.length === 0) this.of()
+  }
+
+  /** The series of these label values, in the order of the label names. */
+  of(...values: readonly string[]): Count {
+    const key = values.length === 1 ? (values[0] ?? '') : values.join('\n')
+    const known = this.#series.get(key)
+    if (known) return known.count
+    const count = { value: 0 }
+    this.#series.set(key, { labels: this.labelsOf(values), count })
+    return count
+  }
+
+  protected samples(): Sample[] {
+    return Array.from(this.#series.values(), ({ labels, count }) => ({ labels, value: count.value }))
+  }
+}

@@ -1,0 +1,28 @@
+import type { Socket } from 'node:net'
+import type { ResponseFraming } from '../wire/response-writer.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { ResponseHead } from './response-parser.ts'
+
+/** What is known of a request before its body. */
+export interface RequestTerms {
+  readonly method: string
+  readonly isUpgrade: boolean
+  /** `counted` = as long as its Content-Length says, which whoever writes it sees to. */
+  readonly body: 'none' | 'counted' | 'chunked'
+  readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+/** What happens to a request; after onEnd, onUpgrade or onFailure nothing more does. */
+export interface ExchangeEvents {
+  onInformation(head: ResponseHead): void
+  onHead(head: ResponseHead, framing: ResponseFraming): void
+  onData(chunk: Buffer): void
+  onEnd(trailers: readonly string[]): void
+  onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
+  onFailure(failure: UpstreamFailure): void
+  /** What has arrived at once has been told. */
+  onRead(): void
+  /** More of the body may be written. */
+  onDrain(): void
+}

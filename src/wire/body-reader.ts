@@ -1,0 +1,37 @@
+import { ChunkedDecoder } from './chunked-decoder.ts'
+import type { RequestBody } from './request-head.ts'
+
+const noTrailers: readonly string[] = []
+
+/** Finds the end of a request's body among the bytes behind its head (RFC 9112 6). */
+export class BodyReader {
+  readonly #chunks: ChunkedDecoder | undefined
+  readonly #onData: (chunk: Buffer) => void
+  #remaining: number
+
+  constructor(body: RequestBody, onData: (chunk: Buffer) => void) {
+    this.#onData = onData
+    this.#chunks = body.kind === 'chunked' ? new ChunkedDecoder(onData) : undefined
+    this.#remaining = body.kind === 'counted' ? body.length : 0
+  }
+
+  /** How much is still to come; undefined = nobody knows. */
+  get remaining(): number | undefined {
+    return this.#chunks ? undefined : this.#remaining
+  }
+
+  /** Name, value, name, value of the trailer fields, once the body is whole. */
+  get trailers(): readonly string[] | undefined {
+    if (this.#chunks) return this.#chunks.trailers
+    return this.#remaining === 0 ? noTrailers : undefined
+  }
+
+  /** @returns what came after the end. @throws MalformedMessage */
+  feed(chunk: Buffer): Buffer {
+    if (this.#chunks) return this.#chunks.feed(chunk)
+    const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
+    this.#remaining -= data.length
+    this.#onData(data)
+    return chunk.subarray(data.length)
+  }
+}

@@ -1,0 +1,18 @@
+/** Whether a character of a Latin-1 text may stand somewhere, by its code: a look-up costs less than a pattern. */
+type Table = Uint8Array
+
+function tableOf(pattern: RegExp): Table {
+  return Uint8Array.from({ length: 256 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0))
+}
+
+/** RFC 9110 5.6.2. */
+export const tokenCharacters = tableOf(/[!#$%&'*+.^_`|~0-9A-Za-z-]/)
+/** RFC 9110 5.5, with the space and tab within a value; beyond ASCII all that there is. */
+export const valueCharacters = tableOf(/[\t\x20-\x7e\x80-\xff]/)
+
+export function isToken(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (tokenCharacters[text.charCodeAt(index)] !== 1) return false
+  }
+  return text.length > 0
+}

@@ -1,0 +1,250 @@
+import type { Socket } from 'node:net'
+import { plainAddress } from './address.ts'
+import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
+import { destroyWhenSilent } from './half-closed.ts'
+import { Intake, type IntakeEvents } from './intake.ts'
+import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
+import * as patience from './patience.ts'
+import type { RequestHead } from './request-head.ts'
+import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
+import { StraightReader } from './straight-reader.ts'
+import type { Expiring } from './sweep.ts'
+
+/**
+ * A client's connection: one request at a time (RFC 9112 9.3.2); what follows one that ends it is ignored (9.6).
+ */
+export class ClientConnection implements Expiring, IntakeEvents {
+  readonly socket: Socket
+  /** Of the other end, as text; empty where it has left already. */
+  readonly peerAddress: string
+  readonly protocol: 'http' | 'https'
+  readonly #options: ConnectionOptions<ClientConnection>
+  readonly #reader: StraightReader
+  readonly #intake: Intake
+  readonly #writer: ResponseWriter
+  /** The request that is under way. */
+  head: RequestHead | undefined
+  deadline: number
+  #events: RequestEvents | undefined
+  #isAnswering = false
+  #closes = false
+  #isLingering = false
+  #discardedBytes = 0
+  /** Set once the client has closed its side. */
+  #stopWaiting: (() => void) | undefined
+
+  constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
+    this.socket = socket
+    this.peerAddress = plainAddress(socket.remoteAddress ?? '')
+    this.protocol = 'encrypted' in socket ? 'https' : 'http'
+    this.#options = options
+    this.#reader = new StraightReader(socket, (chunk) => this.#intake.feed(chunk))
+    this.#intake = new Intake(this.#reader, options.headBytesMax, this)
+    this.#writer = new ResponseWriter(socket, options.keepAliveTimeoutMs)
+    this.deadline = performance.now() + options.requestTimeoutMs
+    socket.on('drain', this.#drained).on('end', this.#ended)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', this.#closed)
+  }
+
+  /** Whether something of the answer has left; until then there may be another one instead. */
+  get isHeadSent(): boolean {
+    return this.#writer.hasBegun
+  }
+
+  get isBodyWhole(): boolean {
+    return this.#intake.isBodyWhole
+  }
+
+  /** Says who carries out the request; the body waits for `wantBody`. undefined = nobody any more. */
+  attach(events: RequestEvents | undefined): void {
+    this.#events = events
+  }
+
+  /** Takes the request from whoever carries it out, as if the client had left. */
+  takeBack(): void {
+    const events = this.#events
+    this.#events = undefined
+    events?.onGone()
+  }
+
+  /** The connection is to end with this answer. */
+  endAfterAnswer(): void {
+    this.#closes = true
+  }
+
+  wantBody(): void {
+    this.#intake.wantBody()
+  }
+
+  holdBody(): void {
+    this.#intake.holdBody()
+  }
+
+  /** Whether the connection can go on after this answer, as far as can be told now. */
+  canPersist(): boolean {
+    const { head } = this
+    if (!head?.isPersistent || this.#closes || this.#options.isDraining()) return false
+    if (this.#intake.isBodyWhole) return true
+    // A client that waits for 100 will not send the body now, or cannot be told from one that does.
+    return !head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
+  }
+
+  /** A 1xx. @param lines field lines, each ended by CR LF */
+  inform(status: number, reason: string, lines: string): void {
+    this.#writer.inform(status, reason, lines)
+  }
+
+  /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
+  respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
+    this.#closes = framing === 'until-close' || !this.canPersist()
+    this.#writer.begin({ status, reason, lines, framing, closes: this.#closes })
+  }
+
+  /** @returns false where more should wait for onClientDrain */
+  write(chunk: Buffer): boolean {
+    return this.#writer.write(chunk) || this.#stall()
+  }
+
+  /** Lets go what was held back to be sent in one piece. @returns false where more should wait for onClientDrain */
+  flush(): boolean {
+    return this.#writer.flush() || this.#stall()
+  }
+
+  /** The answer is whole. @param last of a counted body the rest, as text; behind chunks the trailer lines */
+  end(last = ''): void {
+    this.#writer.end(last, this.#over)
+  }
+
+  /** The answer has been written past this connection, straight to the socket. */
+  endElsewhere({ closes }: { readonly closes: boolean }): void {
+    this.#closes = closes
+    this.#over()
+  }
+
+  /** Ends an answer so that nobody can take it for a whole one. */
+  breakOff(): void {
+    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset tells it.
+    if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
+    else this.socket.destroy()
+  }
+
+  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what came early */
+  release(): Buffer | undefined {
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#stopWaiting?.()
+    this.#events = undefined
+    this.#reader.release()
+    this.socket.off('drain', this.#drained).off('end', this.#ended)
+    return this.#intake.waiting
+  }
+
+  /** The time is over for whatever it has been waiting. */
+  expire(now: number): void {
+    if (this.#isAnswering || this.#isLingering || !this.#intake.isWithinHead) this.socket.destroy()
+    else {
+      this.deadline = now + patience.lingeringMs
+      this.#refuse('timeout')
+    }
+  }
+
+  onHeadBegun(): void {
+    this.deadline = performance.now() + this.#options.requestTimeoutMs
+  }
+
+  onHead(head: RequestHead): void {
+    this.head = head
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#isAnswering = true
+    this.#options.onRequest(this, head)
+  }
+
+  onBodyData(chunk: Buffer): void {
+    this.#events?.onBodyData(chunk)
+  }
+
+  onBodyEnd(trailers: readonly string[]): void {
+    if (this.#isAnswering) this.#events?.onBodyEnd(trailers)
+    else this.#waitForNext()
+  }
+
+  onMisread(error: MalformedMessage | HeadTooLarge): void {
+    this.#closes = true
+    if (!this.#isAnswering && this.#intake.isBodyWhole) this.#refuse(error)
+    else if (!this.#isAnswering) this.#linger()
+    else if (error instanceof MalformedMessage) this.#events?.onBodyBroken(error)
+  }
+
+  onDiscarded(bytes: number): void {
+    this.#discardedBytes += bytes
+    if (this.#isLingering) {
+      // What it goes on to send is left to the system, which slows it down; the answer can still be read.
+      if (this.#discardedBytes > patience.lingeringBytesMax) this.#reader.pause()
+    } else if (!this.#isAnswering && this.#discardedBytes > patience.discardedBytesMax) this.#linger()
+  }
+
+  #refuse(what: Unreadable): void {
+    this.#closes = true
+    this.#isAnswering = true
+    this.#options.onUnreadable(this, what)
+  }
+
+  readonly #over = (error?: Error | null): void => {
+    // Of a failed write the end of the socket tells.
+    if (error || !this.#isAnswering) return
+    this.#isAnswering = false
+    this.#events = undefined
+    if (this.head !== undefined) this.#options.onEnd(this, true)
+    this.head = undefined
+    this.#discardedBytes = 0
+    if (this.#closes) this.#linger()
+    else if (this.#intake.isBodyWhole) this.#waitForNext()
+    else {
+      this.deadline = performance.now() + patience.lingeringMs
+      this.#intake.next()
+    }
+  }
+
+  #waitForNext(): void {
+    this.deadline = performance.now() + this.#options.keepAliveTimeoutMs + patience.keepAliveMarginMs
+    this.#intake.next()
+    if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
+  }
+
+  /**
+   * Closes in a way that lets the client see its answer: to close while it still sends would be to reset the
+   * connection (RFC 9112 9.6). What it sends is thrown away for a while instead.
+   */
+  #linger(): void {
+    if (this.#isLingering) return
+    this.#isLingering = true
+    this.deadline = performance.now() + patience.lingeringMs
+    this.socket.end()
+    this.#intake.goDeaf()
+  }
+
+  #stall(): false {
+    this.deadline = performance.now() + patience.stalledMs
+    return false
+  }
+
+  readonly #drained = (): void => {
+    if (!this.#isAnswering) return
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#events?.onClientDrain()
+  }
+
+  readonly #ended = (): void => {
+    if (this.#isLingering || !this.#isAnswering) this.socket.end()
+    else if (this.#intake.isBodyWhole) this.#stopWaiting = destroyWhenSilent(this.socket)
+    else this.socket.destroy()
+  }
+
+  readonly #closed = (): void => {
+    this.#stopWaiting?.()
+    if (!this.#isAnswering) return
+    this.#isAnswering = false
+    this.takeBack()
+    if (this.head !== undefined) this.#options.onEnd(this, false)
+  }
+}

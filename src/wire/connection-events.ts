@@ -1,0 +1,37 @@
+import type { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** Why there is no request to answer, though something came. */
+export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
+
+/** Who carries out a request: takes its body, and is told what happens to its client. */
+export interface RequestEvents {
+  onBodyData(chunk: Buffer): void
+  /** @param trailers name, value, name, value */
+  onBodyEnd(trailers: readonly string[]): void
+  /** The rest of the body cannot be read; the connection ends with the answer. */
+  onBodyBroken(error: MalformedMessage): void
+  /** More of the answer may be written. */
+  onClientDrain(): void
+  /** The client has left before the whole answer had. */
+  onGone(): void
+}
+
+/** What connections may take. */
+export interface ConnectionLimits {
+  /** From the first byte of a head to its last, and from the connection to the first. */
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly headBytesMax: number
+}
+
+/** What is to be done with what clients send. */
+export interface ConnectionOptions<Connection> extends ConnectionLimits {
+  /** Whether answers are to say that the connection ends: asked for each. */
+  isDraining(): boolean
+  onRequest(connection: Connection, head: RequestHead): void
+  /** To be answered all the same; the connection ends with it. */
+  onUnreadable(connection: Connection, what: Unreadable): void
+  /** The exchange of a request is over. @param isComplete whether the whole answer has left */
+  onEnd(connection: Connection, isComplete: boolean): void
+}

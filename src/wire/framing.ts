@@ -1,0 +1,121 @@
+import { MalformedMessage } from './malformed.ts'
+import type { RequestBody, RequestHead } from './request-head.ts'
+
+type Framing = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
+
+interface Seen {
+  contentLength: number | undefined
+  isChunked: boolean
+  closes: boolean
+  keepsAlive: boolean
+  upgrades: boolean
+  expects: boolean
+  upgrade: string | undefined
+}
+
+const noBody: RequestBody = { kind: 'none', isEmpty: false }
+const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
+const chunkedBody: RequestBody = { kind: 'chunked' }
+
+/** Enough for any body, and exact as a number. */
+const lengthDigitsMax = 15
+
+/**
+ * What the fields say of where a request ends, and of its connection. What could be read in two ways is
+ * refused: two lengths, a length beside chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
+ * @throws MalformedMessage
+ */
+export function readFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
+  const seen: Seen = {
+    contentLength: undefined,
+    isChunked: false,
+    closes: false,
+    keepsAlive: false,
+    upgrades: false,
+    expects: false,
+    upgrade: undefined,
+  }
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    // Only names of these lengths matter here, and most are of another.
+    switch (name.length) {
+      case 6:
+      case 7:
+      case 10:
+      case 14:
+      case 17:
+        readField(seen, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    }
+  }
+  if (seen.isChunked && seen.contentLength !== undefined) {
+    throw new MalformedMessage('Content-Length', 'must not stand beside Transfer-Encoding')
+  }
+  // RFC 9112 6.1: HTTP/1.0 knows no transfer coding.
+  if (seen.isChunked && minorVersion === 0) {
+    throw new MalformedMessage('Transfer-Encoding', 'is not known to HTTP/1.0')
+  }
+  return {
+    body: bodyOf(seen),
+    isPersistent: !seen.closes && (minorVersion === 1 || seen.keepsAlive),
+    // An expectation of HTTP/1.0 is ignored (RFC 9110 10.1.1).
+    expectsContinue: seen.expects && minorVersion === 1,
+    upgrade: seen.upgrades && minorVersion === 1 ? seen.upgrade : undefined,
+  }
+}
+
+function bodyOf({ isChunked, contentLength }: Seen): RequestBody {
+  if (isChunked) return chunkedBody
+  if (contentLength === undefined) return noBody
+  return contentLength === 0 ? emptyBody : { kind: 'counted', length: contentLength }
+}
+
+function readField(seen: Seen, name: string, value: string): void {
+  switch (name) {
+    case 'content-length':
+      if (seen.contentLength !== undefined) throw new MalformedMessage('Content-Length', 'came twice')
+      seen.contentLength = parseLength(value)
+      break
+    case 'transfer-encoding':
+      if (seen.isChunked || value.toLowerCase() !== 'chunked') {
+        throw new MalformedMessage('Transfer-Encoding', 'must be chunked, once: no other coding is supported')
+      }
+      seen.isChunked = true
+      break
+    case 'connection':
+      readConnection(seen, value)
+      break
+    case 'expect':
+      seen.expects = true
+      break
+    case 'upgrade':
+      // Two of them ask for one or the other, which is nothing that is served here.
+      seen.upgrade = seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value}`
+      break
+  }
+}
+
+function readConnection(seen: Seen, value: string): void {
+  if (value === 'keep-alive') {
+    seen.keepsAlive = true
+    return
+  }
+  for (const part of value.toLowerCase().split(',')) {
+    const option = part.trim()
+    if (option === 'close') seen.closes = true
+    else if (option === 'keep-alive') seen.keepsAlive = true
+    else if (option === 'upgrade') seen.upgrades = true
+  }
+}
+
+function parseLength(value: string): number {
+  let length = 0
+  for (let index = 0; index < value.length; index++) {
+    const digit = value.charCodeAt(index) - 0x30
+    if (digit < 0 || digit > 9) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
+    length = length * 10 + digit
+  }
+  if (value.length === 0 || value.length > lengthDigitsMax) {
+    throw new MalformedMessage('Content-Length', 'must be a number of bytes that can be counted')
+  }
+  return length
+}

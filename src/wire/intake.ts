@@ -1,0 +1,166 @@
+import { BodyReader } from './body-reader.ts'
+import { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { RequestHead } from './request-head.ts'
+import { RequestParser } from './request-parser.ts'
+
+/** What an intake tells. */
+export interface IntakeEvents {
+  /** The first bytes of a head have come, but not all. */
+  onHeadBegun(): void
+  onHead(head: RequestHead): void
+  onBodyData(chunk: Buffer): void
+  /** @param trailers name, value, name, value */
+  onBodyEnd(trailers: readonly string[]): void
+  /** Nothing that comes can be read any more. */
+  onMisread(error: MalformedMessage | HeadTooLarge): void
+  /** So many bytes have been thrown away. */
+  onDiscarded(bytes: number): void
+}
+
+/** Where the bytes come from. */
+export interface Source {
+  /** What comes after this all the same is not much. */
+  pause(): void
+  resume(): void
+}
+
+/** How much may wait behind a request that is under way before no more is read. */
+const waitingBytesMax = 65_536
+
+/**
+ * Takes what a client sends apart into requests, one at a time: what comes behind one waits until `next`, and
+ * its body until it is wanted. What nobody can take yet is not read from the socket for long.
+ */
+export class Intake {
+  readonly #source: Source
+  readonly #events: IntakeEvents
+  readonly #parser: RequestParser
+  #body: BodyReader | undefined
+  #waiting: Buffer | undefined
+  #isRequestUnderWay = false
+  #isBodyWanted = false
+  #isTaking = false
+  #isDeaf = false
+
+  constructor(source: Source, headBytesMax: number, events: IntakeEvents) {
+    this.#source = source
+    this.#events = events
+    this.#parser = new RequestParser(headBytesMax)
+  }
+
+  get isWithinHead(): boolean {
+    return this.#parser.isWithinHead
+  }
+
+  get isBodyWhole(): boolean {
+    return this.#body === undefined
+  }
+
+  /** How much of the body is still to come; undefined = nobody knows. */
+  get bodyRemaining(): number | undefined {
+    return this.#body === undefined ? 0 : this.#body.remaining
+  }
+
+  /** What has come and was not taken. */
+  get waiting(): Buffer | undefined {
+    return this.#waiting
+  }
+
+  feed(chunk: Buffer): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    this.#take(waiting === undefined ? chunk : Buffer.concat([waiting, chunk]))
+  }
+
+  /** From now on the body is handed on as it comes. */
+  wantBody(): void {
+    this.#isBodyWanted = true
+    this.#goOn()
+  }
+
+  holdBody(): void {
+    this.#isBodyWanted = false
+    this.#source.pause()
+  }
+
+  /** The request has been answered: what is left of its body is thrown away, and the next may come. */
+  next(): void {
+    this.#isRequestUnderWay = false
+    if (this.#body !== undefined || this.#waiting !== undefined) this.#goOn()
+  }
+
+  /** Nothing is looked at any more: whatever comes is thrown away. */
+  goDeaf(): void {
+    this.#isDeaf = true
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting !== undefined) this.#events.onDiscarded(waiting.length)
+    this.#source.resume()
+  }
+
+  #goOn(): void {
+    if (this.#isTaking) return
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting !== undefined) this.#take(waiting)
+    if (this.#waiting === undefined) this.#source.resume()
+  }
+
+  #take(bytes: Buffer): void {
+    this.#isTaking = true
+    let rest = bytes
+    while (rest.length > 0 && this.#canTake()) rest = this.#step(rest)
+    this.#isTaking = false
+    if (rest.length === 0) return
+    if (this.#isDeaf) this.#events.onDiscarded(rest.length)
+    else {
+      this.#waiting = rest
+      if (this.#body !== undefined || rest.length > waitingBytesMax) this.#source.pause()
+    }
+  }
+
+  #canTake(): boolean {
+    return !this.#isDeaf && (!this.#isRequestUnderWay || (this.#body !== undefined && this.#isBodyWanted))
+  }
+
+  #step(bytes: Buffer): Buffer {
+    try {
+      return this.#body === undefined ? this.#readHead(bytes) : this.#readBody(this.#body, bytes)
+    } catch (error) {
+      if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
+      this.#isDeaf = true
+      this.#events.onMisread(error)
+      return nothing
+    }
+  }
+
+  #readHead(bytes: Buffer): Buffer {
+    const wasWithinHead = this.#parser.isWithinHead
+    const head = this.#parser.feed(bytes)
+    if (head === undefined) {
+      if (!wasWithinHead && this.#parser.isWithinHead) this.#events.onHeadBegun()
+      return nothing
+    }
+    this.#isRequestUnderWay = true
+    this.#isBodyWanted = false
+    if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#passData)
+    const rest = bytes.length === this.#parser.end ? nothing : bytes.subarray(this.#parser.end)
+    this.#events.onHead(head)
+    return rest
+  }
+
+  #readBody(body: BodyReader, bytes: Buffer): Buffer {
+    const rest = body.feed(bytes)
+    if (!this.#isRequestUnderWay) this.#events.onDiscarded(bytes.length - rest.length)
+    if (body.trailers === undefined) return rest
+    this.#body = undefined
+    this.#events.onBodyEnd(body.trailers)
+    return rest
+  }
+
+  readonly #passData = (chunk: Buffer): void => {
+    if (this.#isRequestUnderWay) this.#events.onBodyData(chunk)
+  }
+}
+
+const nothing = Buffer.alloc(0)

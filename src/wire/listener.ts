@@ -1,0 +1,70 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { ClientConnection } from './client-connection.ts'
+import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
+import { Sweep } from './sweep.ts'
+
+/** What may change while it listens. */
+export interface ListenerTerms extends ConnectionLimits {
+  /** undefined = plain HTTP; that stays as it was. */
+  readonly tls: TlsOptions | undefined
+}
+
+export interface ListenerOptions extends ConnectionOptions<ClientConnection>, ListenerTerms {
+  /** A connection could not be taken, such as for want of file descriptors: the next may be. */
+  onAcceptError(error: Error): void
+}
+
+export interface Listener {
+  readonly server: Server
+  /** Those that are open, tunnels included. */
+  readonly connections: ReadonlySet<ClientConnection>
+  /** Takes other terms: limits for every connection, a certificate for those to come. */
+  adapt(terms: ListenerTerms): void
+}
+
+/** How often connections are looked at that take too long. */
+const sweepMs = 500
+const keepAliveDelayMs = 30_000
+
+/** An HTTP/1.1 server: it takes connections, and hands their requests on. */
+export function createListener(options: ListenerOptions): Listener {
+  // A copy, which connections look into each time, so that other terms reach them all.
+  const inForce = { ...options }
+  const connections = new Set<ClientConnection>()
+  const sweep = new Sweep(sweepMs)
+  // A client that has closed its side may still wait for its answer.
+  const socketOptions = {
+    allowHalfOpen: true,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveDelayMs,
+  }
+
+  function accept(socket: Socket): void {
+    const connection = new ClientConnection(socket, inForce)
+    connections.add(connection)
+    sweep.add(connection)
+    socket.once('close', () => {
+      connections.delete(connection)
+      sweep.remove(connection)
+    })
+  }
+
+  const { tls, requestTimeoutMs } = options
+  const handshake = { ALPNProtocols: ['http/1.1'], handshakeTimeout: requestTimeoutMs }
+  const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
+  const server = tlsServer ?? createServer(socketOptions)
+  server.on(tlsServer ? 'secureConnection' : 'connection', accept)
+  server.on('error', (error) => {
+    // Before it listens the error is that of whoever starts it.
+    if (server.listening) options.onAcceptError(error)
+  })
+
+  function adapt(terms: ListenerTerms): void {
+    Object.assign(inForce, terms)
+    if (terms.tls) tlsServer?.setSecureContext(terms.tls)
+  }
+
+  return { server, connections, adapt }
+}

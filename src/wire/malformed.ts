@@ -1,0 +1,16 @@
+/** What was sent is no HTTP/1.1 message, or one that two readers could take for different ones. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage'
+  /** Which part it is: the name of a field, or `request-line`, `field-line`, `chunk`, `trailer`. */
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** The head is larger than allowed. */
+export class HeadTooLarge extends Error {
+  override readonly name = 'HeadTooLarge'
+}

@@ -1,0 +1,23 @@
+/** How the body of a request ends (RFC 9112 6.3). */
+export type RequestBody =
+  | { readonly kind: 'none'; readonly isEmpty: boolean }
+  | { readonly kind: 'counted'; readonly length: number }
+  | { readonly kind: 'chunked' }
+
+/** The head of a request, as it was sent. */
+export interface RequestHead {
+  /** Any token. */
+  readonly method: string
+  /** As it stands in the request line; it may hold control characters. */
+  readonly target: string
+  /** 0 or 1, of HTTP/1. */
+  readonly minorVersion: number
+  /** Name, value, name, value: in their order and case. */
+  readonly rawHeaders: readonly string[]
+  readonly body: RequestBody
+  /** Whether the client wants another answer on this connection (RFC 9112 9.3). */
+  readonly isPersistent: boolean
+  readonly expectsContinue: boolean
+  /** Value of Upgrade, in lower case, where Connection names it. */
+  readonly upgrade: string | undefined
+}

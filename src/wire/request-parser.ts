@@ -1,0 +1,146 @@
+import { isToken } from './characters.ts'
+import { type Lines, readFieldLines } from './field-lines.ts'
+import { readFraming } from './framing.ts'
+import { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { RequestHead } from './request-head.ts'
+
+const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
+
+/**
+ * Reads the heads of requests (RFC 9112), strictly: what two readers could take for different messages is
+ * refused. However the bytes are cut, the outcome is the same. The request line is judged first, then the
+ * fields in their order, then the size, then what the fields say together. What can no longer become a head is
+ * refused at once: it would cost the whole time that one may take.
+ */
+export class RequestParser {
+  readonly #bytesMax: number
+  /** What has come of a head that is not whole yet. */
+  #partial: Buffer | undefined
+  /** Of that: its first line, the fields that are whole, and where what is not whole begins. */
+  #line: RequestLine | undefined
+  #fields: string[] = []
+  #at = 0
+  /** Empty lines before it, in bytes: they count, too. */
+  #skipped = 0
+  /** Where in what was fed last the body begins, once there is a head. */
+  end = 0
+
+  /** @param bytesMax of a whole head, with the empty line at its end */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Whether a part of a head has come. */
+  get isWithinHead(): boolean {
+    return this.#partial !== undefined
+  }
+
+  /**
+   * @returns the head once it is whole; what follows in the chunk begins at `end`
+   * @throws MalformedMessage, HeadTooLarge: nothing that follows can be read
+   */
+  feed(chunk: Buffer): RequestHead | undefined {
+    const partial = this.#partial
+    const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
+    const start = skipEmptyLines(all)
+    const room = Math.max(0, this.#bytesMax - this.#skipped - start)
+    // No more than can be of use: a large body is not to be turned into text.
+    const bytes = start === 0 && all.length <= room ? all : all.subarray(start, start + room)
+    if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
+      if (all.length - start >= room) throw new HeadTooLarge()
+      this.#skipped += start
+      this.#partial = all.length === start ? undefined : all.subarray(start)
+      return undefined
+    }
+    this.end = start + this.#at + 2 - (partial?.length ?? 0)
+    return this.#takeHead()
+  }
+
+  /** Reads on where it was left. @returns whether the head is whole */
+  #readLines(lines: Lines): boolean {
+    if (this.#line === undefined) {
+      this.#line = readRequestLine(lines)
+      if (this.#line === undefined) return false
+      this.#at = this.#line.end + 2
+    }
+    const at = readFieldLines(lines, this.#at, this.#fields)
+    if (at === -1) throw malformedField()
+    this.#at = at
+    return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
+  }
+
+  #takeHead(): RequestHead | undefined {
+    const line = this.#line
+    const rawHeaders = this.#fields
+    this.#partial = undefined
+    this.#line = undefined
+    this.#fields = []
+    this.#at = 0
+    this.#skipped = 0
+    if (line === undefined) return undefined
+    const { method, target, minorVersion } = line
+    const { body, isPersistent, expectsContinue, upgrade } = readFraming(rawHeaders, minorVersion)
+    return { method, target, minorVersion, rawHeaders, body, isPersistent, expectsContinue, upgrade }
+  }
+}
+
+interface RequestLine {
+  readonly method: string
+  readonly target: string
+  readonly minorVersion: number
+  /** Where the CR stands. */
+  readonly end: number
+}
+
+/** Empty lines before a request are skipped (RFC 9112 2.2). */
+function skipEmptyLines(bytes: Buffer): number {
+  let start = 0
+  while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2
+  return start
+}
+
+/** undefined where its end has not come, and it may still become one. */
+function readRequestLine({ text }: Lines): RequestLine | undefined {
+  const lineEnd = text.indexOf('\n')
+  if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
+  checkPartOfRequestLine(text)
+  return undefined
+}
+
+/** RFC 9112 3: a method, one space, a target, one space, the version. @param end where the CR stands */
+function parseRequestLine(text: string, end: number): RequestLine {
+  const methodEnd = text.indexOf(' ')
+  const targetEnd = end - ' HTTP/1.1'.length
+  const minorVersion = text.charCodeAt(end - 1) - 0x30
+  const isVersion =
+    text.startsWith(' HTTP/1.', targetEnd) &&
+    (minorVersion === 0 || minorVersion === 1) &&
+    methodEnd < targetEnd
+  const method = text.slice(0, methodEnd)
+  const target = text.slice(methodEnd + 1, targetEnd)
+  // A CR alone is the end of a line to some, a space that of the target.
+  if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
+    throw new MalformedMessage('request-line', requestLineForm)
+  }
+  return { method, target, minorVersion, end }
+}
+
+/** Other control characters make a target ambiguous, not the line. */
+function isWhole(target: string): boolean {
+  return target !== '' && !target.includes(' ') && !target.includes('\r') && !target.includes('\n')
+}
+
+/** Of a line whose end has not come: a method, and no CR but at its end. */
+function checkPartOfRequestLine(text: string): void {
+  const methodEnd = text.indexOf(' ')
+  const cr = text.indexOf('\r')
+  // Nothing, or the first half of an empty line.
+  if (text === '' || text === '\r') return
+  const isLineOpen = cr === -1 || (cr === text.length - 1 && methodEnd !== -1)
+  if (isLineOpen && isToken(methodEnd === -1 ? text : text.slice(0, methodEnd))) return
+  throw new MalformedMessage('request-line', requestLineForm)
+}
+
+function malformedField(): MalformedMessage {
+  return new MalformedMessage('field-line', 'must be a name, a colon and a value without control characters')
+}

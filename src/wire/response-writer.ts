@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net'
+
+/** How the end of a response's body is told. */
+export type ResponseFraming =
+  /** There is no body, whatever the head says: HEAD, 204, 304. */
+  | 'none'
+  /** As its Content-Length says, which whoever writes it sees to. */
+  | 'counted'
+  | 'chunked'
+  /** By the end of the connection: all that HTTP/1.0 knows where the length is not known. */
+  | 'until-close'
+
+export interface ResponseStart {
+  readonly status: number
+  readonly reason: string
+  /** Field lines, each ended by CR LF, in Latin-1: all but those of the connection. */
+  readonly lines: string
+  readonly framing: ResponseFraming
+  /** Whether the connection ends with it. */
+  readonly closes: boolean
+}
+
+/** Data up to this size are worth copying to save a write. */
+const heldBytesMax = 16_384
+
+/**
+ * Writes one response after the other to a socket. What is small is held back until `flush`, so that head and
+ * data leave in one piece; as text of one byte a character, which costs less to join than buffers.
+ */
+export class ResponseWriter {
+  readonly #socket: Socket
+  readonly #keepAliveLines: string
+  #held = ''
+  #framing: ResponseFraming = 'none'
+  /** Whether something of the present response has left. */
+  hasBegun = false
+
+  /** @param keepAliveTimeoutMs as is said to clients */
+  constructor(socket: Socket, keepAliveTimeoutMs: number) {
+    this.#socket = socket
+    const seconds = Math.floor(keepAliveTimeoutMs / 1_000)
+    this.#keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
+  }
+
+  /** A 1xx, which leaves at once. @param lines field lines, each ended by CR LF, in Latin-1 */
+  inform(status: number, reason: string, lines: string): void {
+    this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
+  }
+
+  /** Begins a response, in the place of one of which nothing has left. */
+  begin({ status, reason, lines, framing, closes }: ResponseStart): void {
+    const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
+    const ending = closes ? 'Connection: close\r\n\r\n' : this.#keepAliveLines
+    this.#held = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
+    this.#framing = framing
+  }
+
+  /** @returns false where more should wait until the socket has drained */
+  write(chunk: Buffer): boolean {
+    if (this.#framing === 'none' || chunk.length === 0) return true
+    const isChunked = this.#framing === 'chunked'
+    if (chunk.length > heldBytesMax) return this.#writeLarge(chunk, isChunked)
+    const text = chunk.toString('latin1')
+    this.#held += isChunked ? `${chunk.length.toString(16)}\r\n${text}\r\n` : text
+    return this.#held.length <= heldBytesMax || this.flush()
+  }
+
+  /** Lets go what is held back. @returns false where more should wait until the socket has drained */
+  flush(): boolean {
+    const held = this.#held
+    if (held === '') return true
+    this.#held = ''
+    this.hasBegun = true
+    return this.#socket.write(held, 'latin1')
+  }
+
+  /**
+   * The response is whole.
+   * @param last the rest of a counted body as text in Latin-1, or behind chunks the trailers: field lines,
+   *   each ended by CR LF
+   * @param onWritten called once the system has taken everything, or will not
+   */
+  end(last: string, onWritten: () => void): void {
+    if (this.#framing === 'chunked') this.#held += `0\r\n${last}\r\n`
+    else if (this.#framing === 'counted') this.#held += last
+    this.#framing = 'none'
+    this.hasBegun = false
+    const held = this.#held
+    this.#held = ''
+    if (held === '' && this.#socket.writableLength === 0) onWritten()
+    else this.#socket.write(held, 'latin1', onWritten)
+  }
+
+  #writeLarge(chunk: Buffer, isChunked: boolean): boolean {
+    const socket = this.#socket
+    if (!isChunked && this.#held === '') return socket.write(chunk)
+    socket.cork()
+    if (isChunked) this.#held += `${chunk.length.toString(16)}\r\n`
+    this.flush()
+    socket.write(chunk)
+    if (isChunked) this.#held = '\r\n'
+    const isFlowing = isChunked ? this.flush() : !socket.writableNeedDrain
+    socket.uncork()
+    return isFlowing
+  }
+}

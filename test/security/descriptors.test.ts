@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { place } from '../cli/place.ts'
+import { program, textOf } from '../cli/run.ts'
+import { until } from '../setup/net.ts'
+
+t.test('a want of file descriptors ends neither the gateway nor what it serves afterwards', async (t) => {
+  const { config, folder } = place(t)
+  const readyFile = join(folder, 'ready.json')
+  const command = 'ulimit -n 80; exec "$0" "$@"'
+  const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
+  const child = spawn('sh', ['-c', command, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  child.stdout.on('data', (text) => {
+    log += String(text)
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const { url } = JSON.parse(await until('it is ready', () => textOf(readyFile))) as { readonly url: string }
+  const { port, hostname } = new URL(url)
+  const sockets: Socket[] = []
+  for (let index = 0; index < 300; index++) {
+    sockets.push(connect({ port: Number(port), host: hostname }).on('error', () => {}))
+  }
+  await until('no more are taken', () => sockets.filter(({ connecting }) => !connecting).length > 100)
+  const answers = new Set<Socket>()
+  for (const socket of sockets) {
+    socket.on('data', () => answers.add(socket))
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+  }
+  await until('those that were taken are served', () => answers.size > 5)
+  t.equal(child.exitCode, null)
+  t.ok(answers.size < 300)
+  for (const socket of sockets) socket.destroy()
+  await until('others are served', async () => {
+    const answer = await fetch(`${url}/x`).catch(() => undefined)
+    return answer?.status === 401
+  })
+  t.notMatch(log, '"level":"fatal"')
+})
