@@ -54,6 +54,8 @@ export function createListener(options: ListenerOptions): Listener {
       })
     : createServer(socketOptions)
   server.on(tls ? 'secureConnection' : 'connection', accept)
+  // Whoever does not shake hands, or not in time, is of no use.
+  server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
   server.on('error', (error) => {
     // Before it listens the error is that of whoever starts it.
     if (server.listening) options.onAcceptError(error)
