@@ -56,6 +56,8 @@ export function createListener(options: ListenerOptions): Listener {
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
+  // Whoever does not shake hands, or not in time, is of no use.
+  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy())
   server.on('error', (error) => {
     // Before it listens the error is that of whoever starts it.
     if (server.listening) options.onAcceptError(error)

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect as connectTcp } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import t, { type Test } from 'tap'
+import type { ClientConnection } from '../../src/wire/client-connection.ts'
+import { createListener } from '../../src/wire/listener.ts'
+import { portOf, until } from '../setup/net.ts'
+import { RawClient } from '../setup/raw-client.ts'
+
+function makeCertificate(t: Test) {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wire-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const [key, cert] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const names = ['-subj', '/CN=localhost', '-days', '2', '-keyout', key, '-out', cert]
+  execFileSync('openssl', [...kind, ...names], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
+
+/** Answers each request with its target and body. */
+async function listen(t: Test, tls?: { readonly key: string; readonly cert: string }) {
+  function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
+    let body = `${connection.protocol} ${target} `
+    const answer = () => {
+      connection.respond(200, 'OK', `Content-Length: ${body.length}\r\n`, 'counted')
+      connection.end(body)
+    }
+    connection.attach({
+      onBodyData: (chunk) => {
+        body += chunk.toString('latin1')
+      },
+      onBodyEnd: answer,
+      onBodyBroken: () => connection.breakOff(),
+      onClientDrain: () => {},
+      onGone: () => {},
+    })
+    if (connection.isBodyWhole) answer()
+    else connection.wantBody()
+  }
+  const { server, connections } = createListener({
+    ...{ requestTimeoutMs: 1_000, keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, tls },
+    isDraining: () => false,
+    onRequest,
+    onUnreadable: (connection) => connection.breakOff(),
+    onEnd: () => {},
+    onAcceptError: () => {},
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const { socket } of connections) socket.destroy()
+  })
+  return { port: portOf(server), connections }
+}
+
+t.test('over TLS it is the same: requests, bodies, one connection', async (t) => {
+  const { port } = await listen(t, makeCertificate(t))
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  await once(socket, 'secureConnect')
+  t.equal(socket.alpnProtocol, 'http/1.1')
+  const client = new RawClient(socket)
+  t.teardown(() => client.close())
+  for (let index = 0; index < 3; index++) {
+    client.send(`GET /${index} HTTP/1.1\r\n\r\nPOST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello`)
+    t.equal((await client.response()).body, `https /${index} `)
+    t.equal((await client.response()).body, 'https /p hello')
+  }
+  const large = 'x'.repeat(300_000)
+  client.send(`POST /l HTTP/1.1\r\nContent-Length: ${large.length}\r\n\r\n${large}`)
+  t.equal((await client.response()).body, `https /l ${large}`)
+})
+
+t.test('whoever does not shake hands is sent away, and forgotten', async (t) => {
+  const { port, connections } = await listen(t, makeCertificate(t))
+  const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {})
+  await once(socket, 'connect')
+  socket.resume()
+  await until('it is closed', () => socket.closed)
+  t.equal(connections.size, 0)
+})
