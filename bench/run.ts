@@ -1,69 +1,75 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { parseArgs } from 'node:util'
-import { type Subject, startBench } from './subjects.ts'
+import { type Bench, missingPeers, openBench } from './bench.ts'
+import { readOptions } from './options.ts'
+import { writePage } from './page.ts'
+import { type Result, readMachine, writeResult } from './results.ts'
+import type { Contestant, Figures, Scenario } from './scenarios/scenario.ts'
+import { scenarios } from './scenarios/scenarios.ts'
+import { inScope } from './scope.ts'
+import { peerNames } from './subjects/peers.ts'
+import { tableOf } from './table.ts'
 
-/**
- * CPU time per request of the gateway beside that of a bare node:http answer, in one run: all take turns, so
- * the speed of the machine cancels out of their ratios. `npm run bench -- --help` tells the options.
- */
+/** Measures the gateway beside its peers, in turns, and keeps what came of it. `--help` tells the options. */
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '32' },
-    help: { type: 'boolean', default: false },
-  },
-})
-if (values.help) {
-  console.log('npm run bench -- [--rounds 5] [--seconds 4] [--connections 32]')
-  process.exit()
+const { scenarioNames, runs, isKept, ...options } = readOptions(process.argv.slice(2))
+
+function progress(text: string): void {
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
-  child.send(question)
-  // The cast is sound: it is what the process answers to that question.
-  const [answer] = (await once(child, 'message')) as [Answer]
-  return answer
+/** Everybody once a run; the first run warms up. */
+async function takeTurns(
+  name: string,
+  contestants: readonly Contestant[],
+): Promise<Readonly<Record<string, readonly Figures[]>>> {
+  const figures = new Map<string, Figures[]>(contestants.map((contestant) => [contestant.name, []]))
+  for (let run = 0; run <= runs; run++) {
+    for (const contestant of contestants) {
+      progress(`${name}, ${run === 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
+      const measured = await contestant.measure()
+      if (run > 0) figures.get(contestant.name)?.push(measured)
+    }
+  }
+  progress('')
+  return Object.fromEntries(figures)
 }
 
-/** CPU microseconds that one request costs. */
-async function measure(maker: ChildProcess, { child, load }: Subject): Promise<number> {
-  const before = await ask<{ cpuUs: number }>(child, {})
-  const { answers } = await ask<{ answers: number }>(maker, {
-    ...load,
-    connections: Number(values.connections),
-    durationMs: Number(values.seconds) * 1_000,
-  })
-  const after = await ask<{ cpuUs: number }>(child, {})
-  return (after.cpuUs - before.cpuUs) / answers
+async function runScenario(bench: Bench, name: string, scenario: Scenario): Promise<Result> {
+  progress(`${name}: starting`)
+  const machine = readMachine()
+  const contestants = await takeTurns(name, await scenario.open(bench))
+  const { summary, note, figures, compared, yardsticks } = scenario
+  return {
+    ...{ scenario: name, summary, note, figures, compared, yardsticks },
+    at: new Date().toISOString(),
+    machine,
+    load: options.load,
+    connections: options.connections,
+    seconds: options.durationMs / 1_000,
+    missing: missingPeers(peerNames),
+    contestants,
+  }
 }
 
-function spread(figures: readonly number[], digits: number): string {
-  const sorted = figures.toSorted((a, b) => a - b)
-  const [least = 0, median = 0, most = 0] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
-  return `${median.toFixed(digits).padStart(7)}  (${least.toFixed(digits)} to ${most.toFixed(digits)})`
+/** Measures one scenario, prints it and keeps it. @returns whether that was possible */
+async function carryOut(name: string, scenario: Scenario): Promise<boolean> {
+  try {
+    // Each has its subjects to itself: what one has left behind in a process is not the next one's matter.
+    const result = await inScope(async (scope) =>
+      runScenario(await openBench(scope, options), name, scenario),
+    )
+    console.log(`\n${result.summary}\n${tableOf(result)}`)
+    if (isKept) writeResult(result)
+    return true
+  } catch (error) {
+    console.error(`${name} cannot be measured:`, error)
+    return false
+  }
 }
 
-const { subjects, load, close } = await startBench()
-const rounds: number[][] = []
-for (let round = 0; round <= Number(values.rounds); round++) {
-  const figures: number[] = []
-  for (const subject of subjects) figures.push(await measure(load, subject))
-  // The first one warms up.
-  if (round > 0) rounds.push(figures)
-  process.stderr.write(`\rround ${round} of ${values.rounds}`)
+const missing = missingPeers(peerNames)
+if (missing.length > 0) progress(`left out, for their programs are not on PATH: ${missing.join(', ')}`)
+for (const name of scenarioNames) {
+  const scenario = scenarios[name]
+  if (!scenario || !(await carryOut(name, scenario))) process.exitCode = 1
 }
-process.stderr.write('\n')
-
-console.log('Median (least to most) of CPU us a request; as a multiple of the bare answer; a second and core')
-for (const [index, { name }] of subjects.entries()) {
-  const own = rounds.map((figures) => figures[index] ?? 0)
-  const ratios = rounds.map((figures) => (figures[index] ?? 0) / (figures[0] ?? 1))
-  const rates = own.map((cpuUs) => 1_000_000 / cpuUs)
-  console.log(
-    `${name.padEnd(25)}${spread(own, 1).padEnd(28)}${spread(ratios, 2).padEnd(26)}${spread(rates, 0)}`,
-  )
-}
-await close()
+if (isKept) writePage()

@@ -1,0 +1,114 @@
+import { basename } from 'node:path'
+import { startRedis } from '../test/setup/redis.ts'
+import type { Answers, Order } from './load/order.ts'
+import { runWrk } from './load/wrk.ts'
+import { ask, cores, startModule } from './processes.ts'
+import type { Where } from './ready.ts'
+import type { Scope } from './scope.ts'
+import { type Gatehouse, type GatehouseOptions, startGatehouse } from './subjects/gatehouse.ts'
+import { isInstalled, type PeerName, peers } from './subjects/peers.ts'
+import type { Subject } from './subjects/subject.ts'
+
+/** What was asked for on the command line. */
+export interface BenchOptions {
+  /** Only these; all = every one that can be had. */
+  readonly peerNames: readonly PeerName[]
+  /** Another checkout of the gateway, measured beside this one. */
+  readonly against: string | undefined
+  readonly load: 'wrk' | 'own'
+  readonly connections: number
+  readonly durationMs: number
+}
+
+/** A gateway to be measured, by the name it has in the results. */
+export interface GatewayKind {
+  readonly label: string
+  readonly checkout: string
+}
+
+/** What scenarios work with: started once, gone with the scope. */
+export interface Bench {
+  readonly options: BenchOptions
+  readonly upstreamUrl: string
+  /** That of this checkout first. */
+  readonly gateways: readonly [GatewayKind, ...GatewayKind[]]
+  /** Those of a list that were asked for and can be had. */
+  available(names: readonly PeerName[]): readonly PeerName[]
+  /** The same one whenever it is asked for. */
+  peer(name: PeerName): Promise<Subject>
+  /** The same one for the same config. */
+  gateway(kind: GatewayKind, changes?: Changes): Promise<Gatehouse>
+  /** A peer, or a gateway, of its own: for what a process does not forget. */
+  fresh(scope: Scope, who: PeerName | GatewayKind): Promise<Subject>
+  /** Carries out an order beside the subjects. */
+  load<Kind extends Order['kind']>(order: Extract<Order, { kind: Kind }>): Promise<Answers[Kind]>
+  /** A closed loop, made by wrk where it was chosen. */
+  closedLoad(order: Extract<Order, { kind: 'closed' }>): Promise<Answers['closed']>
+}
+
+type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean }
+
+export async function openBench(scope: Scope, options: BenchOptions): Promise<Bench> {
+  const { ready } = await startModule<Where>(scope, { core: cores.load, file: 'upstream.ts' })
+  const upstreamUrl = ready.url
+  const { child: maker } = await startModule(scope, { core: cores.load, file: 'load/maker.ts' })
+  const own: GatewayKind = { label: 'gatehouse', checkout: process.cwd() }
+  const other = options.against && { label: basename(options.against), checkout: options.against }
+  const gateways: Bench['gateways'] = other ? [own, other] : [own]
+
+  const redis = remember(() => startRedis(scope))
+  const gateway = remember(async (kind: GatewayKind, { config, onRedis = false }: Changes = {}) =>
+    startGatehouse(scope, {
+      ...{ upstreamUrl, checkout: kind.checkout },
+      ...(config && { config }),
+      // Each has a database of its own there.
+      ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),
+    }),
+  )
+  async function startPeer(into: Scope, name: PeerName, before: string): Promise<Subject> {
+    const { credentials } = await gateway(own)
+    return peers[name].start({ scope: into, upstreamUrl: before, credentials })
+  }
+  const peer = remember((name: PeerName) => startPeer(scope, name, upstreamUrl))
+
+  return {
+    options,
+    upstreamUrl,
+    gateways,
+    available: (names) =>
+      names.filter((name) => options.peerNames.includes(name) && isThere(peers[name].program)),
+    peer,
+    gateway,
+    fresh: async (into, who) => {
+      // Its own upstream too: ports of connections that were closed to another are in use for a minute yet.
+      const { ready: own } = await startModule<Where>(into, { core: cores.load, file: 'upstream.ts' })
+      return typeof who === 'string'
+        ? startPeer(into, who, own.url)
+        : startGatehouse(into, { upstreamUrl: own.url, checkout: who.checkout })
+    },
+    load: (order) => ask(maker, order),
+    closedLoad: (order) => (options.load === 'wrk' ? runWrk(order) : ask(maker, order)),
+  }
+}
+
+/** Peers of a list whose program is not on PATH. */
+export function missingPeers(names: readonly PeerName[]): readonly PeerName[] {
+  return names.filter((name) => !isThere(peers[name].program))
+}
+
+function isThere(program: string | undefined): boolean {
+  return program === undefined || isInstalled(program)
+}
+
+/** Makes a thing once for the same words. */
+function remember<Words extends readonly unknown[], Thing>(
+  make: (...words: Words) => Promise<Thing>,
+): (...words: Words) => Promise<Thing> {
+  const made = new Map<string, Promise<Thing>>()
+  return (...words) => {
+    const key = JSON.stringify(words)
+    const thing = made.get(key) ?? make(...words)
+    made.set(key, thing)
+    return thing
+  }
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { until } from '../../test/setup/net.ts'
+import { runClosed } from '../load/closed.ts'
+import { runWrk } from '../load/wrk.ts'
+import { cores, startModule } from '../processes.ts'
+import type { Where } from '../ready.ts'
+import { withKeys, withTokens, writeRequest } from '../scenarios/requests.ts'
+import { inScope, type Scope } from '../scope.ts'
+import { type Gatehouse, startGatehouse } from '../subjects/gatehouse.ts'
+import { isInstalled } from '../subjects/peers.ts'
+import { drawFlame } from './draw.ts'
+import { type CpuProfile, type Frame, readProfile } from './profile.ts'
+
+/** Writes a flame graph of the gateway under load. `npm run flame -- --help` tells the options. */
+
+const { values } = parseArgs({
+  options: {
+    auth: { type: 'string', default: 'bearer' },
+    seconds: { type: 'string', default: '5' },
+    out: { type: 'string', default: 'flame.svg' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log('npm run flame -- [--auth bearer|key|none] [--seconds 5] [--out flame.svg]')
+  process.exit()
+}
+
+function requestsOf({ credentials }: Gatehouse): readonly string[] {
+  if (values.auth === 'none') return [writeRequest('GET /public')]
+  if (values.auth === 'key') return withKeys('GET /any', credentials.secretKeys)
+  if (values.auth === 'bearer') return withTokens('GET /any', credentials.accessTokens)
+  throw new Error(`--auth is bearer, key or none, not ${values.auth}`)
+}
+
+/** Node writes the profile when the gateway ends. @returns it, and how many requests it is of */
+async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly answers: number }> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-flame-'))
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const { ready } = await startModule<Where>(scope, { core: cores.load, file: 'upstream.ts' })
+  const gateway = await startGatehouse(scope, {
+    upstreamUrl: ready.url,
+    checkout: process.cwd(),
+    config: { shutdown: { drain: '100ms' } },
+    nodeFlags: ['--cpu-prof', '--cpu-prof-dir', dir, '--cpu-prof-interval', '200'],
+  })
+  const requests = requestsOf(gateway)
+  const durationMs = Number(values.seconds) * 1_000
+  const order = {
+    kind: 'closed',
+    url: gateway.url,
+    requests,
+    status: 200,
+    connections: 32,
+    durationMs,
+  } as const
+  const fromUs = nowUs()
+  const { answers } = await (isInstalled('wrk') ? runWrk(order) : runClosed(order))
+  const toUs = nowUs()
+  for (const pid of gateway.pids) process.kill(pid, 'SIGTERM')
+  const file = await until('the profile is written', () => readdirSync(dir)[0], 20_000)
+  const written = await until('it is whole', () => wholeJson(join(dir, file)), 20_000)
+  return { root: readProfile(written, { fromUs, toUs, root: process.cwd() }), answers }
+}
+
+function nowUs(): number {
+  return Number(process.hrtime.bigint() / 1_000n)
+}
+
+function wholeJson(file: string): CpuProfile | undefined {
+  try {
+    // The cast is sound: it is what V8 writes.
+    return JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
+  } catch {
+    return undefined
+  }
+}
+
+const { root, answers } = await inScope(profile)
+const perRequest = (root.totalUs / answers).toFixed(1)
+const title = `gatehouse, small GET, auth ${values.auth}: ${answers} requests, ${perRequest} µs each under the profiler`
+writeFileSync(values.out, drawFlame(root, title))
+console.log(`${title}\n${resolve(values.out)}`)

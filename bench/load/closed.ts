@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { assertStatus, open, readAnswer } from './connection.ts'
+import type { Answers, Order } from './order.ts'
+
+type Closed = Extract<Order, { kind: 'closed' }>
+
+/** The last requests of each place: a refresh goes on where the last run ended. */
+const lastRequests = new Map<string, string[]>()
+
+/** A closed loop: every connection sends its next request when the answer to the last has come. */
+export async function runClosed(order: Closed): Promise<Answers['closed']> {
+  const state = { answers: 0, isOver: false, next: 0 }
+  const requests = lastRequests.get(order.url) ?? [...order.requests]
+  if (order.isRefresh) lastRequests.set(order.url, requests)
+  const begin = performance.now()
+  const loops = Array.from({ length: order.connections }, (_, index) =>
+    order.isRefresh ? runRefreshes(order, state, requests, index) : runLoop(order, state),
+  )
+  await new Promise((resolve) => setTimeout(resolve, order.durationMs))
+  state.isOver = true
+  await Promise.all(loops)
+  return { answers: state.answers, elapsedMs: performance.now() - begin }
+}
+
+interface State {
+  answers: number
+  isOver: boolean
+  next: number
+}
+
+async function runLoop(order: Closed, state: State): Promise<void> {
+  const { requests } = order
+  await loop(order, state, () => requests[state.next++ % requests.length] ?? '')
+}
+
+async function runRefreshes(order: Closed, state: State, requests: string[], index: number): Promise<void> {
+  await loop(order, state, (body) => {
+    if (body !== undefined) requests[index] = withToken(requests[index] ?? '', body)
+    return requests[index] ?? ''
+  })
+}
+
+async function loop(
+  { url, status }: Closed,
+  state: State,
+  nextRequest: (lastBody: string | undefined) => string,
+): Promise<void> {
+  const socket = await open(url)
+  let received = ''
+  socket.setEncoding('latin1')
+  socket.on('data', (data: string) => {
+    received += data
+    const answer = readAnswer(received)
+    if (!answer) return
+    assertStatus(answer, status)
+    received = received.slice(answer.length)
+    state.answers++
+    // Made even when it is not sent: it is what a later run goes on with.
+    const request = nextRequest(answer.body)
+    if (state.isOver) socket.end()
+    else socket.write(request, 'latin1')
+  })
+  socket.write(nextRequest(undefined), 'latin1')
+  await once(socket, 'close')
+  if (!state.isOver) throw new Error('a connection was closed under load')
+}
+
+/** The next refresh, from the answer to the last: tokens are of one length. */
+function withToken(request: string, answer: string): string {
+  // The cast is sound: every answer of this endpoint with status 200 has it.
+  const { refreshToken } = JSON.parse(answer) as { readonly refreshToken: string }
+  return request.slice(0, request.indexOf('\r\n\r\n') + 4) + JSON.stringify({ token: refreshToken })
+}

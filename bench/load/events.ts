@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net'
+import { quantile } from '../figures.ts'
+import { open } from './connection.ts'
+import { hold } from './held.ts'
+import type { Answers, Order } from './order.ts'
+
+/** How late each event was, while somebody counts. */
+let latencies: number[] | undefined
+
+/** Opens streams of events, each until its first. */
+export function runListen({
+  url,
+  request,
+  connections,
+}: Extract<Order, { kind: 'listen' }>): Promise<Answers['listen']> {
+  return hold(connections, () => listen(url, request))
+}
+
+/** Counts what the open streams tell. */
+export async function runHear({ durationMs }: Extract<Order, { kind: 'hear' }>): Promise<Answers['hear']> {
+  const heard: number[] = []
+  latencies = heard
+  const begin = performance.now()
+  await new Promise((resolve) => setTimeout(resolve, durationMs))
+  latencies = undefined
+  const elapsedMs = performance.now() - begin
+  return { events: heard.length, elapsedMs, p50Ms: quantile(heard, 0.5), p99Ms: quantile(heard, 0.99) }
+}
+
+async function listen(url: string, request: string): Promise<Socket> {
+  const socket = await open(url)
+  socket.setEncoding('latin1')
+  return new Promise((resolve, reject) => {
+    socket.on('data', (data: string) => {
+      for (const [, sentAt = ''] of data.matchAll(/data: (\d+)\n/g)) {
+        latencies?.push(Number(process.hrtime.bigint() - BigInt(sentAt)) / 1e6)
+        resolve(socket)
+      }
+      if (/^HTTP\/1\.1 [345]/.test(data)) reject(new Error(`not the answer expected: ${data}`))
+    })
+    socket.on('error', reject)
+    socket.write(request)
+  })
+}

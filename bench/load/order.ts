@@ -1,0 +1,71 @@
+/** What the process that makes the load is told to do, and what it tells of it. */
+
+interface Closed {
+  readonly kind: 'closed'
+  readonly url: string
+  /** Whole requests, taken in turn by all connections. */
+  readonly requests: readonly string[]
+  /** Any other is a fault. */
+  readonly status: number
+  readonly connections: number
+  readonly durationMs: number
+  /** Each answer has the refresh token that the next request of the same connection sends. */
+  readonly isRefresh?: boolean
+}
+
+interface Paced extends Omit<Closed, 'kind' | 'isRefresh'> {
+  readonly kind: 'paced'
+  readonly perSecond: number
+}
+
+interface Body {
+  readonly kind: 'body'
+  readonly url: string
+  /** The head of the request; a body of `sentBytes` follows. */
+  readonly head: string
+  readonly sentBytes: number
+}
+
+/** Streams of events, held open. */
+interface Listen {
+  readonly kind: 'listen'
+  readonly url: string
+  readonly request: string
+  readonly connections: number
+}
+
+/** Counting what the streams that are held open tell. */
+interface Hear {
+  readonly kind: 'hear'
+  readonly durationMs: number
+}
+
+/** WebSockets, held open. */
+interface Idle {
+  readonly kind: 'idle'
+  readonly url: string
+  readonly request: string
+  readonly connections: number
+}
+
+/** Of all that is held open. */
+interface Close {
+  readonly kind: 'close'
+}
+
+export type Order = Closed | Paced | Body | Listen | Hear | Idle | Close
+
+export interface Answers {
+  readonly closed: { readonly answers: number; readonly elapsedMs: number }
+  readonly paced: { readonly answers: number; readonly p50Ms: number; readonly p99Ms: number }
+  readonly body: { readonly receivedBytes: number; readonly elapsedMs: number }
+  readonly listen: { readonly open: number }
+  readonly hear: {
+    readonly events: number
+    readonly elapsedMs: number
+    readonly p50Ms: number
+    readonly p99Ms: number
+  }
+  readonly idle: { readonly open: number }
+  readonly close: { readonly closed: number }
+}

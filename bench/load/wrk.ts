@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cores, onCore } from '../processes.ts'
+import type { Answers, Order } from './order.ts'
+
+type Closed = Extract<Order, { kind: 'closed' }>
+
+/** The same closed loop by wrk, which costs a tenth of ours and so can keep the cheapest proxies busy. */
+export async function runWrk(order: Closed): Promise<Answers['closed']> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wrk-'))
+  try {
+    const script = join(dir, 'load.lua')
+    writeFileSync(script, scriptOf(order.requests))
+    const seconds = Math.max(1, Math.round(order.durationMs / 1_000))
+    const [file = '', ...args] = onCore(cores.load, [
+      ...['wrk', '-t1', `-c${order.connections}`, `-d${seconds}s`, '-s', script, order.url],
+    ])
+    const { stdout } = await promisify(execFile)(file, args)
+    return readSummary(stdout, order.status)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** Whole requests, as they are, one after the other. */
+function scriptOf(requests: readonly string[]): string {
+  return `
+local requests = { ${requests.map(luaString).join(',\n')} }
+local count, index = #requests, 0
+function request()
+  index = index % count + 1
+  return requests[index]
+end
+function done(summary)
+  local errors = summary.errors
+  io.write(string.format("\\nsummary %d %d %d %d\\n", summary.requests, summary.duration, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout))
+end
+`
+}
+
+function luaString(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`
+}
+
+/** wrk tells apart only statuses up to 399 and those above. @throws Error when there were others than expected */
+export function readSummary(output: string, status: number): Answers['closed'] {
+  const [, ...numbers] = /^summary (\d+) (\d+) (\d+) (\d+)$/m.exec(output) ?? []
+  const [requests = 0, durationUs = 0, refused = 0, broken = 0] = numbers.map(Number)
+  if (requests === 0 || broken > 0 || refused !== (status < 400 ? 0 : requests)) {
+    throw new Error(`${requests} answers, ${refused} refused, ${broken} broken: ${output}`)
+  }
+  return { answers: requests, elapsedMs: durationUs / 1_000 }
+}

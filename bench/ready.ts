@@ -1,0 +1,14 @@
+import type { AddressInfo, Server } from 'node:net'
+
+/** Tells the process that started this one where it listens; ends with it. */
+export function tellWhere(server: Server): void {
+  process.on('disconnect', () => process.exit())
+  server.listen(0, '127.0.0.1', 32_768, () => {
+    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  })
+}
+
+/** What tellWhere tells. */
+export interface Where {
+  readonly url: string
+}

@@ -1,0 +1,65 @@
+import type { Bench } from '../bench.ts'
+import { cpuUsOf, rssBytesOf } from '../process-tree.ts'
+import type { Subject } from '../subjects/subject.ts'
+import { everyone } from './everyone.ts'
+import { writeRequest } from './requests.ts'
+import type { Figures, Scenario } from './scenario.ts'
+
+const mebibyte = 1_048_576
+const bodyBytes = 100 * mebibyte
+const sampleMs = 20
+const peers = ['haproxy', 'nginx', 'http-proxy', 'relay'] as const
+
+const shared = {
+  figures: {
+    mibPerSecond: { title: 'MiB a second', digits: 0 },
+    cpuMs: { title: 'CPU ms a body', digits: 0 },
+    growthMib: { title: 'memory grows by MiB', digits: 1 },
+  },
+  compared: 'mibPerSecond',
+  yardsticks: ['haproxy'],
+  note:
+    'One body on one connection. Load and upstream share a core and are often what limits the throughput, so read ' +
+    'the CPU time beside it. Growth: resident memory at its most while the body passes, less that before.',
+} satisfies Partial<Scenario>
+
+export const down: Scenario = {
+  ...shared,
+  summary: '100 MiB down',
+  open: (bench) =>
+    everyone(bench, peers, (subject, authorization) => {
+      const head = writeRequest(`GET /any/down/${bodyBytes}`, authorization)
+      return measureBody(bench, subject, head, 0)
+    }),
+}
+
+export const up: Scenario = {
+  ...shared,
+  summary: '100 MiB up',
+  open: (bench) =>
+    everyone(bench, peers, (subject, authorization) => {
+      const fields = { ...authorization, 'Content-Length': String(bodyBytes) }
+      return measureBody(bench, subject, writeRequest('POST /any/up', fields), bodyBytes)
+    }),
+}
+
+async function measureBody(
+  bench: Bench,
+  { url, pids }: Subject,
+  head: string,
+  sentBytes: number,
+): Promise<Figures> {
+  const cpuBefore = cpuUsOf(pids)
+  const rssBefore = rssBytesOf(pids)
+  let rssMost = rssBefore
+  const sampler = setInterval(() => {
+    rssMost = Math.max(rssMost, rssBytesOf(pids))
+  }, sampleMs)
+  const { elapsedMs } = await bench.load<'body'>({ kind: 'body', url, head, sentBytes })
+  clearInterval(sampler)
+  return {
+    mibPerSecond: (bodyBytes / mebibyte) * (1_000 / elapsedMs),
+    cpuMs: (cpuUsOf(pids) - cpuBefore) / 1_000,
+    growthMib: (rssMost - rssBefore) / mebibyte,
+  }
+}

@@ -1,0 +1,34 @@
+import { cpuUsOf } from '../process-tree.ts'
+import { everyone } from './everyone.ts'
+import { writeRequest } from './requests.ts'
+import type { Scenario } from './scenario.ts'
+
+const connections = 500
+
+export const events: Scenario = {
+  summary: `Server-sent events to ${connections} listeners, ten a second each`,
+  figures: {
+    cpuUs: { title: 'CPU µs an event', digits: 1 },
+    p50Ms: { title: 'p50 ms late', digits: 2 },
+    p99Ms: { title: 'p99 ms late', digits: 2 },
+    perSecond: { title: 'events a second', digits: 0 },
+  },
+  compared: 'cpuUs',
+  yardsticks: ['haproxy'],
+  note: 'All listeners are told at once, so that the last of a burst is late wherever it passes: compare.',
+  open: (bench) =>
+    everyone(bench, ['haproxy', 'nginx', 'http-proxy', 'relay'], async ({ url, pids }, authorization) => {
+      const request = writeRequest('GET /any/events', authorization)
+      await bench.load<'listen'>({ kind: 'listen', url, request, connections })
+      const before = cpuUsOf(pids)
+      const told = await bench.load<'hear'>({ kind: 'hear', durationMs: bench.options.durationMs })
+      const cpuUs = cpuUsOf(pids) - before
+      await bench.load<'close'>({ kind: 'close' })
+      return {
+        cpuUs: cpuUs / told.events,
+        p50Ms: told.p50Ms,
+        p99Ms: told.p99Ms,
+        perSecond: (told.events * 1_000) / told.elapsedMs,
+      }
+    }),
+}

@@ -1,0 +1,26 @@
+import type { Bench } from '../bench.ts'
+import type { PeerName } from '../subjects/peers.ts'
+import type { Subject } from '../subjects/subject.ts'
+import type { Contestant, Figures } from './scenario.ts'
+
+/** A field line that lets a request through a gateway; empty for peers, who ask for nothing. */
+export type Authorization = Readonly<Record<string, string>>
+
+/** The peers of a list and every gateway, all measured in the same way. */
+export async function everyone(
+  bench: Bench,
+  peerNames: readonly PeerName[],
+  measure: (subject: Subject, authorization: Authorization) => Promise<Figures>,
+): Promise<readonly Contestant[]> {
+  const found: Contestant[] = []
+  for (const name of bench.available(peerNames)) {
+    const subject = await bench.peer(name)
+    found.push({ name, measure: () => measure(subject, {}) })
+  }
+  for (const kind of bench.gateways) {
+    const subject = await bench.gateway(kind)
+    const authorization = { Authorization: `Bearer ${subject.credentials.accessTokens[0]}` }
+    found.push({ name: kind.label, measure: () => measure(subject, authorization) })
+  }
+  return found
+}

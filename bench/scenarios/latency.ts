@@ -1,0 +1,66 @@
+import type { Bench } from '../bench.ts'
+import type { Subject } from '../subjects/subject.ts'
+import { measureLoad } from './load-figures.ts'
+import { withTokens } from './requests.ts'
+import type { Contestant, Figures, Scenario } from './scenario.ts'
+
+const peers = ['haproxy', 'haproxy-jwt', 'nginx', 'nginx-auth-cached', 'http-proxy'] as const
+
+export const latency: Scenario = {
+  summary: 'Added latency of a small GET at half load',
+  figures: {
+    addedP50Ms: { title: 'p50 added ms', digits: 3 },
+    addedP99Ms: { title: 'p99 added ms', digits: 3 },
+    perSecond: { title: 'requests a second', digits: 0 },
+  },
+  compared: 'addedP99Ms',
+  yardsticks: ['haproxy'],
+  note:
+    'Half of what each one does at most, found first. Added: its latency less that of the upstream asked directly, ' +
+    'at the same rate just before. Requests are due by the clock, about every millisecond some; what is due while all ' +
+    'connections are busy waits, and that counts.',
+  async open(bench) {
+    const found: Contestant[] = []
+    const { credentials } = await bench.gateway(bench.gateways[0])
+    const requests = withTokens('GET /any', credentials.accessTokens)
+    for (const name of bench.available(peers)) {
+      found.push(await openOne(bench, { name, subject: await bench.peer(name), requests }))
+    }
+    for (const kind of bench.gateways) {
+      const subject = await bench.gateway(kind)
+      const own = withTokens('GET /any', subject.credentials.accessTokens)
+      found.push(await openOne(bench, { name: kind.label, subject, requests: own }))
+    }
+    return found
+  },
+}
+
+interface Entry {
+  readonly name: string
+  readonly subject: Subject
+  readonly requests: readonly string[]
+}
+
+async function openOne(bench: Bench, { name, subject, requests }: Entry): Promise<Contestant> {
+  const { perSecond: most = 0 } = await measureLoad(bench, subject, { requests })
+  return { name, measure: () => measureAdded(bench, { url: subject.url, requests, perSecond: most / 2 }) }
+}
+
+async function measureAdded(
+  bench: Bench,
+  {
+    url,
+    requests,
+    perSecond,
+  }: { readonly url: string; readonly requests: readonly string[]; readonly perSecond: number },
+): Promise<Figures> {
+  const { connections, durationMs } = bench.options
+  const order = { kind: 'paced', requests, status: 200, connections, durationMs, perSecond } as const
+  const direct = await bench.load<'paced'>({ ...order, url: bench.upstreamUrl })
+  const through = await bench.load<'paced'>({ ...order, url })
+  return {
+    addedP50Ms: through.p50Ms - direct.p50Ms,
+    addedP99Ms: through.p99Ms - direct.p99Ms,
+    perSecond: (through.answers * 1_000) / durationMs,
+  }
+}

@@ -1,0 +1,21 @@
+import { down, up } from './bodies.ts'
+import { events } from './events.ts'
+import { latency } from './latency.ts'
+import { post } from './post.ts'
+import type { Scenario } from './scenario.ts'
+import { smallGet } from './small-get.ts'
+import { issue, refresh } from './tokens.ts'
+import { webSockets } from './web-sockets.ts'
+
+/** Every scenario, by the name it has on the command line and in the results. */
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  'small-get': smallGet,
+  post,
+  latency,
+  down,
+  up,
+  events,
+  'web-sockets': webSockets,
+  issue,
+  refresh,
+}

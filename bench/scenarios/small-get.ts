@@ -1,0 +1,55 @@
+import type { Bench, GatewayKind } from '../bench.ts'
+import { loadFigures, measureLoad } from './load-figures.ts'
+import { spoil, withKeys, withTokens, writeRequest } from './requests.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+const peers = [
+  'bare',
+  'haproxy',
+  'haproxy-jwt',
+  'nginx',
+  'nginx-auth',
+  'nginx-auth-cached',
+  'http-proxy',
+] as const
+
+export const smallGet: Scenario = {
+  summary: 'Small GET: what one request costs, by how it authenticates',
+  figures: loadFigures,
+  compared: 'cpuUs',
+  yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
+  note:
+    '200 tokens or keys in turn, 15 bytes answered. `cold cache`: a cache of one entry, so that each key is looked up ' +
+    'in SQLite. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
+  async open(bench) {
+    const { credentials } = await bench.gateway(bench.gateways[0])
+    const requests = withTokens('GET /any', credentials.accessTokens)
+    const found: Contestant[] = []
+    for (const name of bench.available(peers)) {
+      const subject = await bench.peer(name)
+      found.push({ name, measure: () => measureLoad(bench, subject, { requests }) })
+    }
+    for (const kind of bench.gateways) found.push(...(await openGateway(bench, kind)))
+    return found
+  },
+}
+
+async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Contestant[]> {
+  const subject = await bench.gateway(kind)
+  const cold = await bench.gateway(kind, { config: { cache: { entries: 1 } } })
+  const { secretKeys, accessTokens } = subject.credentials
+  const line = 'GET /any'
+  const ways = {
+    'auth none': [subject, { requests: [writeRequest('GET /public')] }],
+    bearer: [subject, { requests: withTokens(line, accessTokens) }],
+    key: [subject, { requests: withKeys(line, secretKeys) }],
+    'key, cold cache': [cold, { requests: withKeys(line, cold.credentials.secretKeys) }],
+    'no key': [subject, { requests: [writeRequest(line)], status: 401 }],
+    'wrong key': [subject, { requests: withKeys(line, secretKeys.map(spoil)), status: 401 }],
+    'wrong signature': [subject, { requests: withTokens(line, accessTokens.map(spoil)), status: 401 }],
+  } as const
+  return Object.entries(ways).map(([way, [who, load]]) => ({
+    name: `${kind.label}: ${way}`,
+    measure: () => measureLoad(bench, who, load),
+  }))
+}

@@ -1,0 +1,14 @@
+import { createServer } from 'node:http'
+import { tellWhere } from '../ready.ts'
+
+/** The yardstick: Node's own server, which answers by itself and forwards nothing. */
+tellWhere(
+  createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    function answer(): void {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 15 })
+      response.end('{"hello":"you"}')
+    }
+    if (request.method === 'GET') answer()
+    else request.on('end', answer).resume()
+  }),
+)

@@ -1,0 +1,116 @@
+import { createPublicKey, type webcrypto } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { withOperator as WithOperator } from '../../src/cli/operator.ts'
+import { until } from '../../test/setup/net.ts'
+import { cores, startProgram } from '../processes.ts'
+import type { Scope } from '../scope.ts'
+import type { Credentials, Subject } from './subject.ts'
+
+/** How the gateway is started. */
+export interface GatehouseOptions {
+  readonly upstreamUrl: string
+  /** Another checkout than this one, with its packages installed. */
+  readonly checkout: string
+  /** On this Redis; else on SQLite. */
+  readonly redisUrl?: string
+  /** Laid over the config of the bench. */
+  readonly config?: object
+  /** Flags for Node itself. */
+  readonly nodeFlags?: readonly string[]
+}
+
+export interface Gatehouse extends Subject {
+  readonly credentials: Credentials
+}
+
+const accountCount = 200
+
+/** The program itself, as `gatehouse serve` starts it, and two hundred accounts with a session each. */
+export async function startGatehouse(scope: Scope, options: GatehouseOptions): Promise<Gatehouse> {
+  const { checkout, nodeFlags = [] } = options
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'gateway.yaml')
+  const readyFile = join(dir, 'ready')
+  writeFileSync(file, JSON.stringify(configOf(options)))
+  writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
+  const { pid } = startProgram(scope, {
+    core: cores.subject,
+    cwd: checkout,
+    command: [
+      ...[process.execPath, ...nodeFlags, 'src/main.ts', 'serve'],
+      ...['--config', file, '--ready-file', readyFile],
+    ],
+  })
+  await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)
+  const { url } = JSON.parse(readFileSync(readyFile, 'utf8')) as { readonly url: string }
+  return { url, pids: [pid], credentials: await makeCredentials(url, file, checkout) }
+}
+
+function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {
+  const route = { upstream: 'backend', websocket: true, maxBody: 'unlimited' }
+  return {
+    listen: { port: 0 },
+    ops: { port: 0 },
+    // As many streams as there are listeners.
+    upstreams: { backend: { targets: [{ url: upstreamUrl }], connections: 10_000 } },
+    routes: [
+      { name: 'any', path: '/any', auth: 'any', ...route },
+      { name: 'public', path: '/public', auth: 'none', ...route },
+    ],
+    keys: { sealingKey: { file: 'sealing.key' } },
+    store:
+      redisUrl === undefined
+        ? { sqlite: { path: 'gatehouse.db' } }
+        : { driver: 'redis', redis: { url: redisUrl } },
+    tokens: { accessLifetime: '24h' },
+    // Those of the scenario are wrong on purpose, from one address.
+    limits: { failures: { limit: 1_000_000_000 } },
+    log: { level: 'warn', access: false },
+    ...config,
+  }
+}
+
+async function makeCredentials(url: string, file: string, checkout: string): Promise<Credentials> {
+  // The cast is sound: a checkout of this project exports it there.
+  const { withOperator } = (await import(join(checkout, 'src/cli/operator.ts'))) as {
+    readonly withOperator: typeof WithOperator
+  }
+  const inputs = Array.from({ length: accountCount }, (_, index) => {
+    const email = `bench${index}@example.com`
+    return { email, firstName: '', lastName: '', role: 'User', isVerified: true }
+  })
+  const made = await withOperator({ file, env: {} }, ({ accounts }) => accounts.createAll(inputs))
+  const pairs = made.map(({ secretKey, apiKey }) => JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }))
+  const tokens: TokenAnswer[] = []
+  for (const pair of pairs) tokens.push(await exchange(url, pair))
+  return {
+    secretKeys: made.map(({ secretKey }) => secretKey),
+    accessTokens: tokens.map(({ JwtToken }) => JwtToken),
+    refreshTokens: tokens.map(({ RefreshToken }) => RefreshToken),
+    pairs,
+    publicKey: await readPublicKey(url),
+  }
+}
+
+interface TokenAnswer {
+  readonly JwtToken: string
+  readonly RefreshToken: string
+}
+
+async function exchange(url: string, body: string): Promise<TokenAnswer> {
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await fetch(`${url}/api/v1/accounts/access-token`, { method: 'POST', headers, body })
+  if (answer.status !== 200) throw new Error(`no tokens: ${await answer.text()}`)
+  return (await answer.json()) as TokenAnswer
+}
+
+async function readPublicKey(url: string): Promise<string> {
+  const answer = await fetch(`${url}/.well-known/jwks.json`)
+  const { keys } = (await answer.json()) as { readonly keys: readonly webcrypto.JsonWebKey[] }
+  const [key] = keys
+  if (!key) throw new Error('the gateway publishes no key')
+  return createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString()
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../test/setup/net.ts'
+import { cores, startProgram } from '../processes.ts'
+import type { Scope } from '../scope.ts'
+import { type Place, type Subject, untilListening } from './subject.ts'
+
+/** HAProxy as a plain proxy: one thread, connections to the upstream kept. */
+export function startHaproxy({ scope, upstreamUrl }: Place): Promise<Subject> {
+  return startWith(scope, { upstreamUrl, rules: () => [] })
+}
+
+/** HAProxy that verifies the ES256 signature of every token (2.5 or newer). */
+export function startHaproxyJwt({ scope, upstreamUrl, credentials }: Place): Promise<Subject> {
+  return startWith(scope, {
+    upstreamUrl,
+    rules: (dir) => {
+      const key = join(dir, 'public.pem')
+      writeFileSync(key, credentials.publicKey)
+      return [
+        "http-request deny unless { http_auth_bearer,jwt_header_query('$.alg') -m str ES256 }",
+        `http-request deny unless { http_auth_bearer,jwt_verify("ES256","${key}") -m int 1 }`,
+      ]
+    },
+  })
+}
+
+interface HaproxyOptions {
+  readonly upstreamUrl: string
+  /** Rules of the frontend; their files go into the folder. */
+  rules(dir: string): readonly string[]
+}
+
+async function startWith(scope: Scope, { upstreamUrl, rules }: HaproxyOptions): Promise<Subject> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-haproxy-'))
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const port = await freePort()
+  const file = join(dir, 'haproxy.cfg')
+  writeFileSync(file, configOf(port, new URL(upstreamUrl).host, rules(dir)))
+  const { pid } = startProgram(scope, { core: cores.subject, command: ['haproxy', '-db', '-f', file] })
+  const url = `http://127.0.0.1:${port}`
+  await untilListening(url)
+  return { url, pids: [pid] }
+}
+
+function configOf(port: number, upstream: string, rules: readonly string[]): string {
+  const lines = [
+    ...['global', '  nbthread 1'],
+    ...['defaults', '  mode http', '  option forwardfor', '  timeout connect 5s', '  timeout client 120s'],
+    ...['  timeout server 120s', '  timeout tunnel 600s'],
+    ...['frontend front', `  bind 127.0.0.1:${port} backlog 4096`, ...rules.map((rule) => `  ${rule}`)],
+    ...['  default_backend back', 'backend back', `  server upstream ${upstream}`],
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,13 @@
+import httpProxy from '@fastify/http-proxy'
+import Fastify from 'fastify'
+import { tellWhere } from '../ready.ts'
+
+/** @fastify/http-proxy as it comes, without any authentication. */
+const app = Fastify({ bodyLimit: 1_073_741_824 })
+await app.register(httpProxy, {
+  upstream: process.argv[2] ?? '',
+  websocket: true,
+  undici: { connections: 1_024, pipelining: 1 },
+})
+await app.ready()
+tellWhere(app.server)

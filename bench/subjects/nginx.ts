@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../test/setup/net.ts'
+import { cores, startModule, startProgram } from '../processes.ts'
+import type { Where } from '../ready.ts'
+import type { Scope } from '../scope.ts'
+import { type Place, type Subject, untilListening } from './subject.ts'
+
+/** nginx as a plain proxy: one worker, connections to the upstream kept, bodies streamed both ways. */
+export function startNginx({ scope, upstreamUrl }: Place): Promise<Subject> {
+  return startWith(scope, upstreamUrl, { inLocation: [], inServer: [], inHttp: [] })
+}
+
+/** nginx that asks a small service about every request; the service counts as a part of it. */
+export function startNginxAuth(place: Place): Promise<Subject> {
+  return startWithService(place, { inLocation: [], inHttp: [] })
+}
+
+/** The same, with the answers of the service cached by token. */
+export function startNginxAuthCached(place: Place): Promise<Subject> {
+  return startWithService(place, {
+    inLocation: [
+      ...['proxy_cache answers;', 'proxy_cache_key $http_authorization;', 'proxy_cache_valid any 10m;'],
+      'proxy_ignore_headers Cache-Control Expires;',
+    ],
+    inHttp: ['proxy_cache_path cache keys_zone=answers:10m;'],
+  })
+}
+
+async function startWithService(
+  { scope, upstreamUrl, credentials }: Place,
+  { inLocation, inHttp }: { readonly inLocation: readonly string[]; readonly inHttp: readonly string[] },
+): Promise<Subject> {
+  const service = await startModule<Where>(scope, {
+    ...{ core: cores.subject, file: 'subjects/auth-service.ts', args: [credentials.publicKey] },
+  })
+  const subject = await startWith(scope, upstreamUrl, {
+    inHttp: [...inHttp, `upstream service { server ${new URL(service.ready.url).host}; keepalive 64; }`],
+    inLocation: ['auth_request /auth;'],
+    inServer: [
+      'location = /auth { internal; proxy_pass http://service;',
+      'proxy_pass_request_body off; proxy_set_header Content-Length "";',
+      ...['proxy_http_version 1.1; proxy_set_header Connection "";', ...inLocation, '}'],
+    ],
+  })
+  return { url: subject.url, pids: [...subject.pids, service.child.pid] }
+}
+
+/** Directives beside those of a plain proxy. */
+interface Directives {
+  readonly inHttp: readonly string[]
+  readonly inServer: readonly string[]
+  readonly inLocation: readonly string[]
+}
+
+async function startWith(scope: Scope, upstreamUrl: string, directives: Directives): Promise<Subject> {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-nginx-'))
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  mkdirSync(join(dir, 'logs'))
+  const port = await freePort()
+  writeFileSync(join(dir, 'nginx.conf'), configOf(port, new URL(upstreamUrl).host, directives))
+  const command = ['nginx', '-p', dir, '-e', 'logs/error.log', '-c', 'nginx.conf']
+  const { pid } = startProgram(scope, { core: cores.subject, command })
+  const url = `http://127.0.0.1:${port}`
+  await untilListening(url)
+  return { url, pids: [pid] }
+}
+
+const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+  (name) => `${name}_temp_path ${name};`,
+)
+
+function configOf(port: number, upstream: string, { inHttp, inServer, inLocation }: Directives): string {
+  return [
+    'daemon off; master_process off; pid nginx.pid; error_log logs/error.log crit;',
+    // More than it may have files: with few to spare it closes those whose request has not come yet.
+    'events { worker_connections 40000; }',
+    `http { access_log off; keepalive_requests 1000000000; ${temporary.join(' ')}`,
+    'map $http_upgrade $connection_upgrade { default upgrade; "" ""; }',
+    `upstream back { server ${upstream}; keepalive 128; keepalive_requests 1000000000; }`,
+    ...inHttp,
+    `server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0;`,
+    ...inServer,
+    'location / { proxy_pass http://back; proxy_http_version 1.1; proxy_request_buffering off;',
+    'proxy_max_temp_file_size 0; proxy_read_timeout 600s; proxy_set_header Upgrade $http_upgrade;',
+    'proxy_set_header Connection $connection_upgrade;',
+    ...inLocation,
+    '} } }',
+  ].join('\n')
+}

@@ -1,0 +1,17 @@
+import { connect, createServer } from 'node:net'
+import { tellWhere } from '../ready.ts'
+
+/** Holds the same two connections for each client as a proxy does, and passes bytes on: nothing else. */
+const { port, hostname } = new URL(process.argv[2] ?? '')
+
+tellWhere(
+  createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    client.on('data', (data) => upstream.write(data))
+    upstream.on('data', (data) => client.write(data))
+    for (const [one, other] of [[client, upstream] as const, [upstream, client] as const]) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  }),
+)

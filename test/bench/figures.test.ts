@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { quantile, ratiosOf, spreadOf } from '../../bench/figures.ts'
+import { readSummary } from '../../bench/load/wrk.ts'
+import { cpuUsOf, parseCpuUs, rssBytesOf } from '../../bench/process-tree.ts'
+import { until } from '../setup/net.ts'
+
+t.test('medians, quantiles and ratios', async (t) => {
+  t.strictSame(spreadOf([3, 1, 2]), { median: 2, least: 1, most: 3 })
+  t.equal(spreadOf([4, 1]).median, 2.5)
+  t.equal(quantile([0, 10, 20, 30, 40], 0.99), 39.6)
+  t.strictSame(ratiosOf([6, 6], [2, 3]), [3, 2])
+  t.throws(() => spreadOf([]))
+})
+
+t.test('CPU time is read behind any name of a process', async (t) => {
+  const fields = Array.from({ length: 40 }, (_, index) => String(index + 3))
+  t.equal(parseCpuUs(`1 (a b) c) ${['S', ...fields.slice(1)].join(' ')}`), (14 + 15) * 10_000)
+})
+
+t.test('what a process has started counts as its own', async (t) => {
+  const spin = 'setInterval(() => { const end = Date.now() + 40; while (Date.now() < end); }, 1)'
+  const start = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(spin)}])`
+  const child = spawn(process.execPath, ['-e', start], { stdio: 'ignore', detached: true })
+  const pid = child.pid ?? 0
+  t.teardown(() => process.kill(-pid, 'SIGKILL'))
+  await once(child, 'spawn')
+  // The first does nothing after its start, so what goes on and on is the second.
+  await until('they have used time', () => cpuUsOf([pid]) > 1_000_000 || undefined, 60_000)
+  t.ok(rssBytesOf([pid]) > 40_000_000)
+})
+
+t.test('answers of another status than expected are no figure', async (t) => {
+  const output = (refused: number, broken: number) => `Running\nsummary 100 2000000 ${refused} ${broken}\n`
+  t.strictSame(readSummary(output(0, 0), 200), { answers: 100, elapsedMs: 2_000 })
+  t.strictSame(readSummary(output(100, 0), 401), { answers: 100, elapsedMs: 2_000 })
+  for (const [refused, broken, status] of [
+    [1, 0, 200],
+    [99, 0, 401],
+    [0, 1, 200],
+  ] as const) {
+    t.throws(() => readSummary(output(refused, broken), status))
+  }
+  t.throws(() => readSummary('nothing', 200))
+})

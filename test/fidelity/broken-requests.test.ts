@@ -1,0 +1,4 @@
+import { brokenRequestCases } from './cases/broken-requests.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(brokenRequestCases)

@@ -1,0 +1,4 @@
+import { crossingCases } from './cases/crossing.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(crossingCases)

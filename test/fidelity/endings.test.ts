@@ -1,0 +1,4 @@
+import { endingCases } from './cases/endings.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(endingCases)

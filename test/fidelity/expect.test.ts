@@ -1,0 +1,4 @@
+import { expectCases } from './cases/expect.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(expectCases)

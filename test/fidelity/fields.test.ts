@@ -1,0 +1,4 @@
+import { fieldCases } from './cases/fields.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(fieldCases)

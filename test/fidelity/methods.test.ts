@@ -1,0 +1,4 @@
+import { methodCases } from './cases/methods.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(methodCases)

@@ -1,0 +1,4 @@
+import { streamCases } from './cases/streams.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(streamCases)
