@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors.ts'
+import { noPortalAccess } from '../store/portal-access.ts'
 import type { Account, AccountChanges, Store, StoredKey } from '../store/store.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
@@ -58,6 +59,7 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
       secretKey: secretKey.stored,
       previousSecretKey: undefined,
       apiKey: apiKey.stored,
+      portal: noPortalAccess,
     }
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }

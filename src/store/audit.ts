@@ -43,15 +43,16 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** A page of the audit log, newest first. */
-export interface AuditPage {
-  readonly entries: readonly LoggedAuditEntry[]
-}
-
+/** An entry where it stands in the log. */
 export interface LoggedAuditEntry extends AuditEntry {
-  /** Its place in the log: later entries have greater ones; the cursor of what comes after it. */
+  /** Later entries have later positions; the cursor of what was before it. */
   readonly position: string
 }
 
 /** How many entries are kept; then the oldest go. */
 export const auditEntriesKept = 250_000
+
+export function parseAuditEntry(text: string): AuditEntry {
+  // Written by JSON.stringify of what has this type; what is undefined is not there.
+  return { target: undefined, ...(JSON.parse(text) as Omit<AuditEntry, 'target'> & Partial<AuditEntry>) }
+}

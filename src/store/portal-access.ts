@@ -40,6 +40,9 @@ export interface PortalSession {
   readonly epoch: number
 }
 
+/** Browsers that can be signed in with one account. */
+export const portalSessionsMax = 100
+
 /** What permits a new password; undefined in its place = whoever asks need not prove anything. */
 export type PasswordProof =
   /** The set-up link with this digest, which is used up by it. */
@@ -52,4 +55,17 @@ export interface PasswordChange {
   readonly password: string
   readonly proof: PasswordProof | undefined
   readonly endsSessions: boolean
+}
+
+/** The access of a new account, and of one that was made before there was a portal. */
+export const noPortalAccess: PortalAccess = {
+  epoch: 1,
+  password: undefined,
+  setupLink: undefined,
+  emailLink: undefined,
+}
+
+export function parsePortalAccess(text: string): PortalAccess {
+  // Written by JSON.stringify of what has this type; what is undefined is not there.
+  return { ...noPortalAccess, ...(JSON.parse(text) as Partial<PortalAccess>) }
 }
