@@ -160,11 +160,11 @@ export const failures = {
     detail: 'There is already an account with this e-mail.',
     check: 'E-mails are compared without case.',
   },
-  'last-admin': {
+  'own-account': {
     status: 409,
-    title: 'Somebody must be able to administer',
-    detail: 'This is the last enabled Admin: make another one first.',
-    check: '`gatehouse accounts list`; the command line changes the last Admin too.',
+    title: 'Not to your own account',
+    detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+    check: 'So there is always an Admin left; the command line can do it to any account.',
   },
   'body-too-large': {
     status: 413,

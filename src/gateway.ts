@@ -5,6 +5,7 @@ import { createDrain } from './http/drain.ts'
 import { listen } from './http/listen.ts'
 import { createObserver } from './http/observe.ts'
 import { buildOps } from './http/ops.ts'
+import { createOwnPaths } from './http/own-paths.ts'
 import { buildProxy } from './http/proxy.ts'
 import { createGatewayServer } from './http/server.ts'
 import { createUpgradeCheck } from './http/upgrade.ts'
@@ -12,6 +13,7 @@ import { createWebSockets } from './http/web-sockets.ts'
 import { openIdentity } from './identity.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics/metrics.ts'
+import { createPeople } from './people.ts'
 import { createTrustedProxies } from './proxy/client.ts'
 import { createHeaderRules } from './proxy/header-rules.ts'
 import { createIdentityWriter } from './proxy/identity.ts'
@@ -53,8 +55,12 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
   let isShuttingDown = false
   let isDraining = false
 
+  const { store, sealingKey, limiter, keyUses } = identity
+  const people = createPeople({ config, store, sealingKey, limiter, clock })
+
   const gatewayServer = createGatewayServer({
     ...config.listen,
+    ownPaths: createOwnPaths(config.portal),
     trusted: createTrustedProxies(config.trustedProxies),
     observer: createObserver({ metrics, log, logsAccess: config.log.access }),
     api: await buildApi({
@@ -62,9 +68,14 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
       ...{ failures: config.failures, cookie: config.cookie },
       publicOrigin: config.publicOrigin,
       requestTimeoutMs: config.listen.requestTimeoutMs,
+      admin: {
+        ...{ actsOf: people.actsOf, schemes: identity.schemes, keyUses },
+        hasPortal: config.portal.enabled,
+      },
     }),
     proxy: await buildProxy({
       ...{ table, schemes: identity.schemes, limiter: identity.limiter, failures: config.failures, metrics },
+      keyUses,
       onUpgraded: webSockets.accept,
       writer: createRequestWriter({
         rules: createHeaderRules(Object.values(config.identityHeaders)),

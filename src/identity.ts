@@ -1,3 +1,4 @@
+import { type KeyUses, openKeyUses } from './accounts/key-uses.ts'
 import { createSealer } from './accounts/sealing.ts'
 import { openSealingKey } from './accounts/sealing-key.ts'
 import { createBearerScheme } from './auth/bearer.ts'
@@ -14,7 +15,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { SchemeName } from './routes/route.ts'
 import { openStore } from './store/open.ts'
-import type { Change } from './store/store.ts'
+import type { Change, Store } from './store/store.ts'
 import { createAccessTokens } from './tokens/access-token.ts'
 import { createKeyring, type Keyring } from './tokens/keyring.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
@@ -28,6 +29,9 @@ export interface Identity {
   readonly keyring: Keyring
   readonly directory: Directory
   readonly limiter: Limiter
+  readonly keyUses: KeyUses
+  readonly store: Store
+  readonly sealingKey: Uint8Array
   /** Whether the store answers, or what is known will do for a while. */
   health(): IdentityHealth
   close(): Promise<void>
@@ -75,6 +79,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
   const limiter = openLimiter({ store, contact, clock })
+  const keyUses = openKeyUses({ store, clock })
 
   async function loadKeys(): Promise<void> {
     keyring.replace(
@@ -127,11 +132,15 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       accessTokens,
       refreshTokens: createRefreshTokens(sealingKey),
       ...config.tokens,
+      keyUses,
       clock,
     }),
     keyring,
     directory,
     limiter,
+    keyUses,
+    store,
+    sealingKey,
     health: () => {
       if (!keyring.isLoaded()) return 'store-unavailable'
       if (contact.isUp) return 'ok'
@@ -140,6 +149,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     close: async () => {
       invalidation.close()
       limiter.close()
+      await keyUses.close()
       await store.close()
     },
   }

@@ -1,5 +1,9 @@
+import { GatehouseError } from '../errors.ts'
+import { digestText } from '../store/key-digests.ts'
 import type { KeyUse } from '../store/key-use.ts'
-import type { Account } from '../store/store.ts'
+import type { Account, Store, StoredKey } from '../store/store.ts'
+import type { Accounts } from './accounts.ts'
+import type { Entries } from './entries.ts'
 import type { KeyKind } from './keys.ts'
 
 /** What may be shown of a key without showing it. Times are milliseconds since 1970. */
@@ -47,4 +51,57 @@ export interface AccountKeys {
 /** Whether two keys work side by side now. */
 export function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
   return previousSecretKey !== undefined && now < previousSecretKey.validUntil
+}
+
+export interface AccountKeysOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly entry: Entries
+  readonly clock: () => number
+}
+
+export function createAccountKeys({ store, accounts, entry, clock }: AccountKeysOptions): AccountKeys {
+  async function status(id: string): Promise<KeysStatus> {
+    const account = await accounts.find(id)
+    const uses = await store.findKeyUses(account.id)
+    const statusOf = (key: StoredKey): KeyStatus => ({
+      createdAt: key.createdAt,
+      lastUse: uses.get(digestText(key)),
+      isRevealable: key.sealed !== undefined,
+    })
+    const previous = isOverlapping(account, clock()) ? account.previousSecretKey : undefined
+    return {
+      secretKey: statusOf(account.secretKey),
+      previousSecretKey: previous && {
+        validUntil: previous.validUntil,
+        lastUse: uses.get(digestText(previous)),
+      },
+      apiKey: statusOf(account.apiKey),
+    }
+  }
+
+  /** Noted before it is shown: what is not in the log was not seen. */
+  async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
+    const account = await accounts.find(id)
+    const key = accounts.reveal(account, kind)
+    if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
+    return key
+  }
+
+  return {
+    status,
+    reveal,
+    resetSecretKey: async (id, graceSeconds) => {
+      if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > graceSecondsMax) {
+        const message = `must be a whole number from 0 to ${graceSecondsMax}`
+        throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
+      }
+      return accounts.resetSecretKey(id, graceSeconds * 1_000)
+    },
+    endOverlap: async (id) => {
+      const account = await accounts.find(id)
+      return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
+    },
+    resetApiKey: accounts.resetApiKey,
+  }
 }

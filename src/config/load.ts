@@ -11,6 +11,7 @@ import { reviewCookie } from './rules/cookie.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewNetwork } from './rules/network.ts'
+import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
@@ -27,6 +28,7 @@ const rules = [
   reviewIdentity,
   reviewTokens,
   reviewCookie,
+  reviewPortal,
   reviewKeys,
   reviewStore,
 ]

@@ -2,7 +2,9 @@ import type { ConfigReading } from './load.ts'
 import type { Path, Problem } from './problem.ts'
 
 /** Paths of the gateway itself, before which no route ever comes. */
-type OwnPaths = ReadonlySet<string>
+interface OwnPaths {
+  has(path: string): boolean
+}
 
 /** What is allowed but probably not meant: to be told, not refused. */
 export function findWarnings({ tree, sourceOf }: ConfigReading, ownPaths: OwnPaths): Problem[] {

@@ -1,27 +1,32 @@
 import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
-import { type Code, GatehouseError } from '../errors.ts'
 import type { Keyring } from '../tokens/keyring.ts'
-import { type AccountEndpointsOptions, accountPaths, registerAccountEndpoints } from './accounts.ts'
+import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
+import { type AdminOptions, registerAdmin } from './admin/admin.ts'
 import { arrivalOf, destinationOf } from './arrival.ts'
+import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax } from './json-body.ts'
-import { jwksPath, registerJwks } from './jwks.ts'
+import { registerJwks } from './jwks.ts'
 import { addAllMethods } from './own-route.ts'
 import { createProblem, prepareEarlyAnswer } from './problem.ts'
+import { acceptDescribedOnly } from './validate.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
+  readonly admin: Pick<AdminOptions, 'actsOf' | 'schemes' | 'keyUses' | 'hasPortal'>
+  /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
+  readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }
-
-/** Paths that are the gateway's for every method, and win over any route. */
-export const ownPaths: ReadonlySet<string> = new Set([...Object.values(accountPaths), jwksPath])
 
 /** The JSON scope: the endpoints of the gateway itself. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
     // The same reading of the path that decided it is ours.
-    rewriteUrl: (request) => destinationOf(request).target.path,
+    rewriteUrl: (request) => {
+      const { path, query } = destinationOf(request).target
+      return path + query
+    },
     genReqId: () => '',
     bodyLimit: jsonBytesMax,
     exposeHeadRoutes: false,
@@ -36,25 +41,19 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     // The body broke off, and whoever noticed has answered.
     if (reply.sent) return reply
-    const { status, headers, body } = createProblem(request.raw, translate(error))
+    const { status, headers, body } = createProblem(request.raw, translateError(error))
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   addAllMethods(app)
   registerAccountEndpoints(app, options)
   registerJwks(app, options.keyring)
+  await app.register(async (scope) => {
+    acceptDescribedOnly(scope)
+    registerAdmin(scope, { ...options, ...options.admin })
+  })
+  const { registerPortal } = options
+  if (registerPortal) await app.register(async (scope) => registerPortal(scope))
   await app.ready()
   return app
-}
-
-const codes: Readonly<Record<string, Code>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media-type-unsupported',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request-invalid',
-}
-
-/** Fastify's own errors as ours. */
-function translate(error: FastifyError | GatehouseError): GatehouseError {
-  if (error instanceof GatehouseError) return error
-  return new GatehouseError(codes[error.code] ?? 'internal', { cause: error })
 }

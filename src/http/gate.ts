@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { KeyUses } from '../accounts/key-uses.ts'
 import { authenticate, type Decision, type Refusal } from '../auth/authenticate.ts'
 import { authorize } from '../auth/authorize.ts'
 import { assertWithinRate, countFailure } from '../auth/limits.ts'
@@ -18,6 +19,8 @@ export interface GateOptions<Upstream> {
   /** Wrong credentials that one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
+  /** Told of every secret key that let somebody in. */
+  readonly keyUses: Pick<KeyUses, 'note'>
 }
 
 /**
@@ -27,11 +30,13 @@ export interface GateOptions<Upstream> {
  */
 export type Gate<Upstream> = (request: IncomingMessage) => Route<Upstream> | Promise<Route<Upstream>>
 
+type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
+
 /** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
 const failureCodes = new Set<Code>(['secret-key-invalid'])
 
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
-  const { table, schemes, limiter, failures, metrics } = options
+  const { table, schemes, limiter, failures, metrics, keyUses } = options
 
   function pass(
     route: Route<Upstream>,
@@ -45,6 +50,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       report(decision, decision.code)
       return refuse(decision, arrival)
     }
+    noteUse(arrival, decision)
     const code = authorize(route.access, outcome.principal)
     report(decision, code)
     if (code !== undefined) throw new GatehouseError(code)
@@ -54,6 +60,11 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       () => route,
       countRefusal(route.name),
     )
+  }
+
+  function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
+    if (principal?.scheme !== 'secretKey' || fields.secretKey === undefined) return
+    keyUses.note(principal.accountId, fields.secretKey, { address: client.address, scheme: 'secretKey' })
   }
 
   function report({ kind, scheme }: Decision, code: Code | undefined): void {

@@ -27,9 +27,18 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
       else done(null, value)
     })
   })
+  limitBodies(app, timeoutMs)
+}
+
+/**
+ * Bodies are no larger than their route takes, and arrive in time.
+ * @param timeoutMs how long a body may take
+ */
+export function limitBodies(app: FastifyInstance, timeoutMs: number): void {
   // A client that asked first is told to go on: who may call here is decided by what the body says.
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (Number(request.headers['content-length'] ?? 0) > jsonBytesMax) {
+    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
       done(new GatehouseError('body-too-large'))
       return
     }

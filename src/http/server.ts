@@ -9,11 +9,11 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { GatehouseError } from '../errors.ts'
 import { plainAddress, type TrustedProxies } from '../proxy/client.ts'
-import { ownPaths } from './api.ts'
 import { type Arrival, createArrival, readDestination } from './arrival.ts'
 import { answerBrokenRequest } from './broken-request.ts'
 import { lineOf } from './line.ts'
 import type { Observer } from './observe.ts'
+import type { OwnPaths } from './own-paths.ts'
 import { sendProblem, toGatehouseError } from './problem.ts'
 import { createUpgradeResponse } from './upgrade.ts'
 
@@ -23,6 +23,8 @@ export interface GatewayServerOptions {
   readonly headersBytesMax: number
   readonly trusted: TrustedProxies
   readonly observer: Observer
+  /** Which requests are for `api`. */
+  readonly ownPaths: OwnPaths
   readonly api: FastifyInstance
   readonly proxy: FastifyInstance
   /** Whether an upgrade request is for a route that takes it; if not it is an ordinary one. */
@@ -45,7 +47,7 @@ export interface GatewayServer {
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, api, proxy, isDraining, headersBytesMax } = options
+  const { trusted, observer, ownPaths, api, proxy, isDraining, headersBytesMax } = options
   const active = new Set<ServerResponse>()
 
   function receive(request: IncomingMessage, response: ServerResponse): void {

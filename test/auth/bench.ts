@@ -49,7 +49,8 @@ export async function openBench(t: Test) {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
   }
-  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: false, clock })
+  const by = { kind: 'system', channel: 'system' } as const
+  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: false, by, clock })
   const sessions = createSessions({
     store,
     accessTokens,
