@@ -7,7 +7,7 @@ import { codeBlock, copyButton, type KeyName } from './code.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
 import { type Html, html, when } from './html.ts'
-import { describeUse, overlapField } from './key-card.ts'
+import { overlapField, overlapPart } from './key-card.ts'
 import { badge, remark } from './notice.ts'
 import { card, page } from './page.ts'
 import { nameFields } from './profile.ts'
@@ -148,7 +148,7 @@ function keysCard(frame: Frame, { account, keys }: AccountView): Html {
   return card({
     title: 'Keys',
     body: html`<dl class="facts">${keyFacts(frame, 'API secret', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
-${previous && remark('warn', html`<strong>Two secrets work.</strong> The one before ends ${time(previous.validUntil, frame.now)}.<p>${describeUse({ ...previous, since: secretKey.createdAt }, frame.now)}</p>${form(frame, { action: `/accounts/${id}/end-overlap`, class: 'inline', body: html`<button class="small danger">End it now</button>` })}`)}
+${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { end: `/accounts/${id}/end-overlap` })}
 <div class="acts-list"><details class="act"><summary>Reset the secret…</summary>${form(frame, {
       action: `/accounts/${id}/reset-secret`,
       body: html`${replaces(secretKey.createdAt)}${overlapField(emptyForm)}<div><button class="danger primary">Reset the secret</button></div>`,

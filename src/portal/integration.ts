@@ -42,7 +42,11 @@ function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationVi
     reset: stateOf('reset'),
     overlap:
       kind === 'secretKey' && previous
-        ? overlapPart(frame, { ...previous, since: secretKey.createdAt })
+        ? overlapPart(
+            frame,
+            { ...previous, since: secretKey.createdAt },
+            { end: '/integration/secret-key/end-overlap', live: '/integration/usage' },
+          )
         : undefined,
   })
 }

@@ -6,7 +6,7 @@ import type { FormState, Frame } from './frame.ts'
 import { type Content, type Html, html, when } from './html.ts'
 import { remark } from './notice.ts'
 import { card } from './page.ts'
-import { time } from './time.ts'
+import { relativeTime, time } from './time.ts'
 
 export interface KeyCardView {
   readonly kind: KeyName
@@ -140,22 +140,29 @@ export interface OverlapView {
   readonly lastUse: KeyUse | undefined
 }
 
-/** Two secrets work: whether the old one is still used, which a script keeps up to date. */
-export function overlapPart(frame: Frame, overlap: OverlapView): Html {
+/**
+ * Two secrets work: whether the old one is still used.
+ * @param end where ending it is, below the portal
+ * @param live where a script asks how it stands, below the portal
+ */
+export function overlapPart(
+  frame: Frame,
+  overlap: OverlapView,
+  { end, live }: { readonly end: string; readonly live?: string },
+): Html {
   const { base, now } = frame
-  return html`<div data-live="${base}/integration/usage">${remark(
+  return html`<div${live !== undefined && html` data-live="${base}${live}"`}>${remark(
     'warn',
-    html`<strong>Two secrets work.</strong> The one before ends ${time(overlap.validUntil, now)}.
-<p aria-live="polite" data-usage>${describeUse(overlap, now)}</p>
-${form(frame, { action: '/integration/secret-key/end-overlap', class: 'inline', body: button('End it now', 'small danger') })}`,
+    html`<p><strong>Two secrets work.</strong> The one before ends ${time(overlap.validUntil, now)}.</p>
+<p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
+${form(frame, { action: end, class: 'inline', body: button('End it now', 'small danger') })}`,
   )}</div>`
 }
 
 /** Whether the old secret is still used, in a sentence. */
-export function describeUse({ lastUse, since }: OverlapView, now: number): Html {
-  if (!lastUse) return html`Nothing has used it: you can end it.`
-  const use = html`${time(lastUse.at, now)} from ${lastUse.address}`
-  if (lastUse.at < since)
-    return html`Nothing has used it since the reset: you can end it. Before that, ${use}.`
-  return html`It is still in use: ${use}.`
+export function usageText({ lastUse, since }: OverlapView, now: number): string {
+  if (!lastUse) return 'Nothing has used it: you can end it.'
+  const use = `${relativeTime(lastUse.at, now)} from ${lastUse.address}`
+  if (lastUse.at < since) return `Nothing has used it since the reset: you can end it. Before that, ${use}.`
+  return `It is still in use: ${use}.`
 }

@@ -134,6 +134,6 @@ export function card(content: {
   return html`<section class="card"${id !== undefined && html` id="${id}"`}><header><div><h2>${title}</h2>${
     lead !== undefined && html`<p>${lead}</p>`
   }</div>${aside !== undefined && html`<div class="row">${aside}</div>`}</header>${
-    isFlush ? body : html`<div class="body">${body}</div>`
+    isFlush || body === '' ? body : html`<div class="body">${body}</div>`
   }</section>`
 }

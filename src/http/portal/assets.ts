@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 /** Style and script of all pages. Their names hold a digest, so that a browser may keep them for ever. */
 export interface PortalAssets {
@@ -17,6 +17,9 @@ export interface PortalAsset {
   /** As it is to be sent, and its content coding where it has one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
+
+/** The best takes a hundred times as long, on the thread of the traffic, for a tenth less. */
+const brotliQuality = 6
 
 const folder = fileURLToPath(new URL('../../portal/assets/', import.meta.url))
 
@@ -40,7 +43,9 @@ function readAll(ending: string): Buffer {
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {
   // Compressed when first asked for: a start has no time for it.
-  const brotli = once(() => brotliCompressSync(bytes))
+  const brotli = once(() =>
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+  )
   const gzip = once(() => gzipSync(bytes))
   const asset: PortalAsset = {
     type,

@@ -72,8 +72,9 @@
     if (answer?.ok && body) {
       form.closest('details').open = false
       reveal(form.dataset.reveal, body.key)
-    } else if (answer?.status === 401 && body?.code === 'signed-out') location.reload()
-    else complain(form, body?.detail ?? 'The gateway did not answer. Try again.')
+    } else if (answer?.status === 401 && body?.code === 'credentials-missing') location.reload()
+    else
+      complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')
   }
 
   function complain(form, text) {
