@@ -6,6 +6,8 @@ import { listen } from './http/listen.ts'
 import { createObserver } from './http/observe.ts'
 import { buildOps } from './http/ops.ts'
 import { createOwnPaths } from './http/own-paths.ts'
+import { registerPortal } from './http/portal/portal.ts'
+import { createPortalCookie } from './http/portal-cookie.ts'
 import { buildProxy } from './http/proxy.ts'
 import { createGatewayServer } from './http/server.ts'
 import { createUpgradeCheck } from './http/upgrade.ts'
@@ -54,6 +56,7 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   let isShuttingDown = false
   let isDraining = false
+  let ownUrl = ''
 
   const { store, sealingKey, limiter, keyUses } = identity
   const people = createPeople({ config, store, sealingKey, limiter, clock })
@@ -68,10 +71,25 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
       ...{ failures: config.failures, cookie: config.cookie },
       publicOrigin: config.publicOrigin,
       requestTimeoutMs: config.listen.requestTimeoutMs,
+      version: readVersion(),
+      portalPath: config.portal.enabled ? config.portal.path : undefined,
       admin: {
         ...{ actsOf: people.actsOf, schemes: identity.schemes, keyUses },
         hasPortal: config.portal.enabled,
       },
+      registerPortal: config.portal.enabled
+        ? (scope) =>
+            registerPortal(scope, {
+              ...people,
+              ...{ routes: config.routes, identityHeaders: config.identityHeaders, clock },
+              ...{ path: config.portal.path, publicOrigin: config.publicOrigin },
+              cookie: createPortalCookie({
+                path: config.portal.path,
+                isSecure: config.publicOrigin.startsWith('https:'),
+              }),
+              gatewayUrl: () => ownUrl,
+            })
+        : undefined,
     }),
     proxy: await buildProxy({
       ...{ table, schemes: identity.schemes, limiter: identity.limiter, failures: config.failures, metrics },
@@ -112,6 +130,7 @@ export async function openGateway({ config, log, clock = Date.now }: GatewayOpti
       throw error
     },
   )
+  ownUrl = url
   return { url, opsUrl, shutDown }
 }
 
