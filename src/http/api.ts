@@ -2,18 +2,22 @@ import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import type { Keyring } from '../tokens/keyring.ts'
 import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
-import { type AdminOptions, registerAdmin } from './admin/admin.ts'
+import { type AdminOptions, createAdminApi } from './admin/admin.ts'
 import { arrivalOf, destinationOf } from './arrival.ts'
 import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
+import { openOperations } from './openapi/account-operations.ts'
+import { registerOpenApi } from './openapi/openapi.ts'
 import { addAllMethods } from './own-route.ts'
 import { createProblem, prepareEarlyAnswer } from './problem.ts'
-import { acceptDescribedOnly } from './validate.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
+  readonly version: string
+  /** Where the portal is; undefined = there is none. */
+  readonly portalPath: string | undefined
   readonly admin: Pick<AdminOptions, 'actsOf' | 'schemes' | 'keyUses' | 'hasPortal'>
   /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
   readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
@@ -48,10 +52,9 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   addAllMethods(app)
   registerAccountEndpoints(app, options)
   registerJwks(app, options.keyring)
-  await app.register(async (scope) => {
-    acceptDescribedOnly(scope)
-    registerAdmin(scope, { ...options, ...options.admin })
-  })
+  const admin = createAdminApi({ ...options, ...options.admin })
+  await app.register(async (scope) => admin.register(scope))
+  registerOpenApi(app, { ...options, operations: { ...openOperations, ...admin.operations } })
   const { registerPortal } = options
   if (registerPortal) await app.register(async (scope) => registerPortal(scope))
   await app.ready()

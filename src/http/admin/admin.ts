@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ActsOf } from '../../accounts/acts.ts'
 import { type Operation, ownOperations } from '../operation.ts'
 import { adminPaths } from '../own-paths.ts'
+import { acceptDescribedOnly } from '../validate.ts'
 import { type AdminParts, accountOperations, accountsOperations } from './accounts.ts'
 import { type AdmissionOptions, adminOf, createAdmission } from './admit.ts'
 import { auditOperations } from './audit.ts'
@@ -13,9 +14,35 @@ export interface AdminOptions extends AdmissionOptions {
   readonly hasPortal: boolean
 }
 
-/** The operations of the admin API, by their paths. */
-export function adminOperations(parts: AdminParts): Readonly<Record<string, readonly Operation[]>> {
-  return {
+type AdminOperations = Readonly<Record<string, readonly Operation[]>>
+
+export interface AdminApi {
+  /** What it takes and answers, by path. */
+  readonly operations: AdminOperations
+  /** Registers it, in a scope of its own. */
+  register(scope: FastifyInstance): void
+}
+
+/** The admin API: what Admins do in the portal, for programs. Nothing of it may be kept on the way. */
+export function createAdminApi({ actsOf, hasPortal, ...options }: AdminOptions): AdminApi {
+  const operations = adminOperations({ actsOf: (request) => actsOf(adminOf(request)), hasPortal })
+  const admit = createAdmission(options)
+
+  function register(scope: FastifyInstance): void {
+    acceptDescribedOnly(scope)
+    scope.addHook('onSend', async (_request, reply) => {
+      reply.header('Cache-Control', 'no-store')
+    })
+    for (const [path, ofPath] of Object.entries(operations)) {
+      ownOperations(scope, path, { operations: ofPath, admit })
+    }
+  }
+
+  return { operations, register }
+}
+
+function adminOperations(parts: AdminParts): AdminOperations {
+  const all = {
     [adminPaths.accounts]: accountsOperations(parts),
     [adminPaths.account]: accountOperations(parts),
     [adminPaths.secretKey]: secretKeyOperations(parts),
@@ -23,16 +50,9 @@ export function adminOperations(parts: AdminParts): Readonly<Record<string, read
     [adminPaths.sessions]: sessionsOperations(parts),
     [adminPaths.audit]: auditOperations(parts),
   }
-}
-
-/** The admin API: what Admins do in the portal, for programs. Nothing of it may be kept on the way. */
-export function registerAdmin(app: FastifyInstance, { actsOf, hasPortal, ...options }: AdminOptions): void {
-  const admit = createAdmission(options)
-  const parts: AdminParts = { actsOf: (request) => actsOf(adminOf(request)), hasPortal }
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('Cache-Control', 'no-store')
-  })
-  for (const [path, operations] of Object.entries(adminOperations(parts))) {
-    ownOperations(app, path, { operations, admit })
-  }
+  const secured = Object.entries(all).map(([path, ofPath]) => [
+    path,
+    ofPath.map((operation) => ({ ...operation, security: 'admin' as const })),
+  ])
+  return Object.fromEntries(secured)
 }
