@@ -122,7 +122,7 @@ const update: Command = {
 const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
-  summary: 'Makes a link with which its owner sets a password for the portal: once, within 15 minutes.',
+  summary: 'Makes a link to set a password for the portal with: once, within 15 minutes.',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands

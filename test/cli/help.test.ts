@@ -10,6 +10,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['accounts list', '', true],
   ['accounts show', 'ID|EMAIL', true],
   ['accounts update', 'ID|EMAIL', true],
+  ['accounts setup-link', 'ID|EMAIL', true],
   ['accounts delete', 'ID|EMAIL', true],
   ['accounts import', 'FILE', true],
   ['keys reset-secret', 'ID|EMAIL', true],
@@ -27,10 +28,17 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
 /** Options that only one command has. */
 const own: Readonly<Record<string, readonly string[]>> = {
   serve: ['--demo', '--ready-file PATH'],
-  'accounts create': ['--email E', '--first-name F', '--last-name L', '--role R', '--verified'],
+  'accounts create': [
+    '--email E',
+    '--first-name F',
+    '--last-name L',
+    '--role R',
+    '--verified',
+    '--password-stdin',
+  ],
   'accounts update': [
     ...['--email E', '--first-name F', '--last-name L', '--role R', '--verified true|false'],
-    '--disabled true|false',
+    ...['--disabled true|false', '--password-stdin'],
   ],
   'keys reset-secret': ['--grace 0s'],
   'sessions revoke': ['--session SID'],

@@ -1,0 +1,82 @@
+import t from 'tap'
+import { openKeyUses } from '../../src/accounts/key-uses.ts'
+import { createKey, digestOf } from '../../src/accounts/keys.ts'
+import { digestText } from '../../src/store/key-digests.ts'
+import type { NotedKeyUse } from '../../src/store/key-use.ts'
+
+const id = 'abcdefghijklmnop'
+const use = { address: '192.0.2.1', scheme: 'secretKey' } as const
+
+/** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
+function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
+  const written: (readonly NotedKeyUse[])[] = []
+  const time = { now: 1_000 }
+  const store = {
+    noteKeyUses: async (uses: readonly NotedKeyUse[]) => {
+      if (fail()) throw new Error('out of reach')
+      written.push(uses)
+    },
+  }
+  const uses = openKeyUses({ store, clock: () => time.now, flushMs: 3_600_000 })
+  t.teardown(() => uses.close())
+  return { uses, written, time }
+}
+
+t.test('of many uses of a key the last is written, once', async (t) => {
+  const { uses, written, time } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 1_000; count++) {
+    time.now++
+    uses.note(id, key, { ...use, address: `192.0.2.${count % 200}` })
+  }
+  await uses.flush()
+  const digest = digestText({ digest: digestOf(key) })
+  t.strictSame(written, [[{ accountId: id, digest, at: 2_000, address: '192.0.2.199', scheme: 'secretKey' }]])
+  await uses.flush()
+  t.equal(written.length, 1, 'nothing new, nothing written')
+})
+
+t.test('two keys of an account are told apart', async (t) => {
+  const { uses, written } = start(t)
+  const [one, two] = [createKey('secretKey', id), createKey('apiKey', id)]
+  uses.note(id, one, use)
+  uses.note(id, two, { ...use, scheme: 'accessToken' })
+  await uses.flush()
+  t.equal(new Set(written[0]?.map(({ digest }) => digest)).size, 2)
+})
+
+t.test('no more is written at once than the store should take, and none is forgotten', async (t) => {
+  const { uses, written } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 4_500; count++) uses.note(`account${count}`, key, use)
+  await uses.flush()
+  t.equal(written[0]?.length, 2_000)
+  await uses.close()
+  t.strictSame(
+    written.map(({ length }) => length),
+    [2_000, 2_000, 500],
+  )
+})
+
+t.test('more accounts than are remembered are not noted, and memory does not grow', async (t) => {
+  const { uses, written } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 100_500; count++) uses.note(`account${count}`, key, use)
+  await uses.close()
+  t.equal(
+    written.reduce((sum, { length }) => sum + length, 0),
+    100_000,
+  )
+})
+
+t.test('with the store out of reach what was noted is lost, and no more', async (t) => {
+  let isDown = true
+  const { uses, written } = start(t, () => isDown)
+  const key = createKey('secretKey', id)
+  uses.note(id, key, use)
+  await uses.flush()
+  isDown = false
+  uses.note(id, key, use)
+  await uses.flush()
+  t.equal(written.length, 1)
+})
