@@ -120,7 +120,7 @@ async function remove(visit: SignedInVisit, account: Account): Promise<Answer> {
   const confirmation = form('confirmation').trim()
   try {
     if (confirmation.toLowerCase() !== account.email.toLowerCase()) {
-      throw wrongField('confirmation', 'This is not the e-mail of the account')
+      throw wrongField('confirmation', 'This is not the e-mail of the account.')
     }
     await acts.accounts.remove(account.id)
   } catch (error) {

@@ -15,7 +15,7 @@ export async function confirmPassword(
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
-      throw wrongField('password', 'The password is wrong')
+      throw wrongField('password', 'The password is wrong.')
     }
     throw error
   }

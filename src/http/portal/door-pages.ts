@@ -98,7 +98,7 @@ const signInWords: Readonly<Record<string, string>> = {
 
 /** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
 export function assertSameTwice({ form }: Visit): void {
-  if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same')
+  if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same.')
 }
 
 /** Of a whole link what is behind its #. */
@@ -108,5 +108,5 @@ function tokenOf(typed: string): string {
 
 /** A page of the portal to go on with; empty for whatever else. */
 function safeNext(next: string): string {
-  return /^\/[\w/?=&%.~+-]*$/.test(next) && next.length <= 500 ? next : ''
+  return /^(?!.*\/\/)\/[\w/?=&%.~+-]*$/.test(next) && next.length <= 500 ? next : ''
 }

@@ -46,7 +46,7 @@ export const integrationPages: Pages = (options) => {
     try {
       await confirmPassword(visit, signIn)
       const key = await acts.keys.reveal(viewer.account.id, kind)
-      if (key === undefined) throw wrongField('password', 'No copy of this key is kept')
+      if (key === undefined) throw wrongField('password', 'No copy of this key is kept.')
       return wantsHtml(visit.request)
         ? show(visit, { shown: { kind, key } })
         : { kind: 'data', data: { key } }
@@ -125,6 +125,6 @@ function resetKey({ acts, viewer, form }: SignedInVisit, kind: KeyName): Promise
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) where nothing was chosen */
 export function graceSecondsOf(form: SignedInVisit['form']): number {
   const text = form('graceSeconds')
-  if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works')
+  if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works.')
   return Number(text)
 }

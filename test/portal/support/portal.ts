@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { runProgram, type Serving, serve, tempFolder } from '../../cli/run.ts'
+import { startServer } from '../../setup/backend.ts'
+import { startChromium } from '../../setup/chromium.ts'
+import type { Driver } from '../../setup/gateway.ts'
+import { freePort } from '../../setup/net.ts'
+import { startRedis } from '../../setup/redis.ts'
+
+/** A gateway in a process of its own, with a portal, before a backend that echoes what it got. */
+export interface Portal {
+  readonly url: string
+  readonly browser: Browser
+  readonly output: Serving['output']
+  /** Errors in the console of any browser. */
+  readonly complaints: readonly string[]
+  /** Runs a command on the same store. @returns what it prints as JSON */
+  command(...args: readonly string[]): Promise<unknown>
+  createAccount(input?: AccountInput): Promise<CreatedAccount>
+  /** The same, with a password: signed in through the set-up link. */
+  createPerson(input?: AccountInput): Promise<Person>
+  /** A browser that shares nothing with the others. */
+  visit(options?: BrowserContextOptions): Promise<Visitor>
+}
+
+interface AccountInput {
+  readonly email?: string
+  readonly role?: string
+}
+
+export interface CreatedAccount {
+  readonly id: string
+  readonly email: string
+  readonly secretKey: string
+  readonly apiKey: string
+  readonly setupUrl: string
+}
+
+export interface Person extends CreatedAccount {
+  readonly password: string
+  readonly visitor: Visitor
+  readonly page: Page
+}
+
+export interface Visitor {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Every URL that was asked for. */
+  readonly urls: readonly string[]
+}
+
+export interface PortalTestOptions {
+  readonly driver?: Driver
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
+export const goodPassword = 'correct horse battery staple'
+
+/** A test with a portal of its own, in whose pages nothing may go wrong that the console would tell. */
+export function testPortal(
+  t: Test,
+  name: string,
+  work: (t: Test, portal: Portal) => Promise<void>,
+  options: PortalTestOptions = {},
+): void {
+  t.test(name, async (t) => {
+    const portal = await startPortal(t, options)
+    await work(t, portal)
+    t.strictSame(portal.complaints, [], 'the console has nothing to complain of')
+  })
+}
+
+async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<Portal> {
+  const folder = tempFolder(t)
+  const file = join(folder, 'gateway.yaml')
+  const [port, backend] = await Promise.all([freePort(), startEcho(t)])
+  const url = `http://127.0.0.1:${port}`
+  const redis = driver === 'redis' ? await startRedis(t) : undefined
+  if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
+  writeFileSync(file, JSON.stringify(configOf({ url, port, backend, redis: redis?.url, config })))
+  const { output } = await serve(t, ['--config', file])
+  const browser = await startChromium(t)
+  const complaints: string[] = []
+  let created = 0
+
+  async function command(...args: readonly string[]): Promise<unknown> {
+    const outcome = await runProgram(t, [...args, '--json', '--config', file], { withinMs: 60_000 })
+    if (outcome.status !== 0) throw new Error(`gatehouse ${args.join(' ')}: ${outcome.stderr}`)
+    return outcome.json()
+  }
+
+  async function createAccount({ email, role = 'User' }: AccountInput = {}): Promise<CreatedAccount> {
+    created++
+    const address = email ?? `person${created}@example.com`
+    const names = ['--first-name', 'Ada', '--last-name', 'Lovelace']
+    const made = await command(
+      'accounts',
+      'create',
+      '--email',
+      address,
+      '--role',
+      role,
+      '--verified',
+      ...names,
+    )
+    // The cast is sound: the tests of the command look at what it prints.
+    return made as CreatedAccount
+  }
+
+  async function visit(options: BrowserContextOptions = {}): Promise<Visitor> {
+    const context = await browser.newContext(options)
+    const urls: string[] = []
+    context.on('request', (request) => urls.push(request.url()))
+    context.on('weberror', (error) => complaints.push(String(error.error())))
+    context.on('console', (message) => {
+      // A refused form is answered with an error status, which the console tells; that is no fault of the page.
+      const isAnswer = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+    })
+    const page = await context.newPage()
+    return { context, page, urls }
+  }
+
+  async function createPerson(input: AccountInput = {}): Promise<Person> {
+    const account = await createAccount(input)
+    const visitor = await visit()
+    await setUp(visitor.page, account.setupUrl, goodPassword)
+    return { ...account, password: goodPassword, visitor, page: visitor.page }
+  }
+
+  return { url, browser, output, complaints, command, createAccount, createPerson, visit }
+}
+
+/** Chooses a password with a link; ends on the page of the keys. */
+export async function setUp(page: Page, link: string, password: string): Promise<void> {
+  await page.goto(link)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Password, again').fill(password)
+  await page.getByRole('button', { name: 'Set password' }).click()
+  await page.waitForURL('**/integration')
+}
+
+/** Fills in the form and sends it; where it leads is for the test to say. */
+export async function signIn(page: Page, portal: Portal, { email, password }: Credentials): Promise<void> {
+  await page.goto(`${portal.url}/portal`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+interface Credentials {
+  readonly email: string
+  readonly password: string
+}
+
+/** The status of a call with a secret key, on the route that is proxied. */
+export async function statusWith({ url }: Portal, secretKey: string): Promise<number> {
+  const response = await fetch(`${url}/any`, { headers: { SecretKey: secretKey } })
+  await response.text()
+  return response.status
+}
+
+/** A backend that answers with the headers it got, as JSON. */
+function startEcho(t: Test): Promise<string> {
+  return startServer(t, ({ method, url, headers }, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify({ method, url, headers }))
+  })
+}
+
+interface ConfigParts {
+  readonly url: string
+  readonly port: number
+  readonly backend: string
+  readonly redis: string | undefined
+  readonly config: PortalTestOptions['config']
+}
+
+function configOf({ url, port, backend, redis, config }: ConfigParts) {
+  return {
+    publicUrl: url,
+    listen: { port },
+    ops: { port: 0 },
+    upstreams: { backend: { targets: [{ url: backend }] } },
+    routes: [
+      { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+      { name: 'bearer', path: '/bearer', upstream: 'backend', auth: 'bearer' },
+      { name: 'admins', path: '/admins', upstream: 'backend', auth: 'any', roles: ['Admin'] },
+      { name: 'everything', path: '/', upstream: 'backend', auth: 'none' },
+    ],
+    keys: { sealingKey: { file: 'sealing.key' } },
+    store:
+      redis === undefined ? { sqlite: { path: 'gatehouse.db' } } : { driver: 'redis', redis: { url: redis } },
+    limits: { failures: { limit: 1_000, per: '1m' } },
+    shutdown: { drain: '50ms' },
+    ...config,
+  }
+}
