@@ -9,7 +9,7 @@ import { digestOf } from './keys.ts'
  */
 export interface KeyUses {
   /** @param key as it came, and was found to be right */
-  note(accountId: string, key: string, use: Pick<KeyUse, 'address' | 'scheme'>): void
+  note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
   /** Writes what is due now; resolves whether or not the store took it. */
   flush(): Promise<void>
   /** Writes all that was noted. */
@@ -30,36 +30,32 @@ export interface KeyUsesOptions {
 const writtenMax = 2_000
 const pendingMax = 100_000
 
-interface PendingUse {
-  at: number
-  address: string
-  scheme: KeyUse['scheme']
+interface PendingUse extends Mutable<KeyUse> {
+  readonly key: string
 }
 
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
 export function openKeyUses({ store, clock, flushMs = 2_000 }: KeyUsesOptions): KeyUses {
-  /** By account and then by key: the text of an ID is the same object at each request, and so is found at once. */
-  const pending = new Map<string, Map<string, PendingUse>>()
+  /**
+   * By account, whose ID is the same object at each request and so found at once. Its keys are compared one by
+   * one: there are three at most, and to hash a text that has just arrived takes longer.
+   */
+  const pending = new Map<string, PendingUse[]>()
   let running: Promise<void> | undefined
 
-  function note(
-    accountId: string,
-    key: string,
-    { address, scheme }: Pick<KeyUse, 'address' | 'scheme'>,
-  ): void {
-    let ofAccount = pending.get(accountId)
-    if (ofAccount === undefined) {
-      if (pending.size >= pendingMax) return
-      ofAccount = new Map()
-      pending.set(accountId, ofAccount)
-    }
-    const use = ofAccount.get(key)
-    if (use === undefined) {
-      ofAccount.set(key, { at: clock(), address, scheme })
+  function note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
+    const ofAccount = pending.get(accountId)
+    const use = ofAccount?.find((one) => one.key === key)
+    if (use) {
+      use.at = clock()
+      use.address = address
+      use.scheme = scheme
       return
     }
-    use.at = clock()
-    use.address = address
-    use.scheme = scheme
+    const first = { key, at: clock(), address, scheme }
+    if (ofAccount) ofAccount.push(first)
+    else if (pending.size < pendingMax) pending.set(accountId, [first])
   }
 
   function take(): readonly NotedKeyUse[] {
@@ -67,7 +63,7 @@ export function openKeyUses({ store, clock, flushMs = 2_000 }: KeyUsesOptions): 
     for (const [accountId, ofAccount] of pending) {
       if (taken.length >= writtenMax) break
       pending.delete(accountId)
-      for (const [key, use] of ofAccount) {
+      for (const { key, ...use } of ofAccount) {
         taken.push({ accountId, digest: digestText({ digest: digestOf(key) }), ...use })
       }
     }

@@ -64,7 +64,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
 
   function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
     if (principal?.scheme !== 'secretKey' || fields.secretKey === undefined) return
-    keyUses.note(principal.accountId, fields.secretKey, { address: client.address, scheme: 'secretKey' })
+    keyUses.note(principal.accountId, fields.secretKey, client.address, 'secretKey')
   }
 
   function report({ kind, scheme }: Decision, code: Code | undefined): void {

@@ -88,7 +88,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const started = await store.startSession({ ...session, idleMs: refreshIdleMs }, account)
       if (started === 'started') {
         for (const key of [secretKey, apiKey]) {
-          keyUses?.note(account.id, key, { address: visitor?.address ?? '', scheme: 'accessToken' })
+          keyUses?.note(account.id, key, visitor?.address ?? '', 'accessToken')
         }
         return tokensOf(account, { ...session, generation: 1 })
       }

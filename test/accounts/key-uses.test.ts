@@ -5,7 +5,7 @@ import { digestText } from '../../src/store/key-digests.ts'
 import type { NotedKeyUse } from '../../src/store/key-use.ts'
 
 const id = 'abcdefghijklmnop'
-const use = { address: '192.0.2.1', scheme: 'secretKey' } as const
+const address = '192.0.2.1'
 
 /** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
 function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
@@ -27,7 +27,7 @@ t.test('of many uses of a key the last is written, once', async (t) => {
   const key = createKey('secretKey', id)
   for (let count = 0; count < 1_000; count++) {
     time.now++
-    uses.note(id, key, { ...use, address: `192.0.2.${count % 200}` })
+    uses.note(id, key, `192.0.2.${count % 200}`, 'secretKey')
   }
   await uses.flush()
   const digest = digestText({ digest: digestOf(key) })
@@ -39,8 +39,8 @@ t.test('of many uses of a key the last is written, once', async (t) => {
 t.test('two keys of an account are told apart', async (t) => {
   const { uses, written } = start(t)
   const [one, two] = [createKey('secretKey', id), createKey('apiKey', id)]
-  uses.note(id, one, use)
-  uses.note(id, two, { ...use, scheme: 'accessToken' })
+  uses.note(id, one, address, 'secretKey')
+  uses.note(id, two, address, 'accessToken')
   await uses.flush()
   t.equal(new Set(written[0]?.map(({ digest }) => digest)).size, 2)
 })
@@ -48,7 +48,7 @@ t.test('two keys of an account are told apart', async (t) => {
 t.test('no more is written at once than the store should take, and none is forgotten', async (t) => {
   const { uses, written } = start(t)
   const key = createKey('secretKey', id)
-  for (let count = 0; count < 4_500; count++) uses.note(`account${count}`, key, use)
+  for (let count = 0; count < 4_500; count++) uses.note(`account${count}`, key, address, 'secretKey')
   await uses.flush()
   t.equal(written[0]?.length, 2_000)
   await uses.close()
@@ -61,7 +61,7 @@ t.test('no more is written at once than the store should take, and none is forgo
 t.test('more accounts than are remembered are not noted, and memory does not grow', async (t) => {
   const { uses, written } = start(t)
   const key = createKey('secretKey', id)
-  for (let count = 0; count < 100_500; count++) uses.note(`account${count}`, key, use)
+  for (let count = 0; count < 100_500; count++) uses.note(`account${count}`, key, address, 'secretKey')
   await uses.close()
   t.equal(
     written.reduce((sum, { length }) => sum + length, 0),
@@ -73,10 +73,10 @@ t.test('with the store out of reach what was noted is lost, and no more', async 
   let isDown = true
   const { uses, written } = start(t, () => isDown)
   const key = createKey('secretKey', id)
-  uses.note(id, key, use)
+  uses.note(id, key, address, 'secretKey')
   await uses.flush()
   isDown = false
-  uses.note(id, key, use)
+  uses.note(id, key, address, 'secretKey')
   await uses.flush()
   t.equal(written.length, 1)
 })

@@ -22,7 +22,7 @@ async function dump({ configFile, redis }: TestGateway): Promise<Buffer> {
   const client = new Redis(redis.url)
   try {
     const parts: Buffer[] = []
-    for (const key of await client.keys('*')) parts.push(Buffer.from(key), await valueOf(client, key))
+    for (const key of await client.keys('*')) parts.push(Buffer.from(key), await readValue(client, key))
     return Buffer.concat(parts)
   } finally {
     client.disconnect()
@@ -30,7 +30,7 @@ async function dump({ configFile, redis }: TestGateway): Promise<Buffer> {
 }
 
 /** Not by DUMP, which compresses: what it hides is not gone. */
-async function valueOf(client: Redis, key: string): Promise<Buffer> {
+async function readValue(client: Redis, key: string): Promise<Buffer> {
   const type = await client.type(key)
   const read: Record<string, () => Promise<unknown>> = {
     string: () => client.get(key),
