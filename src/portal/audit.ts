@@ -54,7 +54,7 @@ function table(frame: Frame, entries: readonly LoggedAuditEntry[]): Html {
 }
 
 function row({ base }: Frame, { at, actor, action, target, details }: LoggedAuditEntry): Html {
-  const more = Object.entries(details).map(([name, value]) => `${name}: ${value}`)
+  const more = Object.entries(details).map(describeDetail)
   return html`<tr><td data-label="When"><div>${exact(at)}</div></td><td data-label="Who"><div>${actorCell(actor)}</div></td>
 <td data-label="What"><div>${describeAction(action)}${more.length > 0 && html`<span class="sub">${more.join(', ')}</span>`}</div></td>
 <td data-label="Whom"><div>${
@@ -62,6 +62,11 @@ function row({ base }: Frame, { at, actor, action, target, details }: LoggedAudi
       ? html`<a href="${base}/accounts/${target.id}">${target.email}</a>`
       : html`<span class="muted">–</span>`
   }</div></td></tr>`
+}
+
+function describeDetail([name, value]: [string, string | number | boolean]): string {
+  if (name !== 'graceSeconds') return `${name}: ${value}`
+  return value === 0 ? 'without overlap' : `overlap of ${Number(value) / 3_600} h`
 }
 
 function actorCell(actor: Actor): Html {

@@ -34,7 +34,7 @@ ${field(state, {
 export function setupPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
-    data: 'fill-from-fragment',
+    data: ['fill-from-fragment', ''],
     body: html`${field(state, {
       name: 'token',
       label: 'Set-up link',
@@ -54,7 +54,7 @@ ${newPassword(state, 'Password')}
 export function verifyEmailPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/verify-email',
-    data: 'fill-from-fragment',
+    data: ['fill-from-fragment', ''],
     body: html`${field(state, {
       name: 'token',
       label: 'Link from the mail',

@@ -8,8 +8,8 @@ export interface FormOptions {
   readonly action: string
   readonly class?: string
   readonly body: Content
-  /** For scripts: the attribute `data-…`. */
-  readonly data?: string
+  /** For the script: the attribute `data-…` and its value. */
+  readonly data?: readonly [name: string, value: string]
   readonly isUpload?: boolean
 }
 
@@ -17,7 +17,7 @@ export interface FormOptions {
 export function form(frame: Frame, { action, body, data, isUpload = false, ...options }: FormOptions): Html {
   return html`<form method="post" action="${frame.base}${action}"${
     options.class !== undefined && html` class="${options.class}"`
-  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data}`}><input type="hidden" name="csrf" value="${frame.csrf}">${body}</form>`
+  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrf}">${body}</form>`
 }
 
 export interface FieldOptions {

@@ -97,7 +97,7 @@ function revealAct(frame: Frame, { kind, reveal }: KeyCardView): Html {
     frame,
     {
       action: `${path}/reveal`,
-      data: `reveal="${kind}"`,
+      data: ['reveal', kind],
       body: html`${formMessage(reveal)}${passwordAgain(reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
     },
   )}</details>`

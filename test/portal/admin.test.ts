@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
-import { goodPassword, setUp, statusWith, testPortal } from './support/portal.ts'
+import { goodPassword, portalTests, setUp, statusWith } from './support/portal.ts'
 
-testPortal(t, 'an Admin makes an account, whose owner sets a password with the link', async (t, portal) => {
+const test = portalTests(t)
+
+test('an Admin makes an account, whose owner sets a password with the link', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin' })
   await page.getByRole('link', { name: 'Accounts' }).click()
   t.strictSame(await findBarriers(page), [])
@@ -24,7 +26,7 @@ testPortal(t, 'an Admin makes an account, whose owner sets a password with the l
   t.equal(await grace.page.getByRole('link', { name: 'Accounts' }).count(), 0, 'she is no Admin')
 })
 
-testPortal(t, 'an Admin changes, disables, resets and deletes an account', async (t, portal) => {
+test('an Admin changes, disables, resets and deletes an account', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin' })
   const person = await portal.createPerson()
   const { id, secretKey, email } = person
@@ -63,7 +65,7 @@ testPortal(t, 'an Admin changes, disables, resets and deletes an account', async
   t.equal(gone?.status(), 404)
 })
 
-testPortal(t, 'an Admin cannot lock themselves out', async (t, portal) => {
+test('an Admin cannot lock themselves out', async (t, portal) => {
   const { page, id } = await portal.createPerson({ role: 'Admin' })
   await page.goto(`${portal.url}/portal/accounts/${id}`)
   await page.getByRole('button', { name: 'Disable' }).click()
@@ -71,7 +73,7 @@ testPortal(t, 'an Admin cannot lock themselves out', async (t, portal) => {
   t.strictSame(await findBarriers(page), [])
 })
 
-testPortal(t, 'a file is imported whole, or every bad line is told', async (t, portal) => {
+test('a file is imported whole, or every bad line is told', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin', email: 'admin@example.com' })
   await page.goto(`${portal.url}/portal/accounts/import`)
   const send = async (lines: string) => {
@@ -100,7 +102,7 @@ testPortal(t, 'a file is imported whole, or every bad line is told', async (t, p
   await page.getByText('1 account made.').waitFor()
 })
 
-testPortal(t, 'the audit log tells who did what to whom, is filtered and exported', async (t, portal) => {
+test('the audit log tells who did what to whom, is filtered and exported', async (t, portal) => {
   const admin = await portal.createPerson({ role: 'Admin', email: 'root@example.com' })
   const { page } = admin
   const { id, email } = await portal.createAccount()
@@ -115,7 +117,12 @@ testPortal(t, 'the audit log tells who did what to whom, is filtered and exporte
   await page.getByRole('combobox', { name: 'What' }).selectOption('signed-in')
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.waitForURL(/action=signed-in/)
-  t.strictSame(await page.locator('tbody tr td:nth-child(3)').allTextContents(), ['Signed in'])
+  const signIns = await page.locator('tbody tr td:nth-child(3)').allTextContents()
+  t.ok(signIns.length > 0 && signIns.every((text) => text === 'Signed in'))
+  await page.getByRole('searchbox', { name: 'Who' }).fill('ROOT@example.com')
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.waitForURL(/who=ROOT/)
+  t.equal(await page.locator('tbody tr').count(), 1)
   await page.getByRole('searchbox', { name: 'Who' }).fill('nobody@example.com')
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.getByText('No entries').waitFor()

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { type Person, type Portal, testPortal } from './support/portal.ts'
+import { type Person, type Portal, portalTests } from './support/portal.ts'
+
+const test = portalTests(t)
+const testElsewhere = portalTests(t, { config: { portal: { path: '/keys/for/people' } } })
+const testWithout = portalTests(t, { config: { portal: { enabled: false } } })
 
 const adminGets = [
   '/accounts',
@@ -33,31 +37,27 @@ const ownPosts = [
   ...['/sign-out', '/sign-out-everywhere'],
 ]
 
-testPortal(
-  t,
-  'who is no Admin is refused on every path for Admins, in the portal and in the API',
-  async (t, portal) => {
-    const person = await portal.createPerson()
-    const { id } = await portal.createAccount()
-    const cookie = await cookieOf(person)
-    const csrf = await csrfOf(portal, cookie)
-    for (const path of adminGets) {
-      t.equal(await statusOf(portal, path.replace('ID', id), { headers: { cookie } }), 403, path)
-    }
-    for (const path of adminPosts) {
-      const body = new URLSearchParams({ csrf, role: 'Admin', email: 'x@example.com' })
-      const headers = { cookie, Origin: portal.url }
-      t.equal(await statusOf(portal, path.replace('ID', id), { method: 'POST', headers, body }), 403, path)
-    }
-    for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/sessions`, '/audit']) {
-      const headers = { SecretKey: person.secretKey }
-      const { status } = await fetch(`${portal.url}/api/v1/admin${path}`, { headers })
-      t.equal(status, 403, `API ${path}`)
-    }
-  },
-)
+test('who is no Admin is refused on every path for Admins, in the portal and in the API', async (t, portal) => {
+  const person = await portal.createPerson()
+  const { id } = await portal.createAccount()
+  const cookie = await cookieOf(person)
+  const csrf = await csrfOf(portal, cookie)
+  for (const path of adminGets) {
+    t.equal(await statusOf(portal, path.replace('ID', id), { headers: { cookie } }), 403, path)
+  }
+  for (const path of adminPosts) {
+    const body = new URLSearchParams({ csrf, role: 'Admin', email: 'x@example.com' })
+    const headers = { cookie, Origin: portal.url }
+    t.equal(await statusOf(portal, path.replace('ID', id), { method: 'POST', headers, body }), 403, path)
+  }
+  for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/sessions`, '/audit']) {
+    const headers = { SecretKey: person.secretKey }
+    const { status } = await fetch(`${portal.url}/api/v1/admin${path}`, { headers })
+    t.equal(status, 403, `API ${path}`)
+  }
+})
 
-testPortal(t, 'who is not signed in is led to signing in, or told 401', async (t, portal) => {
+test('who is not signed in is led to signing in, or told 401', async (t, portal) => {
   for (const path of ['/integration', '/sessions', '/profile', ...adminGets]) {
     const page = await fetch(`${portal.url}/portal${path}`, {
       headers: { Accept: 'text/html' },
@@ -72,7 +72,7 @@ testPortal(t, 'who is not signed in is led to signing in, or told 401', async (t
   }
 })
 
-testPortal(t, 'no form is taken from another site, nor without its token', async (t, portal) => {
+test('no form is taken from another site, nor without its token', async (t, portal) => {
   const person = await portal.createPerson({ role: 'Admin' })
   const cookie = await cookieOf(person)
   const csrf = await csrfOf(portal, cookie)
@@ -100,90 +100,72 @@ testPortal(t, 'no form is taken from another site, nor without its token', async
   t.match(person.page.url(), '/portal/profile', 'still signed in')
 })
 
-testPortal(
-  t,
-  'a link from another site finds its reader signed in, and no frame shows the portal',
-  async (t, portal) => {
-    const { page } = await portal.createPerson()
-    await page.goto('about:blank')
-    await page.route('http://elsewhere.example/**', (route) =>
-      route.fulfill({
-        contentType: 'text/html',
-        body: `<a href="${portal.url}/portal/profile">link</a><iframe src="${portal.url}/portal/profile"></iframe>`,
-      }),
-    )
-    await page.goto('http://elsewhere.example/')
-    const framed = page.frames().find((frame) => frame.url() !== page.url())
-    t.notMatch((await framed?.content().catch(() => '')) ?? '', 'Profile')
-    await page.getByRole('link', { name: 'link' }).click()
-    await page.getByRole('heading', { name: 'Profile' }).waitFor()
-  },
-)
+test('a link from another site finds its reader signed in, and no frame shows the portal', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  await page.goto('about:blank')
+  await page.route('http://elsewhere.example/**', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<a href="${portal.url}/portal/profile">link</a><iframe src="${portal.url}/portal/profile"></iframe>`,
+    }),
+  )
+  await page.goto('http://elsewhere.example/')
+  const framed = page.frames().find((frame) => frame.url() !== page.url())
+  t.notMatch((await framed?.content().catch(() => '')) ?? '', 'Profile')
+  await page.getByRole('link', { name: 'link' }).click()
+  await page.getByRole('heading', { name: 'Profile' }).waitFor()
+})
 
-testPortal(
-  t,
-  'every answer is kept by nobody and framed by nobody; a wrong method is told the right ones',
-  async (t, portal) => {
-    for (const path of ['', '/sign-in', '/setup', '/integration', '/nothing/there', '/audit']) {
-      const { headers } = await fetch(`${portal.url}/portal${path}`, {
-        headers: { Accept: 'text/html' },
-        redirect: 'manual',
-      })
-      t.equal(headers.get('cache-control'), 'no-store', path)
-      t.equal(headers.get('x-frame-options'), 'DENY', path)
-      t.equal(headers.get('referrer-policy'), 'no-referrer', path)
-      t.equal(headers.get('x-content-type-options'), 'nosniff', path)
-      t.ok(headers.get('permissions-policy'), path)
-    }
-    const page = await fetch(`${portal.url}/portal/sign-in`)
-    t.match(page.headers.get('content-security-policy'), /^default-src 'none'; .*frame-ancestors 'none'/)
-    t.match(page.headers.get('set-cookie'), /; Path=\/portal; HttpOnly; SameSite=Strict$/)
-    for (const [path, method, allow] of [
-      ['/sign-in', 'DELETE', 'GET, HEAD, POST'],
-      ['/sign-out', 'GET', 'POST'],
-      ['/accounts', 'PUT', 'GET, HEAD'],
-    ] as const) {
-      const { status, headers } = await fetch(`${portal.url}/portal${path}`, { method })
-      t.strictSame([status, headers.get('allow')], [405, allow], `${method} ${path}`)
-    }
-    const nothing = await fetch(`${portal.url}/portal/nothing/there`)
-    t.strictSame([nothing.status, nothing.headers.get('content-type')], [404, 'application/problem+json'])
-    const wrongType = {
-      method: 'POST',
-      headers: { Origin: portal.url, 'Content-Type': 'application/json' },
-      body: '{}',
-    }
-    t.equal(await statusOf(portal, '/sign-in', wrongType), 415)
-    const large = {
-      method: 'POST',
-      headers: { Origin: portal.url },
-      body: new URLSearchParams({ email: 'x'.repeat(70_000) }),
-    }
-    t.equal(await statusOf(portal, '/sign-in', large), 413)
-  },
-)
+test('every answer is kept by nobody and framed by nobody; a wrong method is told the right ones', async (t, portal) => {
+  for (const path of ['', '/sign-in', '/setup', '/integration', '/nothing/there', '/audit']) {
+    const { headers } = await fetch(`${portal.url}/portal${path}`, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    })
+    t.equal(headers.get('cache-control'), 'no-store', path)
+    t.equal(headers.get('x-frame-options'), 'DENY', path)
+    t.equal(headers.get('referrer-policy'), 'no-referrer', path)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    t.ok(headers.get('permissions-policy'), path)
+  }
+  const page = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(page.headers.get('content-security-policy'), /^default-src 'none'; .*frame-ancestors 'none'/)
+  t.match(page.headers.get('set-cookie'), /; Path=\/portal; HttpOnly; SameSite=Strict$/)
+  for (const [path, method, allow] of [
+    ['/sign-in', 'DELETE', 'GET, HEAD, POST'],
+    ['/sign-out', 'GET', 'POST'],
+    ['/accounts', 'PUT', 'GET, HEAD'],
+  ] as const) {
+    const { status, headers } = await fetch(`${portal.url}/portal${path}`, { method })
+    t.strictSame([status, headers.get('allow')], [405, allow], `${method} ${path}`)
+  }
+  const nothing = await fetch(`${portal.url}/portal/nothing/there`)
+  t.strictSame([nothing.status, nothing.headers.get('content-type')], [404, 'application/problem+json'])
+  const wrongType = {
+    method: 'POST',
+    headers: { Origin: portal.url, 'Content-Type': 'application/json' },
+    body: '{}',
+  }
+  t.equal(await statusOf(portal, '/sign-in', wrongType), 415)
+  const large = {
+    method: 'POST',
+    headers: { Origin: portal.url },
+    body: new URLSearchParams({ email: 'x'.repeat(70_000) }),
+  }
+  t.equal(await statusOf(portal, '/sign-in', large), 413)
+})
 
-testPortal(
-  t,
-  'the portal stands where it is told to, and not where it is turned off',
-  async (t, portal) => {
-    const { page } = await portal.createPerson()
-    t.match(page.url(), `${portal.url}/keys/for/people/integration`)
-    const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
-    t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
-  },
-  { config: { portal: { path: '/keys/for/people' } } },
-)
+testElsewhere('the portal stands where it is told to, and not where it is turned off', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  t.match(page.url(), `${portal.url}/keys/for/people/integration`)
+  const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
+})
 
-testPortal(
-  t,
-  'a portal that is turned off leaves its paths to the routes',
-  async (t, portal) => {
-    const answer = await fetch(`${portal.url}/portal/sign-in`)
-    t.match(await answer.json(), { url: '/portal/sign-in' })
-  },
-  { config: { portal: { enabled: false } } },
-)
+testWithout('a portal that is turned off leaves its paths to the routes', async (t, portal) => {
+  const answer = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(await answer.json(), { url: '/portal/sign-in' })
+})
 
 async function cookieOf({ visitor }: Person): Promise<string> {
   const cookies = await visitor.context.cookies()

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
-import { testPortal } from './support/portal.ts'
+import { portalTests } from './support/portal.ts'
+
+const test = portalTests(t)
 
 const run = promisify(execFile)
 
-testPortal(t, 'Try it calls a route and shows who the backend saw', async (t, portal) => {
+test('Try it calls a route and shows who the backend saw', async (t, portal) => {
   const { page, id, secretKey } = await portal.createPerson()
   for (const path of ['/any', '/bearer']) {
     await page.getByLabel('Route').selectOption({ label: `GET ${path}` })
@@ -23,7 +25,7 @@ testPortal(t, 'Try it calls a route and shows who the backend saw', async (t, po
   await page.getByText('No sessions').waitFor()
 })
 
-testPortal(t, 'only routes that the account may call by GET are offered', async (t, portal) => {
+test('only routes that the account may call by GET are offered', async (t, portal) => {
   const { page } = await portal.createPerson()
   const options = await page.getByLabel('Route').getByRole('option').allTextContents()
   t.strictSame(options, ['GET /any', 'GET /bearer', 'GET /'])
@@ -35,7 +37,7 @@ testPortal(t, 'only routes that the account may call by GET are offered', async 
   ])
 })
 
-testPortal(t, 'the lines to paste work as they stand', async (t, portal) => {
+test('the lines to paste work as they stand', async (t, portal) => {
   const { page, id, secretKey, apiKey } = await portal.createPerson()
   const env = { ...process.env, GATEHOUSE_SECRET_KEY: secretKey, GATEHOUSE_API_KEY: apiKey, NODE_OPTIONS: '' }
   const programs = {

@@ -1,8 +1,10 @@
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
-import { goodPassword, signIn, testPortal } from './support/portal.ts'
+import { goodPassword, portalTests, signIn } from './support/portal.ts'
 
-testPortal(t, 'the name is saved; one that cannot be is told with what was typed', async (t, portal) => {
+const test = portalTests(t)
+
+test('the name is saved; one that cannot be is told with what was typed', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
   t.strictSame(await findBarriers(page), [])
@@ -21,7 +23,7 @@ testPortal(t, 'the name is saved; one that cannot be is told with what was typed
   t.equal(await page.getByLabel('Last name').inputValue(), long)
 })
 
-testPortal(t, 'a new password needs the current one, and signs out the other browsers', async (t, portal) => {
+test('a new password needs the current one, and signs out the other browsers', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = person
   const { page: other } = await portal.visit()
@@ -45,7 +47,7 @@ testPortal(t, 'a new password needs the current one, and signs out the other bro
   await other.waitForURL('**/integration')
 })
 
-testPortal(t, 'without a mail server an administrator verifies, and the page says so', async (_t, portal) => {
+test('without a mail server an administrator verifies, and the page says so', async (_t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
   await page.getByText('This gateway sends no mail').waitFor()

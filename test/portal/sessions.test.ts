@@ -1,31 +1,29 @@
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
-import { type CreatedAccount, type Portal, signIn, testPortal } from './support/portal.ts'
+import { type CreatedAccount, type Portal, portalTests, signIn } from './support/portal.ts'
 
-testPortal(
-  t,
-  'a session that is ended loses its access token at once, and no other does',
-  async (t, portal) => {
-    const person = await portal.createPerson()
-    const { page } = person
-    const [first, second] = [await accessToken(portal, person), await accessToken(portal, person)]
-    await page.goto(`${portal.url}/portal/sessions`)
-    t.strictSame(await findBarriers(page), [])
-    t.equal(await page.locator('code.sub').count(), 2)
-    t.equal(await page.getByText('end-to-end-test 1').count(), 2, 'the client that asked for it is named')
-    const sid = claimsOf(first).sid
-    await page.getByRole('button', { name: `End session ${sid}` }).click()
-    await page.getByText('The session has ended.').waitFor()
-    t.equal(await page.locator('code.sub').count(), 1)
-    t.equal(await statusWithToken(portal, first), 401)
-    t.equal(await statusWithToken(portal, second), 200)
-    await page.getByRole('button', { name: 'End all' }).click()
-    await page.getByText('No sessions').waitFor()
-    t.equal(await statusWithToken(portal, second), 401)
-  },
-)
+const test = portalTests(t)
 
-testPortal(t, 'one browser can end another, which is asked to sign in', async (t, portal) => {
+test('a session that is ended loses its access token at once, and no other does', async (t, portal) => {
+  const person = await portal.createPerson()
+  const { page } = person
+  const [first, second] = [await accessToken(portal, person), await accessToken(portal, person)]
+  await page.goto(`${portal.url}/portal/sessions`)
+  t.strictSame(await findBarriers(page), [])
+  t.equal(await page.locator('code.sub').count(), 2)
+  t.equal(await page.getByText('end-to-end-test 1').count(), 2, 'the client that asked for it is named')
+  const sid = claimsOf(first).sid
+  await page.getByRole('button', { name: `End session ${sid}` }).click()
+  await page.getByText('The session has ended.').waitFor()
+  t.equal(await page.locator('code.sub').count(), 1)
+  t.equal(await statusWithToken(portal, first), 401)
+  t.equal(await statusWithToken(portal, second), 200)
+  await page.getByRole('button', { name: 'End all' }).click()
+  await page.getByText('No sessions').waitFor()
+  t.equal(await statusWithToken(portal, second), 401)
+})
+
+test('one browser can end another, which is asked to sign in', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = await portal.visit({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -41,7 +39,7 @@ testPortal(t, 'one browser can end another, which is asked to sign in', async (t
   t.match(page.url(), '/portal/sign-in')
 })
 
-testPortal(t, "nobody ends a session of somebody else's", async (t, portal) => {
+test("nobody ends a session of somebody else's", async (t, portal) => {
   const [ada, eve] = [await portal.createPerson(), await portal.createPerson()]
   const token = await accessToken(portal, ada)
   await accessToken(portal, eve)

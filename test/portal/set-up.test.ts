@@ -1,11 +1,11 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { drivers } from '../setup/gateway.ts'
 import { findBarriers } from './support/axe.ts'
-import { goodPassword, type Portal, setUp, signIn, testPortal } from './support/portal.ts'
+import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
 
 for (const driver of drivers) {
-  const name = `with the link of the command line one sets a password, and signs in with it (${driver})`
-  const work = async (t: Test, portal: Portal) => {
+  const test = portalTests(t, { driver })
+  test(`with the link of the command line one sets a password, and signs in with it (${driver})`, async (t, portal) => {
     const account = await portal.createAccount({ email: 'ada@example.com' })
     t.match(account.setupUrl, `${portal.url}/portal/setup#`)
     const { page, urls, context } = await portal.visit()
@@ -24,11 +24,12 @@ for (const driver of drivers) {
       urls.some((url) => url.split('#')[0]?.includes(token)),
       'the token was in no URL that was sent',
     )
-  }
-  testPortal(t, name, work, { driver })
+  })
 }
 
-testPortal(t, 'a link works once, and only the last one', async (t, portal) => {
+const test = portalTests(t)
+
+test('a link works once, and only the last one', async (t, portal) => {
   const account = await portal.createAccount()
   const last = (await portal.command('accounts', 'setup-link', account.email)) as { setupUrl: string }
   const { page, context } = await portal.visit()
@@ -53,29 +54,25 @@ testPortal(t, 'a link works once, and only the last one', async (t, portal) => {
   await page.waitForURL('**/portal/integration')
 })
 
-testPortal(
-  t,
-  'a password that is too short, or typed differently, is told at its field',
-  async (t, portal) => {
-    const { setupUrl } = await portal.createAccount()
-    const { page } = await portal.visit({ javaScriptEnabled: false })
-    const password = page.getByLabel('Password', { exact: true })
-    const choose = async (first: string, again: string) => {
-      await page.getByLabel('Set-up link').fill(setupUrl)
-      await password.fill(first)
-      await page.getByLabel('Password, again').fill(again)
-      await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
-      await page.getByRole('button', { name: 'Set password' }).click()
-    }
-    await page.goto(`${portal.url}/portal/setup`)
-    await choose('eleven char', 'eleven char')
-    await page.getByText('Must have at least 12 characters.').waitFor()
-    t.equal(await password.getAttribute('aria-invalid'), 'true')
-    t.equal(await page.getByLabel('Set-up link').inputValue(), setupUrl, 'what was typed is still there')
-    t.equal(await password.inputValue(), '', 'but no password')
-    await choose(goodPassword, 'something else!')
-    await page.getByText('The passwords are not the same.').waitFor()
-    await choose('twelve chars', 'twelve chars')
-    await page.waitForURL('**/integration')
-  },
-)
+test('a password that is too short, or typed differently, is told at its field', async (t, portal) => {
+  const { setupUrl } = await portal.createAccount()
+  const { page } = await portal.visit({ javaScriptEnabled: false })
+  const password = page.getByLabel('Password', { exact: true })
+  const choose = async (first: string, again: string) => {
+    await page.getByLabel('Set-up link').fill(setupUrl)
+    await password.fill(first)
+    await page.getByLabel('Password, again').fill(again)
+    await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
+    await page.getByRole('button', { name: 'Set password' }).click()
+  }
+  await page.goto(`${portal.url}/portal/setup`)
+  await choose('eleven char', 'eleven char')
+  await page.getByText('Must have at least 12 characters.').waitFor()
+  t.equal(await password.getAttribute('aria-invalid'), 'true')
+  t.equal(await page.getByLabel('Set-up link').inputValue(), setupUrl, 'what was typed is still there')
+  t.equal(await password.inputValue(), '', 'but no password')
+  await choose(goodPassword, 'something else!')
+  await page.getByText('The passwords are not the same.').waitFor()
+  await choose('twelve chars', 'twelve chars')
+  await page.waitForURL('**/integration')
+})

@@ -1,28 +1,27 @@
 import t from 'tap'
 import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
-import { goodPassword, setUp, signIn, testPortal } from './support/portal.ts'
+import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
 
-testPortal(
-  t,
-  'a wrong password and an unknown e-mail are refused alike, and what was typed stays',
-  async (t, portal) => {
-    const { email } = await portal.createPerson()
-    const { page } = await portal.visit()
-    for (const who of [email, 'nobody@example.com']) {
-      await signIn(page, portal, { email: who, password: 'wrong password here' })
-      await page.getByText('E-mail and password do not match.').waitFor()
-      t.equal(await page.getByLabel('E-mail').inputValue(), who)
-      t.equal(await page.getByLabel('Password').inputValue(), '')
-      t.strictSame(await findBarriers(page), [])
-    }
-    await page.goto(`${portal.url}/portal/integration`)
-    t.match(page.url(), '/portal/sign-in?next=%2Fintegration', 'nobody is signed in')
-  },
-)
+const test = portalTests(t)
+const testLimited = portalTests(t, { config: { limits: { failures: { limit: 2, per: '10m' } } } })
+const testShort = portalTests(t, { config: { portal: { sessionLifetime: '2s' } } })
 
-testPortal(
-  t,
+test('a wrong password and an unknown e-mail are refused alike, and what was typed stays', async (t, portal) => {
+  const { email } = await portal.createPerson()
+  const { page } = await portal.visit()
+  for (const who of [email, 'nobody@example.com']) {
+    await signIn(page, portal, { email: who, password: 'wrong password here' })
+    await page.getByText('E-mail and password do not match.').waitFor()
+    t.equal(await page.getByLabel('E-mail').inputValue(), who)
+    t.equal(await page.getByLabel('Password').inputValue(), '')
+    t.strictSame(await findBarriers(page), [])
+  }
+  await page.goto(`${portal.url}/portal/integration`)
+  t.match(page.url(), '/portal/sign-in?next=%2Fintegration', 'nobody is signed in')
+})
+
+testLimited(
   'beyond the limit of failures even the right password waits, and it is said for how long',
   async (t, portal) => {
     const { email } = await portal.createPerson()
@@ -35,31 +34,26 @@ testPortal(
     await page.getByText(/Too many attempts\. Try again in/).waitFor()
     t.strictSame(await findBarriers(page), [])
   },
-  { config: { limits: { failures: { limit: 2, per: '10m' } } } },
 )
 
-testPortal(
-  t,
-  'signing in leads to where one wanted to go, and never away from the portal',
-  async (t, portal) => {
-    const { email } = await portal.createPerson()
-    const { page, context } = await portal.visit()
-    const enter = async (next: string) => {
-      await context.clearCookies()
-      await page.goto(`${portal.url}/portal${next}`)
-      await page.getByLabel('E-mail').fill(email)
-      await page.getByLabel('Password').fill(goodPassword)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'))
-      return page.url().slice(portal.url.length)
-    }
-    t.equal(await enter('/profile'), '/portal/profile')
-    t.equal(await enter('/sign-in?next=https://example.com/'), '/portal/integration')
-    t.equal(await enter('/sign-in?next=//example.com/'), '/portal/integration')
-  },
-)
+test('signing in leads to where one wanted to go, and never away from the portal', async (t, portal) => {
+  const { email } = await portal.createPerson()
+  const { page, context } = await portal.visit()
+  const enter = async (next: string) => {
+    await context.clearCookies()
+    await page.goto(`${portal.url}/portal${next}`)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(goodPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'))
+    return page.url().slice(portal.url.length)
+  }
+  t.equal(await enter('/profile'), '/portal/profile')
+  t.equal(await enter('/sign-in?next=https://example.com/'), '/portal/integration')
+  t.equal(await enter('/sign-in?next=//example.com/'), '/portal/integration')
+})
 
-testPortal(t, 'signing out ends this browser alone; signing out everywhere ends all', async (t, portal) => {
+test('signing out ends this browser alone; signing out everywhere ends all', async (t, portal) => {
   const person = await portal.createPerson()
   const others = [await portal.visit(), await portal.visit()]
   for (const { page } of others) {
@@ -80,7 +74,7 @@ testPortal(t, 'signing out ends this browser alone; signing out everywhere ends 
   await third?.getByText('Your session has ended. Sign in again.').waitFor()
 })
 
-testPortal(t, 'a new set-up link takes the portal back from whoever had the password', async (t, portal) => {
+test('a new set-up link takes the portal back from whoever had the password', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = await portal.visit()
   const { setupUrl } = (await portal.command('accounts', 'setup-link', person.email)) as { setupUrl: string }
@@ -91,17 +85,12 @@ testPortal(t, 'a new set-up link takes the portal back from whoever had the pass
   await person.page.getByText('do not match').waitFor()
 })
 
-testPortal(
-  t,
-  'a session ends with its lifetime',
-  async (t, portal) => {
-    const { page } = await portal.createPerson()
-    await until('the session has ended', async () => {
-      const status = await page.evaluate('fetch("/portal/integration/usage").then(({ status }) => status)')
-      return status === 401 || undefined
-    })
-    await page.goto(`${portal.url}/portal/profile`)
-    t.match(page.url(), '/portal/sign-in')
-  },
-  { config: { portal: { sessionLifetime: '2s' } } },
-)
+testShort('a session ends with its lifetime', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  await until('the session has ended', async () => {
+    const status = await page.evaluate('fetch("/portal/integration/usage").then(({ status }) => status)')
+    return status === 401 || undefined
+  })
+  await page.goto(`${portal.url}/portal/profile`)
+  t.match(page.url(), '/portal/sign-in')
+})

@@ -16,7 +16,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     signInPage(out(over), {
       ...samples.refused({
         values: { email: 'ada@example.com' },
-        message: 'E-mail or password is wrong, or no password has been set yet.',
+        message: 'E-mail and password do not match.',
       }),
       next: '',
     }),
@@ -31,7 +31,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       out(over),
       samples.refused({
         values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' },
-        errors: { password: 'must have at least 12 characters', again: 'is not the same' },
+        errors: { password: 'Must have at least 12 characters.', again: 'The passwords are not the same.' },
       }),
     ),
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
@@ -59,7 +59,10 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
         refused: {
           kind: 'secretKey',
           form: 'reset',
-          state: samples.refused({ values: { graceSeconds: '3600' }, errors: { password: 'is wrong' } }),
+          state: samples.refused({
+            values: { graceSeconds: '3600' },
+            errors: { password: 'The password is wrong.' },
+          }),
         },
       }),
     ),
@@ -84,7 +87,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     profilePage(samples.frame(over), {
       account: samples.account({ isVerified: false }),
       canSend: false,
-      refused: { form: 'password', state: samples.refused({ errors: { current: 'is wrong' } }) },
+      refused: { form: 'password', state: samples.refused({ message: 'The current password is wrong.' }) },
     }),
   'profile-long': (over) =>
     profilePage({ ...samples.longFrame, ...over }, { account: samples.longAccount, canSend: true }),
@@ -102,8 +105,8 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       samples.refused({
         values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
         errors: {
-          email: 'is taken',
-          role: 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter',
+          email: 'ada@example.com is taken.',
+          role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
         },
       }),
     ),
@@ -128,7 +131,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       keys: samples.usedKeys,
       sessions: samples.sessions,
       portalSessions: [],
-      problem: 'This is the last enabled Admin: make another one first.',
+      problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'accounts-import': (over) =>

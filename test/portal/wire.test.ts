@@ -1,53 +1,47 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { until } from '../setup/net.ts'
-import { goodPassword, setUp, signIn, testPortal } from './support/portal.ts'
+import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
+
+const test = portalTests(t)
 
 const bytesMax = 50 * 1024
 
-testPortal(
-  t,
-  'no page takes more than 50 KiB, nor more than itself, one style and one script',
-  async (t, portal) => {
-    const { page, id } = await portal.createPerson({ role: 'Admin' })
-    const paths = [
-      '/integration',
-      '/sessions',
-      '/profile',
-      '/accounts',
-      '/accounts/new',
-      '/accounts/import',
-      '/audit',
-    ]
-    for (const path of [...paths, `/accounts/${id}`, `/accounts/${id}/delete`, '/setup', '/nothing']) {
-      const { bytes, requests } = await measure(page, `${portal.url}/portal${path}`)
-      t.comment(`${path}: ${bytes} bytes, ${requests} requests`)
-      t.ok(bytes <= bytesMax, `${path}: ${bytes} bytes`)
-      t.equal(requests, 3, path)
-    }
-  },
-)
+test('no page takes more than 50 KiB, nor more than itself, one style and one script', async (t, portal) => {
+  const { page, id } = await portal.createPerson({ role: 'Admin' })
+  const paths = [
+    '/integration',
+    '/sessions',
+    '/profile',
+    '/accounts',
+    '/accounts/new',
+    '/accounts/import',
+    '/audit',
+  ]
+  for (const path of [...paths, `/accounts/${id}`, `/accounts/${id}/delete`, '/setup', '/nothing']) {
+    const { bytes, requests } = await measure(page, `${portal.url}/portal${path}`)
+    t.comment(`${path}: ${bytes} bytes, ${requests} requests`)
+    t.ok(bytes <= bytesMax, `${path}: ${bytes} bytes`)
+    t.equal(requests, 3, path)
+  }
+})
 
-testPortal(
-  t,
-  'style and script are kept by the browser for ever, under names of their content',
-  async (t, portal) => {
-    const { page } = await portal.visit()
-    await page.goto(`${portal.url}/portal/sign-in`)
-    const client = await page.context().newCDPSession(page)
-    await client.send('Network.enable')
-    let fromCache = 0
-    client.on('Network.requestServedFromCache', () => fromCache++)
-    await page.goto(`${portal.url}/portal/setup`)
-    await until('both come from the cache', () => fromCache === 2 || undefined)
-    const style = await page.locator('link[rel=stylesheet]').getAttribute('href')
-    const { headers } = await fetch(portal.url + style)
-    t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
-    t.equal((await fetch(`${portal.url}/portal/assets/other.css`)).status, 404)
-  },
-)
+test('style and script are kept by the browser for ever, under names of their content', async (t, portal) => {
+  const { page } = await portal.visit()
+  await page.goto(`${portal.url}/portal/sign-in`)
+  const client = await page.context().newCDPSession(page)
+  await client.send('Network.enable')
+  let fromCache = 0
+  client.on('Network.requestServedFromCache', () => fromCache++)
+  await page.goto(`${portal.url}/portal/setup`)
+  await until('both come from the cache', () => fromCache === 2 || undefined)
+  const style = await page.locator('link[rel=stylesheet]').getAttribute('href')
+  const { headers } = await fetch(portal.url + style)
+  t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  t.equal((await fetch(`${portal.url}/portal/assets/other.css`)).status, 404)
+})
 
-testPortal(t, 'no secret is in a URL, in the history, or in a line of the log', async (t, portal) => {
+test('no secret is in a URL, in the history, or in a line of the log', async (t, portal) => {
   const account = await portal.createAccount()
   const { page, urls } = await portal.visit()
   await setUp(page, account.setupUrl, goodPassword)

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { runProgram, type Serving, serve, tempFolder } from '../../cli/run.ts'
+import { run, type Serving, start, tempFolder, textOf } from '../../cli/run.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startChromium } from '../../setup/chromium.ts'
 import type { Driver } from '../../setup/gateway.ts'
-import { freePort } from '../../setup/net.ts'
+import { freePort, until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 
 /** A gateway in a process of its own, with a portal, before a backend that echoes what it got. */
@@ -14,8 +14,6 @@ export interface Portal {
   readonly url: string
   readonly browser: Browser
   readonly output: Serving['output']
-  /** Errors in the console of any browser. */
-  readonly complaints: readonly string[]
   /** Runs a command on the same store. @returns what it prints as JSON */
   command(...args: readonly string[]): Promise<unknown>
   createAccount(input?: AccountInput): Promise<CreatedAccount>
@@ -56,37 +54,49 @@ export interface PortalTestOptions {
   readonly config?: Readonly<Record<string, unknown>>
 }
 
+/** For a machine that has much else to do. */
+const patienceMs = 60_000
+
 export const goodPassword = 'correct horse battery staple'
 
-/** A test with a portal of its own, in whose pages nothing may go wrong that the console would tell. */
-export function testPortal(
-  t: Test,
-  name: string,
-  work: (t: Test, portal: Portal) => Promise<void>,
-  options: PortalTestOptions = {},
-): void {
-  t.test(name, async (t) => {
-    const portal = await startPortal(t, options)
-    await work(t, portal)
-    t.strictSame(portal.complaints, [], 'the console has nothing to complain of')
-  })
+type Work = (t: Test, portal: Portal) => Promise<void>
+
+/**
+ * Tests that share a portal, in whose pages nothing may go wrong that the console would tell. Each has accounts
+ * and browsers of its own.
+ */
+export function portalTests(root: Test, options: PortalTestOptions = {}): (name: string, work: Work) => void {
+  let shared: Promise<SharedPortal> | undefined
+  return (name, work) => {
+    root.test(name, async (t) => {
+      shared ??= startPortal(root, options)
+      const { complaints, ...portal } = await shared
+      await work(t, { ...portal, ...visiting(t, await shared) })
+      t.strictSame(complaints.splice(0), [], 'the console has nothing to complain of')
+    })
+  }
 }
 
-async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<Portal> {
+interface SharedPortal extends Omit<Portal, 'visit' | 'createPerson'> {
+  readonly complaints: string[]
+}
+
+async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<SharedPortal> {
   const folder = tempFolder(t)
   const file = join(folder, 'gateway.yaml')
+  const readyFile = join(folder, 'ready.json')
   const [port, backend] = await Promise.all([freePort(), startEcho(t)])
   const url = `http://127.0.0.1:${port}`
   const redis = driver === 'redis' ? await startRedis(t) : undefined
   if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
   writeFileSync(file, JSON.stringify(configOf({ url, port, backend, redis: redis?.url, config })))
-  const { output } = await serve(t, ['--config', file])
+  const { output } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
+  await until('the gateway is ready', () => textOf(readyFile), patienceMs)
   const browser = await startChromium(t)
-  const complaints: string[] = []
   let created = 0
 
   async function command(...args: readonly string[]): Promise<unknown> {
-    const outcome = await runProgram(t, [...args, '--json', '--config', file], { withinMs: 60_000 })
+    const outcome = await run(t, [...args, '--json', '--config', file])
     if (outcome.status !== 0) throw new Error(`gatehouse ${args.join(' ')}: ${outcome.stderr}`)
     return outcome.json()
   }
@@ -109,9 +119,16 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
     return made as CreatedAccount
   }
 
+  return { url, browser, output, complaints: [], command, createAccount }
+}
+
+/** Browsers that are gone with the test. */
+function visiting(t: Test, { browser, complaints, createAccount }: SharedPortal) {
   async function visit(options: BrowserContextOptions = {}): Promise<Visitor> {
     const context = await browser.newContext(options)
+    t.teardown(() => context.close())
     const urls: string[] = []
+    context.setDefaultTimeout(patienceMs)
     context.on('request', (request) => urls.push(request.url()))
     context.on('weberror', (error) => complaints.push(String(error.error())))
     context.on('console', (message) => {
@@ -119,8 +136,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
       const isAnswer = message.text().startsWith('Failed to load resource')
       if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
     })
-    const page = await context.newPage()
-    return { context, page, urls }
+    return { context, page: await context.newPage(), urls }
   }
 
   async function createPerson(input: AccountInput = {}): Promise<Person> {
@@ -130,7 +146,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
     return { ...account, password: goodPassword, visitor, page: visitor.page }
   }
 
-  return { url, browser, output, complaints, command, createAccount, createPerson, visit }
+  return { visit, createPerson }
 }
 
 /** Chooses a password with a link; ends on the page of the keys. */
