@@ -18,7 +18,7 @@ async function start(t: Test, driver: Driver) {
   return { gateway, callFrom }
 }
 
-/** The status once it is as asked for: uses are written every two seconds. */
+/** The status once it is as asked for: uses are written by the way. */
 function statusWhen(
   gateway: TestGateway,
   id: string,

@@ -24,8 +24,11 @@ export function openKeyUses({ prepare }: Database, findAccount: (id: string) => 
     if (!account) return
     const digests = keyDigestsOf(account)
     if (!digests.includes(use.digest)) return
+    const known = find(use.accountId)
     upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
-    for (const digest of find(use.accountId).keys()) {
+    // The first use of a new key is when there may be an old one's.
+    if (known.has(use.digest)) return
+    for (const digest of known.keys()) {
       if (!digests.includes(digest)) remove.run(use.accountId, digest)
     }
   }
