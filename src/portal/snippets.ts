@@ -37,16 +37,20 @@ function javaScript({ baseUrl, path }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'JavaScript',
-    withSecret: `const response = await fetch(${url}, {
-  headers: { SecretKey: process.env.GATEHOUSE_SECRET_KEY },
+    withSecret: `import { env } from 'node:process'
+
+const response = await fetch(${url}, {
+  headers: { SecretKey: env.GATEHOUSE_SECRET_KEY },
 })
 console.log(response.status, await response.text())`,
-    withToken: `const answer = await fetch(${JSON.stringify(baseUrl + tokenPath)}, {
+    withToken: `import { env } from 'node:process'
+
+const answer = await fetch(${JSON.stringify(baseUrl + tokenPath)}, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify({
-    SecretKey: process.env.GATEHOUSE_SECRET_KEY,
-    APIKey: process.env.GATEHOUSE_API_KEY,
+    SecretKey: env.GATEHOUSE_SECRET_KEY,
+    APIKey: env.GATEHOUSE_API_KEY,
   }),
 })
 const { JwtToken } = await answer.json()

@@ -9,16 +9,21 @@ const steps = [
 /** From then on a date says more. */
 const relativeMsMax = 31 * 86_400_000
 
-const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
-
 /** Such as `3 hours ago`, `in 5 minutes`, `just now`: rounded towards now; `11 Oct 2026` from a month on. */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now
-  if (Math.abs(difference) >= relativeMsMax) return dates.format(at)
+  if (Math.abs(difference) >= relativeMsMax)
+    return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
   const step = steps.find(({ ms }) => Math.abs(difference) >= ms)
-  if (step) return words.format(Math.trunc(difference / step.ms), step.unit)
+  if (step) return inWords(Math.trunc(difference / step.ms), step.unit)
   return difference > 1_000 ? 'in less than a minute' : 'just now'
+}
+
+/** Such as `3 hours ago`. */
+function inWords(count: number, unit: string): string {
+  const amount = Math.abs(count)
+  const words = `${amount} ${unit}${amount === 1 ? '' : 's'}`
+  return count < 0 ? `${words} ago` : `in ${words}`
 }
 
 /** A time as people say it, with the exact one on pointing; the exact one is in UTC. */

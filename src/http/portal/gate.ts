@@ -41,7 +41,7 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
     Object.assign(request, { [key]: viewer })
     if (!viewer) {
       cookie.clear(reply)
-      if (wantsHtml(request)) notices.leave(reply, 'session-over')
+      if (wantsHtml(request) && !isPost(request)) notices.leave(reply, 'session-over')
     }
     return viewer
   }
@@ -49,6 +49,7 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
   function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     if (!wantsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     if (isLinkFromElsewhere(request)) return leadOn(request, reply)
+    if (isPost(request) && cookie.read(request) !== undefined) notices.leave(reply, 'session-over')
     const next = isPost(request) ? '' : request.url.slice(base.length)
     const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`
     prepareEarlyAnswer(request.raw, reply.raw)
