@@ -16,6 +16,7 @@ export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudi
 
   return {
     appendAudit: async (entry) => {
+      await confirmAbsence()
       await audited(appendScript, [], [], entry)
     },
     listAudit: async ({ before, limit }) => {

@@ -13,6 +13,7 @@ export function openKeyUses({
   keys,
   ask,
   read,
+  confirmAbsence,
 }: Connection): Pick<PortalStore, 'noteKeyUses' | 'findKeyUses'> {
   async function note(uses: readonly NotedKeyUse[]): Promise<void> {
     await read(
@@ -24,12 +25,14 @@ export function openKeyUses({
 
   return {
     noteKeyUses: async (uses) => {
+      await confirmAbsence()
       for (let start = 0; start < uses.length; start += notedAtOnce) {
         await note(uses.slice(start, start + notedAtOnce))
       }
     },
     findKeyUses: async (accountId) => {
       const fields = await ask((client) => client.hgetall(keys.keyUsesOf(accountId)))
+      if (Object.keys(fields).length === 0) await confirmAbsence()
       return new Map(Object.entries(fields).map(([digest, text]) => [digest, parse(text)]))
     },
   }

@@ -40,7 +40,9 @@ export function openPortalSessions(
         ],
         audit,
       )
-      return started === 1 ? 'started' : 'account-changed'
+      if (started === 1) return 'started'
+      await confirmAbsence()
+      return 'account-changed'
     },
     seePortalSession: async (accountId, id, { at: seenAt, address, client }) => {
       const session = await find(accountId, id)
