@@ -81,6 +81,9 @@ interface SharedPortal extends Omit<Portal, 'visit' | 'createPerson'> {
   readonly complaints: string[]
 }
 
+/** One for all tests of a file. */
+let browser: Promise<Browser> | undefined
+
 async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<SharedPortal> {
   const folder = tempFolder(t)
   const file = join(folder, 'gateway.yaml')
@@ -92,7 +95,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
   writeFileSync(file, JSON.stringify(configOf({ url, port, backend, redis: redis?.url, config })))
   const { output } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
   await until('the gateway is ready', () => textOf(readyFile), patienceMs)
-  const browser = await startChromium(t)
+  browser ??= startChromium(t)
   let created = 0
 
   async function command(...args: readonly string[]): Promise<unknown> {
@@ -119,7 +122,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
     return made as CreatedAccount
   }
 
-  return { url, browser, output, complaints: [], command, createAccount }
+  return { url, browser: await browser, output, complaints: [], command, createAccount }
 }
 
 /** Browsers that are gone with the test. */
