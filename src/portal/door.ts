@@ -53,7 +53,7 @@ ${newPassword(state, 'Password')}
 /** Proving an e-mail with a link; as with the one before, a script fills it in. */
 export function verifyEmailPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
-    action: '/verify-email',
+    action: '/verify',
     data: ['fill-from-fragment', ''],
     body: html`${field(state, {
       name: 'token',

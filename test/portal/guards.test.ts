@@ -76,7 +76,7 @@ test('no form is taken from another site, nor without its token', async (t, port
   const person = await portal.createPerson({ role: 'Admin' })
   const cookie = await cookieOf(person)
   const csrf = await csrfOf(portal, cookie)
-  const paths = ['/sign-in', '/setup', '/verify-email', ...ownPosts, ...adminPosts]
+  const paths = ['/sign-in', '/setup', '/verify', ...ownPosts, ...adminPosts]
   const foreign = [
     { 'Sec-Fetch-Site': 'cross-site', Origin: portal.url },
     { 'Sec-Fetch-Site': 'same-site' },

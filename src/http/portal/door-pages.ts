@@ -80,7 +80,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
       post: choosePassword,
     },
     {
-      path: '/verify-email',
+      path: '/verify',
       access: 'anyone',
       get: async (visit) => visit.show((frame) => verifyEmailPage(frame, emptyForm)),
       post: verifyEmail,
