@@ -73,9 +73,13 @@ function keyBox({ kind, accountId, key, status }: KeyCardView): Html {
   return html`<div><div class="secret${key === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     key ?? masked
   }</code>${copyButton(`the ${noun}`)}</div>
-<p class="hint" role="status" data-said>${
-    key !== undefined && !status.isRevealable && `Copy the ${noun} now: no copy of it is kept.`
-  }</p></div>`
+<p class="hint" role="status" data-said>${key !== undefined && shownHint(noun, status)}</p></div>`
+}
+
+function shownHint(noun: string, { isRevealable }: KeyStatus): string {
+  return isRevealable
+    ? `Shown on this page alone. Keep the ${noun} where your programs find it.`
+    : `Copy the ${noun} now: no copy of it is kept.`
 }
 
 function keyFacts({ createdAt, lastUse }: KeyStatus, now: number): Html {

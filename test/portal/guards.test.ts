@@ -3,6 +3,7 @@ import { type Person, type Portal, portalTests } from './support/portal.ts'
 
 const test = portalTests(t)
 const testElsewhere = portalTests(t, { config: { portal: { path: '/keys/for/people' } } })
+const testSecure = portalTests(t, { config: { publicUrl: 'https://api.example.com' } })
 const testWithout = portalTests(t, { config: { portal: { enabled: false } } })
 
 const adminGets = [
@@ -160,6 +161,14 @@ testElsewhere('the portal stands where it is told to, and not where it is turned
   t.match(page.url(), `${portal.url}/keys/for/people/integration`)
   const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
   t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
+})
+
+testSecure('behind https the cookies go over https alone', async (t, portal) => {
+  const { headers } = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(
+    headers.get('set-cookie'),
+    /^__Secure-gatehouse-form=\w{32}; Path=\/portal; HttpOnly; Secure; SameSite=Strict$/,
+  )
 })
 
 testWithout('a portal that is turned off leaves its paths to the routes', async (t, portal) => {

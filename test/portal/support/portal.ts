@@ -7,13 +7,14 @@ import { startServer } from '../../setup/backend.ts'
 import { startChromium } from '../../setup/chromium.ts'
 import type { Driver } from '../../setup/gateway.ts'
 import { freePort, until } from '../../setup/net.ts'
-import { startRedis } from '../../setup/redis.ts'
+import { type RedisServer, startRedis } from '../../setup/redis.ts'
 
 /** A gateway in a process of its own, with a portal, before a backend that echoes what it got. */
 export interface Portal {
   readonly url: string
   readonly browser: Browser
   readonly output: Serving['output']
+  readonly redis: RedisServer | undefined
   /** Runs a command on the same store. @returns what it prints as JSON */
   command(...args: readonly string[]): Promise<unknown>
   createAccount(input?: AccountInput): Promise<CreatedAccount>
@@ -122,7 +123,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
     return made as CreatedAccount
   }
 
-  return { url, browser: await browser, output, complaints: [], command, createAccount }
+  return { url, browser: await browser, output, redis, complaints: [], command, createAccount }
 }
 
 /** Browsers that are gone with the test. */
