@@ -6,4 +6,5 @@ import { chmodSync, cpSync, rmSync } from 'node:fs'
 rmSync('dist', { recursive: true, force: true })
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 cpSync('src/store/redis/scripts', 'dist/store/redis/scripts', { recursive: true })
+cpSync('src/portal/assets', 'dist/portal/assets', { recursive: true })
 chmodSync('dist/main.js', 0o755)

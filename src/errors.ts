@@ -124,6 +124,19 @@ export const failures = {
     detail: 'The cookie is not taken from another site; send the token in the body.',
     check: 'The page is served from the origin in `publicUrl`.',
   },
+  'cross-site-request': {
+    status: 403,
+    title: 'Refused from another site',
+    detail: 'The form is not of this portal, or too old: load the page again.',
+    check:
+      'The portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`.',
+  },
+  'link-invalid': {
+    status: 403,
+    title: 'The link does not work any more',
+    detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
+    check: 'A link works once, the last one only: a set-up link for 15 minutes, a verification for an hour.',
+  },
   'route-not-found': {
     status: 404,
     title: 'No such path',
@@ -147,6 +160,12 @@ export const failures = {
     title: 'The account exists already',
     detail: 'There is already an account with this e-mail.',
     check: 'E-mails are compared without case.',
+  },
+  'own-account': {
+    status: 409,
+    title: 'Not to your own account',
+    detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+    check: 'So there is always an Admin left; the command line can do it to any account.',
   },
   'body-too-large': {
     status: 413,
@@ -212,6 +231,18 @@ export const failures = {
     title: 'It cannot be decided now',
     detail: 'The credential cannot be checked at the moment; it was not refused.',
     check: '`/readyz` and `gatehouse_store_up`; the store is out of reach.',
+  },
+  'sign-in-busy': {
+    status: 503,
+    title: 'Too many sign-ins at once',
+    detail: 'Too many passwords are being checked at the moment; try again in a second.',
+    check: 'A flood of sign-ins: passwords are checked a few at a time, to leave the machine to the traffic.',
+  },
+  'mail-unavailable': {
+    status: 503,
+    title: 'No mail can be sent',
+    detail: 'The mail cannot be sent now; an Admin can verify the e-mail.',
+    check: '`mail` in the config, and the log line with the reason of the mail server.',
   },
   'shutting-down': {
     status: 503,

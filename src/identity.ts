@@ -1,3 +1,4 @@
+import type { KeyUses } from './accounts/key-uses.ts'
 import { createSealer } from './accounts/sealing.ts'
 import { createBearerScheme } from './auth/bearer.ts'
 import type { Directory } from './auth/principal.ts'
@@ -42,6 +43,7 @@ export interface IdentityOptions {
   /** Open, and closed by whoever opened it. */
   readonly store: Store
   readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
@@ -57,7 +59,7 @@ const firstContactMs = 500
 
 /** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, log, metrics, clock, onChange } = options
+  const { config, store, sealingKey, keyUses, log, metrics, clock, onChange } = options
   const signingKeys = createSigningKeys({
     store,
     sealer: createSealer(sealingKey),
@@ -154,6 +156,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       accessTokens,
       refreshTokens: createRefreshTokens(sealingKey),
       ...config.tokens,
+      keyUses,
       clock,
     }),
     keyring,

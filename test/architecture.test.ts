@@ -13,7 +13,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['cache/'],
   pino: ['log.ts'],
   yaml: ['config/'],
-  ajv: ['config/validate.ts'],
+  ajv: ['config/validate.ts', 'http/validate.ts'],
+  nodemailer: ['mail/mailer.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
 

@@ -11,6 +11,9 @@ export interface AccountInput {
 
 export const defaultRole = 'User'
 
+/** Who may do everything to every account. */
+export const adminRole = 'Admin'
+
 const emailLengthMax = 254
 const nameLengthMax = 100
 const emailPattern =

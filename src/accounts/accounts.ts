@@ -1,7 +1,10 @@
 import { GatehouseError } from '../errors.ts'
+import type { Actor } from '../store/audit.ts'
+import { noPortalAccess } from '../store/portal-access.ts'
 import type { Account, AccountChanges, Store, StoredKey } from '../store/store.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
+import { entriesBy } from './entries.ts'
 import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
 import type { Sealer } from './sealing.ts'
 
@@ -34,10 +37,11 @@ export interface Accounts {
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
   find(idOrEmail: string): Promise<Account>
   list(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Account[]>
-  /** @throws GatehouseError `request-invalid`, `account-exists` */
+  /** @throws GatehouseError `request-invalid`, `account-exists`, `own-account` */
   update(idOrEmail: string, changes: AccountChanges): Promise<Account>
+  /** @throws GatehouseError `own-account` */
   remove(idOrEmail: string): Promise<Account>
-  /** @param graceMs how long the old key works on; 0 = it and all sessions end now */
+  /** @param graceMs how long the old key works on; 0 = it, the sessions and the access tokens end now */
   resetSecretKey(idOrEmail: string, graceMs: number): Promise<string>
   resetApiKey(idOrEmail: string): Promise<string>
   /** A key from its sealed copy; undefined where none is kept. */
@@ -49,11 +53,15 @@ export interface AccountsOptions {
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
+  /** In whose name; an account cannot disable, demote or delete itself. */
+  readonly by: Actor
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 
-export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions): Accounts {
+export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOptions): Accounts {
+  const entry = entriesBy(by, clock)
+
   function newKey(kind: KeyKind, accountId: string): { readonly key: string; readonly stored: StoredKey } {
     const key = createKey(kind, accountId)
     const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
@@ -73,6 +81,7 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
       secretKey: secretKey.stored,
       previousSecretKey: undefined,
       apiKey: apiKey.stored,
+      portal: noPortalAccess,
     }
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }
@@ -92,7 +101,10 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
   }
 
   async function save(created: readonly CreatedAccount[]): Promise<void> {
-    const creation = await store.createAccounts(created.map(({ account }) => account))
+    const creation = await store.createAccounts(
+      created.map(({ account }) => account),
+      created.map(({ account }) => entry('account-created', account, { role: account.role })),
+    )
     if (creation.kind === 'created') return
     const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
     throw new GatehouseError('account-exists', { errors })
@@ -107,29 +119,37 @@ export function createAccounts({ store, sealer, reveal, clock }: AccountsOptions
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
     assertValid(changes)
-    const { id } = await find(idOrEmail)
-    const updated = await store.updateAccount(id, changes)
+    const account = await find(idOrEmail)
+    const { id } = account
+    if (changes.isDisabled || (changes.role !== undefined && changes.role !== account.role)) {
+      assertNotOwn(by, id)
+    }
+    const details = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+    const updated = await store.updateAccount(id, changes, entry('account-updated', account, details))
     if (updated.kind === 'exists') throw new GatehouseError('account-exists')
     return updated.kind === 'updated' ? updated.account : notFound()
   }
 
   async function remove(idOrEmail: string): Promise<Account> {
     const account = await find(idOrEmail)
-    return (await store.deleteAccount(account.id)) ? account : notFound()
+    assertNotOwn(by, account.id)
+    return (await store.deleteAccount(account.id, entry('account-deleted', account))) ? account : notFound()
   }
 
   async function resetSecretKey(idOrEmail: string, graceMs: number): Promise<string> {
-    const { id } = await find(idOrEmail)
-    const { key, stored } = newKey('secretKey', id)
+    const account = await find(idOrEmail)
+    const { key, stored } = newKey('secretKey', account.id)
     const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
-    const account = await keeping(key, store.resetSecretKey(id, { secretKey: stored, graceUntil }))
-    return account ? key : notFound()
+    const reset = { secretKey: stored, graceUntil }
+    const noted = entry('secret-key-reset', account, { graceSeconds: graceMs / 1_000 })
+    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : notFound()
   }
 
   async function resetApiKey(idOrEmail: string): Promise<string> {
-    const { id } = await find(idOrEmail)
-    const { key, stored } = newKey('apiKey', id)
-    return (await keeping(key, store.resetApiKey(id, stored))) ? key : notFound()
+    const account = await find(idOrEmail)
+    const { key, stored } = newKey('apiKey', account.id)
+    const noted = entry('api-key-reset', account)
+    return (await keeping(key, store.resetApiKey(account.id, stored, noted))) ? key : notFound()
   }
 
   return {
@@ -157,6 +177,11 @@ function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result>
 
 function purposeOf(kind: KeyKind, accountId: string): string {
   return `${kind}:${accountId}`
+}
+
+/** So there is always an Admin left: whoever acts is one, and stays one. */
+function assertNotOwn(by: Actor, id: string): void {
+  if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }
 
 function notFound(): never {

@@ -1,9 +1,12 @@
+import { accountData, createdData } from '../accounts/account-data.ts'
 import { defaultRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { OperatorError } from '../errors.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
-import { accountCard, accountData, createdData } from './account-view.ts'
+import { accountCard } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
-import { withOperator, withSealingOperator } from './operator.ts'
+import { type Operator, withOperator, withSealingOperator } from './operator.ts'
+import { passwordOption, readPassword, setPassword } from './password.ts'
 import { card, printData, table } from './print.ts'
 import { rescueKeys } from './rescue.ts'
 
@@ -20,11 +23,16 @@ const create: Command = {
   name: 'accounts create',
   operands: [],
   summary: 'Makes an account with its keys, which are printed.',
-  options: { ...profileOptions, verified: { type: 'boolean', help: 'The e-mail is verified.' } },
+  options: {
+    ...profileOptions,
+    verified: { type: 'boolean', help: 'The e-mail is verified.' },
+    ...passwordOption,
+  },
   printsData: true,
   run: async (invocation) => {
     const email = invocation.text('email')
     if (email === undefined) throw new UsageError('--email is missing')
+    const password = await readPassword(invocation)
     const input = {
       email,
       firstName: invocation.text('first-name') ?? '',
@@ -32,13 +40,20 @@ const create: Command = {
       role: invocation.text('role') ?? defaultRole,
       isVerified: invocation.flag('verified'),
     }
-    const { made: created, doubt } = await rescueKeys(
-      withSealingOperator(invocation.config, ({ accounts }) => accounts.create(input)),
-    )
-    printData(invocation, createdData(created), [
+    const { created, setupUrl, doubt } = await withSealingOperator(invocation.config, async (operator) => {
+      const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
+      if (doubt) return { created, doubt, setupUrl: undefined }
+      if (password !== undefined) await setPassword(operator, created.account, password)
+      const wantsLink = password === undefined && operator.config.portal.enabled
+      return { created, doubt, setupUrl: wantsLink ? await setupUrlOf(operator, created.account) : undefined }
+    })
+    printData(invocation, createdData(created, setupUrl), [
       doubt ? 'The account and its keys, should it last:' : 'The account has been made. Keep its keys:',
       ...accountCard(created.account),
       ...card({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
+      ...(setupUrl === undefined
+        ? []
+        : ['To set a password for the portal, within 15 minutes:', `  ${setupUrl}`]),
     ])
     if (doubt) throw doubt
     return 0
@@ -87,13 +102,42 @@ const update: Command = {
     role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
     verified: { type: 'string', value: 'true|false', help: 'Whether the e-mail is verified.' },
     disabled: { type: 'string', value: 'true|false', help: 'Whether the account is disabled.' },
+    ...passwordOption,
   },
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const changes = readChanges(invocation)
-    const account = await withOperator(invocation.config, ({ accounts }) => accounts.update(who, changes))
+    const password = await readPassword(invocation)
+    if (Object.keys(changes).length === 0 && password === undefined) {
+      throw new UsageError('nothing to change: name at least one option')
+    }
+    const account = await withOperator(invocation.config, async (operator) => {
+      const found = await operator.accounts.find(who)
+      if (password !== undefined) await setPassword(operator, found, password)
+      return Object.keys(changes).length === 0 ? found : operator.accounts.update(found.id, changes)
+    })
     printData(invocation, accountData(account), ['The account has been changed:', ...accountCard(account)])
+    return 0
+  },
+}
+
+const setupLink: Command = {
+  name: 'accounts setup-link',
+  operands: ['ID|EMAIL'],
+  summary: 'Makes a link to set a password for the portal with: once, within 15 minutes.',
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { url, expiresAt } = await withOperator(invocation.config, ({ config, setupLinks }) => {
+      if (config.portal.enabled) return setupLinks.create(who)
+      throw new OperatorError('there is no portal', { hint: 'See portal.enabled in the config.' })
+    })
+    const data = { setupUrl: url, expiresAt: new Date(expiresAt).toISOString() }
+    printData(invocation, data, [
+      url,
+      'It works once, within 15 minutes; a link made before does not any more.',
+    ])
     return 0
   },
 }
@@ -111,6 +155,10 @@ const remove: Command = {
     ])
     return 0
   },
+}
+
+async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {
+  return (await setupLinks.create(id)).url
 }
 
 async function listAll(accounts: Accounts): Promise<Account[]> {
@@ -131,9 +179,7 @@ function readChanges(invocation: Invocation): AccountChanges {
     isVerified: readBoolean(invocation, 'verified'),
     isDisabled: readBoolean(invocation, 'disabled'),
   }
-  const changes = Object.entries(given).filter(([, value]) => value !== undefined)
-  if (changes.length === 0) throw new UsageError('nothing to change: name at least one option')
-  return Object.fromEntries(changes)
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 function readBoolean(invocation: Invocation, option: string): boolean | undefined {
@@ -143,4 +189,4 @@ function readBoolean(invocation: Invocation, option: string): boolean | undefine
   return text === 'true'
 }
 
-export const accountCommands: readonly Command[] = [create, list, show, update, remove]
+export const accountCommands: readonly Command[] = [create, list, show, update, setupLink, remove]

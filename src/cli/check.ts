@@ -1,7 +1,7 @@
 import { readConfig } from '../config/load.ts'
 import { formatProblem } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
-import { ownPaths } from '../http/api.ts'
+import { createOwnPaths } from '../http/own-paths.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Command } from './command.ts'
@@ -15,7 +15,9 @@ export const checkCommand: Command = {
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
     const problems = reading.problems.map(formatProblem)
-    const warnings = reading.config ? findWarnings(reading, ownPaths).map(formatProblem) : []
+    const warnings = reading.config
+      ? findWarnings(reading, createOwnPaths(reading.config.portal)).map(formatProblem)
+      : []
     const routes = reading.config ? buildRoutes(reading.config) : 0
     const verdict =
       problems.length === 0

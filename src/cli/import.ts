@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
+import { createdData } from '../accounts/account-data.ts'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
 import { type BadLine, type ImportFile, parseImportFile } from '../accounts/import.ts'
 import { OperatorError, reasonOf } from '../errors.ts'
 import type { Store } from '../store/store.ts'
-import { createdData } from './account-view.ts'
 import type { Command } from './command.ts'
 import { withSealingOperator } from './operator.ts'
 import { printAside, printData, table } from './print.ts'
@@ -48,7 +48,7 @@ export const importCommand: Command = {
     ])
     printData(
       invocation,
-      created.map(createdData),
+      created.map((one) => createdData(one)),
       table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.'),
     )
     if (doubt) throw doubt

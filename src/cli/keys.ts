@@ -60,9 +60,9 @@ const show: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const { secretKey, apiKey } = await withOperator(invocation.config, async ({ accounts }) => {
-      const account = await accounts.find(who)
-      return { secretKey: accounts.reveal(account, 'secretKey'), apiKey: accounts.reveal(account, 'apiKey') }
+    const { secretKey, apiKey } = await withOperator(invocation.config, async ({ accounts, keys }) => {
+      const { id } = await accounts.find(who)
+      return { secretKey: await keys.reveal(id, 'secretKey'), apiKey: await keys.reveal(id, 'apiKey') }
     })
     if (secretKey === undefined || apiKey === undefined) {
       throw new OperatorError('no readable copy of these keys is kept', {

@@ -1,8 +1,17 @@
-import { type Accounts, createAccounts } from '../accounts/accounts.ts'
-import { createSealer } from '../accounts/sealing.ts'
+import { userInfo } from 'node:os'
+import type { AccountKeys } from '../accounts/account-keys.ts'
+import type { AccountSessions } from '../accounts/account-sessions.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { type Entries, entriesBy } from '../accounts/entries.ts'
+import { createPasswords, type Passwords } from '../accounts/passwords.ts'
+import { createSealer, deriveKey } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
+import type { SetupLinks } from '../accounts/setup-links.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
+import { createPeoplesActs } from '../people.ts'
+import type { Actor } from '../store/audit.ts'
+import { createLocalRates } from '../store/local-rates.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { createSigningKeys, type SigningKeys } from '../tokens/signing-keys.ts'
@@ -13,6 +22,12 @@ export interface Operator {
   readonly store: Store
   readonly accounts: Accounts
   readonly signingKeys: SigningKeys
+  readonly keys: AccountKeys
+  readonly sessions: AccountSessions
+  readonly setupLinks: SetupLinks
+  readonly passwords: Passwords
+  /** Makes what the audit log tells of an act. */
+  readonly entry: Entries
 }
 
 /** How long a store may take to answer at first: behind Sentinel or in a Cluster others are asked before it. */
@@ -25,6 +40,7 @@ const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
 export async function withOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
+  by: Actor = operatorOf(userInfo),
 ): Promise<Result> {
   const config = loadConfig(input)
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
@@ -33,10 +49,14 @@ export async function withOperator<Result>(
     await store.ready(patienceFor(config))
     const sealer = createSealer(sealingKey)
     const clock = Date.now
+    const rates = createLocalRates(clock)
+    const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
+    const actsOf = createPeoplesActs({ config, store, sealingKey, limiter, clock })
+    const { accounts, keys, sessions, setupLinks } = actsOf(by)
     return await work({
-      config,
-      store,
-      accounts: createAccounts({ store, sealer, reveal: config.keys.reveal, clock }),
+      ...{ config, store, accounts, keys, sessions, setupLinks },
+      passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
+      entry: entriesBy(by, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })
   } finally {
@@ -49,6 +69,17 @@ function patienceFor({ store }: Config): number {
   return isDirect ? storePatienceMs.direct : storePatienceMs.byOthers
 }
 
+/** Whoever runs the command, as far as the system can tell. */
+function operatorOf(look: typeof userInfo): Actor {
+  const operator = { kind: 'operator', channel: 'cli' } as const
+  try {
+    return { ...operator, name: look().username }
+  } catch {
+    // In a container a user need not have a name.
+    return { ...operator, name: String(process.getuid?.() ?? 'unknown') }
+  }
+}
+
 /**
  * The same, for work that seals: with a sealing key that the gateway does not have, what it makes would
  * never be read.
@@ -56,9 +87,14 @@ function patienceFor({ store }: Config): number {
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
+  by?: Actor,
 ): Promise<Result> {
-  return withOperator(input, async (operator) => {
-    await operator.signingKeys.assertReadable()
-    return work(operator)
-  })
+  return withOperator(
+    input,
+    async (operator) => {
+      await operator.signingKeys.assertReadable()
+      return work(operator)
+    },
+    by,
+  )
 }

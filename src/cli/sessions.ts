@@ -1,5 +1,5 @@
+import { sessionData } from '../accounts/account-data.ts'
 import { OperatorError } from '../errors.ts'
-import type { Session } from '../store/store.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, table } from './print.ts'
@@ -11,18 +11,15 @@ const list: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const sessions = await withOperator(invocation.config, (operator) => listSessions(operator, who))
+    const sessions = await withOperator(invocation.config, ({ sessions }) => sessions.list(who))
     const data = sessions.map(sessionData)
-    const rows = data.map(({ id, createdAt, refreshedAt, expiresAt }) => [
-      id,
-      createdAt,
-      refreshedAt,
-      expiresAt,
+    const rows = data.map(({ id, createdAt, refreshedAt, expiresAt, address }) => [
+      ...[id, createdAt, refreshedAt, expiresAt, address || '-'],
     ])
     printData(
       invocation,
       data,
-      table(['ID', 'CREATED', 'REFRESHED', 'EXPIRES'], rows, 'The account has no open sessions.'),
+      table(['ID', 'CREATED', 'REFRESHED', 'EXPIRES', 'FROM'], rows, 'The account has no open sessions.'),
     )
     return 0
   },
@@ -38,7 +35,7 @@ const revoke: Command = {
     const [who = ''] = invocation.operands
     const sessionId = invocation.text('session')
     const revoked = await withOperator(invocation.config, (operator) =>
-      sessionId === undefined ? revokeAll(operator, who) : revokeOne(operator, who, sessionId),
+      sessionId === undefined ? operator.sessions.endAll(who) : revokeOne(operator, who, sessionId),
     )
     const lines = [
       `${revoked.length === 1 ? 'One session has' : `${revoked.length} sessions have`} been revoked.`,
@@ -48,37 +45,11 @@ const revoke: Command = {
   },
 }
 
-async function listSessions({ accounts, store }: Operator, who: string): Promise<readonly Session[]> {
-  const { id } = await accounts.find(who)
-  return store.listSessions(id, Date.now())
-}
-
-async function revokeAll(operator: Operator, who: string): Promise<string[]> {
-  const sessions = await listSessions(operator, who)
-  const { id } = await operator.accounts.find(who)
-  await operator.store.endSessions(id)
-  return sessions.map((session) => session.id)
-}
-
-async function revokeOne(operator: Operator, who: string, sessionId: string): Promise<string[]> {
-  const sessions = await listSessions(operator, who)
-  if (!sessions.some(({ id }) => id === sessionId)) {
-    throw new OperatorError(`the account has no open session ${sessionId}`, {
-      hint: `See: gatehouse sessions list ${who}`,
-    })
-  }
-  await operator.store.endSession(sessionId, 'revoked')
-  return [sessionId]
-}
-
-function sessionData({ id, createdAt, rotatedAt, expiresAt, generation }: Session) {
-  return {
-    id,
-    createdAt: new Date(createdAt).toISOString(),
-    refreshedAt: new Date(rotatedAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
-    refreshes: generation - 1,
-  }
+async function revokeOne({ sessions }: Operator, who: string, sessionId: string): Promise<string[]> {
+  if (await sessions.end(who, sessionId)) return [sessionId]
+  throw new OperatorError(`the account has no open session ${sessionId}`, {
+    hint: `See: gatehouse sessions list ${who}`,
+  })
 }
 
 export const sessionCommands: readonly Command[] = [list, revoke]

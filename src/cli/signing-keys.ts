@@ -37,11 +37,14 @@ const rotate: Command = {
   printsData: true,
   run: async (invocation) => {
     const isNow = invocation.flag('now')
-    const { kid, signsFrom } = await withOperator(invocation.config, async ({ config, signingKeys }) => {
+    const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
+      const { config, signingKeys, store, entry } = operator
       assertKeptInStore(config)
       // The one that signs until then must be there first.
       await signingKeys.load()
-      return signingKeys.rotate(isNow ? 'now' : 'announced')
+      const key = await signingKeys.rotate(isNow ? 'now' : 'announced')
+      await store.appendAudit(entry('signing-key-added', undefined, { kid: key.kid }))
+      return key
     })
     const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
@@ -59,9 +62,10 @@ const retire: Command = {
   printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
-    await withOperator(invocation.config, async ({ config, signingKeys }) => {
+    await withOperator(invocation.config, async ({ config, signingKeys, store, entry }) => {
       assertKeptInStore(config)
       await signingKeys.retire(kid)
+      await store.appendAudit(entry('signing-key-retired', undefined, { kid }))
     })
     printData(invocation, { kid }, [`The key ${kid} has been removed.`])
     return 0

@@ -3,14 +3,19 @@ import type { ConfigInput } from '../config/load.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Log } from '../log.ts'
 import type { Account } from '../store/store.ts'
-import { withOperator } from './operator.ts'
+import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The account of an empty store, made to try the gateway with, or one that was there. */
 type FirstAccount =
-  | { readonly kind: 'made'; readonly created: CreatedAccount }
-  | { readonly kind: 'known'; readonly account: Account; readonly isShown: boolean }
+  | { readonly kind: 'made'; readonly created: CreatedAccount; readonly setupPath: string | undefined }
+  | {
+      readonly kind: 'known'
+      readonly account: Account
+      readonly isShown: boolean
+      readonly hasPortal: boolean
+    }
 
 export interface Greeting {
   readonly terminal: Terminal
@@ -34,10 +39,11 @@ export async function greet({ terminal, gateway, log, given, input }: Greeting):
   print(terminal, ['', `Gatehouse runs at ${url}; operators look at ${opsUrl}/metrics.`, ''])
   try {
     const first = await findFirstAccount(input)
-    if (first.kind === 'made') return print(terminal, linesToPaste(url, first.created))
-    const { account, isShown } = first
+    if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
+    const { account, isShown, hasPortal } = first
     const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${quote(account.email)}`
-    print(terminal, [`The keys of an account: ${command(keys, given)}`, ''])
+    const link = `A link to its portal: ${command(`accounts setup-link ${quote(account.email)}`, given)}`
+    print(terminal, [`The keys of an account: ${command(keys, given)}`, ...(hasPortal ? [link] : []), ''])
   } catch (err) {
     log.error({ err }, 'the first account cannot be made')
     print(terminal, [
@@ -48,16 +54,23 @@ export async function greet({ terminal, gateway, log, given, input }: Greeting):
 }
 
 function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
-  return withOperator(input, async ({ accounts, store }) => {
+  const findOrMake = async ({ accounts, store, setupLinks, config }: Operator): Promise<FirstAccount> => {
+    const hasPortal = config.portal.enabled
     const [any] = await accounts.list({ after: undefined, limit: 1 })
     const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
     if (account) {
-      return { kind: 'known', account, isShown: accounts.reveal(account, 'secretKey') !== undefined }
+      const isShown = accounts.reveal(account, 'secretKey') !== undefined
+      return { kind: 'known', account, isShown, hasPortal }
     }
     const names = { firstName: '', lastName: '' }
     const admin = { email: firstEmail, ...names, role: 'Admin', isVerified: true }
-    return { kind: 'made', created: await accounts.create(admin) }
-  })
+    const created = await accounts.create(admin)
+    if (!hasPortal) return { kind: 'made', created, setupPath: undefined }
+    // Below the address it was started at, which need not be the published one.
+    const { token } = await setupLinks.create(created.account.id)
+    return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}` }
+  }
+  return withOperator(input, findOrMake, { kind: 'system', channel: 'system' })
 }
 
 function command(words: string, { file, settings = [] }: ConfigInput): string {
@@ -73,13 +86,25 @@ function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function linesToPaste(url: string, { account, secretKey, apiKey }: CreatedAccount): string[] {
+function linesToPaste(
+  url: string,
+  { created, setupPath }: Extract<FirstAccount, { kind: 'made' }>,
+): string[] {
+  const { account, secretKey, apiKey } = created
   const tokenCall = `curl -s ${url}/api/v1/accounts/access-token -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
   return [
     `A first account has been made: ${account.email}, ${account.role}. Its keys are shown this once:`,
     `  Secret key  ${secretKey}`,
     `  API key     ${apiKey}`,
     '',
+    ...(setupPath === undefined
+      ? []
+      : [
+          'The portal, where its password is set with this link, once, within 15 minutes:',
+          '',
+          url + setupPath,
+          '',
+        ]),
     'Without credentials, with the secret key, and with a bearer token:',
     '',
     `curl -i ${url}/hello`,

@@ -26,6 +26,9 @@ export interface Config {
   readonly identityHeaders: IdentityHeaders
   readonly tokens: TokensConfig
   readonly cookie: CookieConfig
+  readonly portal: PortalConfig
+  /** undefined = no mail can be sent. */
+  readonly mail: MailConfig | undefined
   readonly keys: {
     readonly sealingKey: SecretSource
     /** Whether a sealed copy of each key is kept, to be shown again. */
@@ -111,6 +114,24 @@ export interface CookieConfig {
   readonly path: string
   readonly sameSite: 'Strict' | 'Lax' | 'None'
   readonly isSecure: boolean
+}
+
+export interface PortalConfig {
+  readonly enabled: boolean
+  /** Without a slash at the end. */
+  readonly path: string
+  readonly sessionLifetimeMs: number
+}
+
+export interface MailConfig {
+  readonly host: string
+  readonly port: number
+  /** `tls` from the first byte; `starttls` demands it; `none` for a server on this machine. */
+  readonly security: 'tls' | 'starttls' | 'none'
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly from: string
+  readonly tls: TlsConfig
 }
 
 export interface SqliteConfig {

@@ -12,6 +12,7 @@ import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewListen } from './rules/listen.ts'
 import { reviewNetwork } from './rules/network.ts'
+import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
@@ -30,6 +31,7 @@ const rules = [
   reviewIdentity,
   reviewTokens,
   reviewCookie,
+  reviewPortal,
   reviewKeys,
   reviewStore,
 ]

@@ -4,6 +4,7 @@ import { parseKeyMaterial } from '../tokens/key-material.ts'
 import { parseRange } from './address-range.ts'
 import type {
   Config,
+  MailConfig,
   RedisConfig,
   RedisPlace,
   SigningKeyConfig,
@@ -37,6 +38,12 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       headersBytesMax: bytes(tree.limits.headers),
     },
     ops: tree.ops,
+    portal: {
+      enabled: tree.portal.enabled,
+      path: tree.portal.path,
+      sessionLifetimeMs: ms(tree.portal.sessionLifetime),
+    },
+    mail: tree.mail && resolveMail(tree.mail, around),
     trustedProxies: tree.trustedProxies.flatMap((range) => parseRange(range) ?? []),
     upstreams: Object.entries(tree.upstreams).map(([name, upstream]) =>
       resolveUpstream(name, upstream, around),
@@ -165,6 +172,15 @@ function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: 
   if (redis.cluster) return { kind: 'cluster', nodes: redis.cluster.nodes.flatMap(node) }
   const url = redis.url ?? ''
   return { kind: 'single', url: typeof url === 'string' ? url : around.secret(url) }
+}
+
+function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings): MailConfig {
+  const { host, port, security, username, from } = mail
+  return {
+    ...{ host, port, security, username, from },
+    password: mail.password && around.secret(mail.password),
+    tls: resolveTls(mail.tls, around),
+  }
 }
 
 function resolveTls(

@@ -6,7 +6,9 @@ import { findOpenRoutes } from './warnings/open-routes.ts'
 import type { Warning } from './warnings/warning.ts'
 
 /** Paths of the gateway itself, before which no route ever comes. */
-type OwnPaths = ReadonlySet<string>
+interface OwnPaths {
+  has(path: string): boolean
+}
 
 type Tree = ConfigReading['tree']
 

@@ -1,6 +1,7 @@
 import { authorize } from '../auth/authorize.ts'
 import type { Config, UpstreamConfig } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
+import { createOwnPaths } from '../http/own-paths.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
@@ -31,7 +32,7 @@ export async function explain(
   const trail = createTrail()
   return trail.follow(async () => {
     const arrived = arrive(request, config, trail)
-    if (isForGateway(arrived, trail)) return 'answer'
+    if (isForGateway(arrived, createOwnPaths(config.portal), trail)) return 'answer'
     const route = findRoute(arrived, table, trail)
     const principal = await identify(arrived, route, { schemes, config, trail })
     const code = authorize(route.access, principal)

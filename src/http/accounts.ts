@@ -8,6 +8,7 @@ import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
 import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
+import { visitorOf } from './visitor.ts'
 
 export const accountPaths = {
   accessToken: '/api/v1/accounts/access-token',
@@ -64,7 +65,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
     const issued = await sessions
-      .start(SecretKey, APIKey)
+      .start(SecretKey, APIKey, visitorOf(request))
       .catch((error: unknown) => countWrongPair(request, error))
     metrics.tokensIssued.inc({ grant: 'keys' })
     setCookie(reply, issued)
@@ -95,7 +96,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { token, isFromCookie } = readRefreshToken(request)
     try {
-      const issued = await sessions.refresh(token)
+      const issued = await sessions.refresh(token, visitorOf(request))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       setCookie(reply, issued)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }

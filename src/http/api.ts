@@ -1,33 +1,36 @@
 import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
-import { type Code, GatehouseError } from '../errors.ts'
 import type { Keyring } from '../tokens/keyring.ts'
-import { type AccountEndpointsOptions, accountPaths, registerAccountEndpoints } from './accounts.ts'
+import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
+import { type AdminOptions, createAdminApi } from './admin/admin.ts'
 import { arrivalOf, destinationOf } from './arrival.ts'
+import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax } from './json-body.ts'
-import { jwksPath, registerJwks } from './jwks.ts'
+import { registerJwks } from './jwks.ts'
+import { openOperations } from './openapi/account-operations.ts'
+import { registerOpenApi } from './openapi/openapi.ts'
 import { addAllMethods } from './own-route.ts'
 import { createProblem, prepareEarlyAnswer } from './problem.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
+  readonly version: string
+  /** Where the portal is; undefined = there is none. */
+  readonly portalPath: string | undefined
+  readonly admin: Pick<AdminOptions, 'actsOf' | 'schemes' | 'keyUses' | 'hasPortal'>
+  /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
+  readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }
-
-/** The endpoints of the gateway itself, with the methods that they take. */
-export const ownMethods: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...Object.values(accountPaths).map((path) => [path, ['POST']] as const),
-  [jwksPath, ['GET', 'HEAD']] as const,
-])
-
-/** Paths that are the gateway's for every method, and win over any route. */
-export const ownPaths: ReadonlySet<string> = new Set(ownMethods.keys())
 
 /** The JSON scope: the endpoints of the gateway itself. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
     // The same reading of the path that decided it is ours.
-    rewriteUrl: (request) => destinationOf(request).target.path,
+    rewriteUrl: (request) => {
+      const { path, query } = destinationOf(request).target
+      return path + query
+    },
     genReqId: () => '',
     bodyLimit: jsonBytesMax,
     exposeHeadRoutes: false,
@@ -42,25 +45,18 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     // The body broke off, and whoever noticed has answered.
     if (reply.sent) return reply
-    const { status, headers, body } = createProblem(request.raw, translate(error))
+    const { status, headers, body } = createProblem(request.raw, translateError(error))
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   addAllMethods(app)
   registerAccountEndpoints(app, options)
   registerJwks(app, options.keyring)
+  const admin = createAdminApi({ ...options, ...options.admin })
+  await app.register(async (scope) => admin.register(scope))
+  registerOpenApi(app, { ...options, operations: { ...openOperations, ...admin.operations } })
+  const { registerPortal } = options
+  if (registerPortal) await app.register(async (scope) => registerPortal(scope))
   await app.ready()
   return app
-}
-
-const codes: Readonly<Record<string, Code>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media-type-unsupported',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request-invalid',
-}
-
-/** Fastify's own errors as ours. */
-function translate(error: FastifyError | GatehouseError): GatehouseError {
-  if (error instanceof GatehouseError) return error
-  return new GatehouseError(codes[error.code] ?? 'internal', { cause: error })
 }

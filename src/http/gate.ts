@@ -1,3 +1,4 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
 import { authenticate, type Decision, type Refusal } from '../auth/authenticate.ts'
 import { authorize } from '../auth/authorize.ts'
 import { assertWithinRate, countFailure } from '../auth/limits.ts'
@@ -18,6 +19,8 @@ export interface GateOptions<Upstream> {
   /** Wrong credentials that one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
+  /** Told of every secret key that let somebody in. */
+  readonly keyUses: Pick<KeyUses, 'note'>
 }
 
 /**
@@ -30,11 +33,13 @@ export type Gate<Upstream> = (
   destination: Destination,
 ) => Route<Upstream> | Promise<Route<Upstream>>
 
+type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
+
 /** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
 const failureCodes = new Set<Code>(['secret-key-invalid'])
 
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
-  const { table, schemes, limiter, failures, metrics } = options
+  const { table, schemes, limiter, failures, metrics, keyUses } = options
 
   function decide(route: Route<Upstream>, { fields }: Arrival): Decision | Promise<Decision> {
     const { secretKey, authorization, isCredentialRepeated } = fields
@@ -56,6 +61,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       report(decision, decision.code)
       return refuse(decision, arrival)
     }
+    noteUse(arrival, decision)
     const code = authorize(route.access, outcome.principal)
     if (code !== undefined && !isConfirmed) return passConfirmed(route, arrival, decision)
     report(decision, code)
@@ -79,6 +85,11 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
       () => false,
     )
     return pass(route, arrival, isUpToDate ? await decide(route, arrival) : decision, true)
+  }
+
+  function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
+    if (principal?.scheme !== 'secretKey' || fields.secretKey === undefined) return
+    keyUses.note(principal.accountId, fields.secretKey, client.address, 'secretKey')
   }
 
   function report({ kind, scheme }: Decision, code: Code | undefined): void {

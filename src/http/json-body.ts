@@ -27,9 +27,25 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
       else done(null, value)
     })
   })
+  limitBodies(app, timeoutMs, refuseUnread)
+}
+
+/** Why a body is refused before a byte of it is read. */
+type RefuseUnread = (request: FastifyRequest) => GatehouseError | undefined
+
+/**
+ * Bodies are no larger than their route takes, and arrive in time.
+ * @param timeoutMs how long a body may take
+ * @param refuse what else the head may tell
+ */
+export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: RefuseUnread): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (bodiless.has(request.method)) return done()
-    const refusal = refuseUnread(request)
+    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
+      return done(new GatehouseError('body-too-large'))
+    }
+    const refusal = refuse?.(request)
     if (refusal) return done(refusal)
     // All that the head tells is decided; who may call here is decided by what the body says.
     if (request.headers.expect !== undefined) reply.raw.writeContinue()
@@ -38,10 +54,9 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
   })
 }
 
-/** Why a body is refused before a byte of it is read. */
+/** For its type. */
 function refuseUnread(request: FastifyRequest): GatehouseError | undefined {
   const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
-  if (Number(length) > jsonBytesMax) return new GatehouseError('body-too-large')
   // A chunked body may turn out to be none, which needs no type; but nobody asks first for the sake of none.
   const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
   return isAnnounced ? refuseMedia(request) : undefined

@@ -5,10 +5,10 @@ import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
 import { createListener, type ListenerTerms } from '../wire/listener.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { ownPaths } from './api.ts'
 import { type Arrival, createArrival, readDestination } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints, type OwnScope } from './own-endpoints.ts'
+import type { OwnPaths } from './own-paths.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
 import type { CarryOut } from './proxy.ts'
 import { refuseUnreadable } from './unreadable.ts'
@@ -27,6 +27,8 @@ export interface GatewayServerOptions extends ServerTerms {
   readonly ticketKeys?: Buffer | undefined
   readonly trusted: TrustedProxies
   readonly observer: Observer
+  /** Which requests are for `api`. */
+  readonly ownPaths: Pick<OwnPaths, 'has'>
   readonly api: OwnScope
   readonly proxy: CarryOut
   /** Whether answers are to say that the connection ends: asked for each. */
@@ -48,7 +50,7 @@ export interface GatewayServer {
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, proxy, ticketKeys } = options
+  const { trusted, observer, ownPaths, proxy, ticketKeys } = options
   const active = new Map<ClientConnection, Arrival>()
   const own = createOwnEndpoints(options.api)
 

@@ -3,8 +3,15 @@ import type { Account, AccountChanges, SecretKeyReset, StoredKey } from './store
 /** What each verb makes of an account. Both adapters save the result, in one step with what it was made from. */
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
-  const endsSessions = changes.isDisabled === true && !account.isDisabled
-  return next(account, { ...changes, ...(endsSessions && endedSessions(account)) })
+  const isDisabling = changes.isDisabled === true && !account.isDisabled
+  const isRenaming = changes.email !== undefined && changes.email !== account.email
+  const portal = {
+    ...account.portal,
+    ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined }),
+    // A link that was sent before must not bring the old e-mail back.
+    ...(isRenaming && { emailLink: undefined }),
+  }
+  return next(account, { ...changes, portal, ...(isDisabling && endedSessions(account)) })
 }
 
 export function withSecretKey(account: Account, { secretKey, graceUntil }: SecretKeyReset): Account {

@@ -1,13 +1,19 @@
+import type { AuditEntry } from './audit.ts'
+import type { PortalAccess } from './portal-access.ts'
+import type { PortalStore } from './portal-store.ts'
+import type { Visitor } from './visitor.ts'
+
 /**
  * The port to the store. Every verb is one atomic step: it happens whole or not at all, and once it has
  * answered it survives a crash. A rejection means "could not answer" and is always a GatehouseError
- * `store-unavailable`; "not there" is an answer. Times are milliseconds since 1970.
+ * `store-unavailable`; "not there" is an answer. Times are milliseconds since 1970. An `audit` entry is written in the
+ * same step, where something is changed.
  */
-export interface Store {
+export interface Store extends PortalStore {
   /** Resolves once the store answers. @throws OperatorError where it does not within the time */
   ready(timeoutMs: number): Promise<void>
   /** Makes all of the accounts or, where an e-mail is taken or comes twice, none. */
-  createAccounts(accounts: readonly Account[]): Promise<AccountCreation>
+  createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
   findAccount(id: string): Promise<Account | undefined>
   /** @param email compared without case */
   findAccountByEmail(email: string): Promise<Account | undefined>
@@ -16,13 +22,15 @@ export interface Store {
     readonly after: string | undefined
     readonly limit: number
   }): Promise<readonly Account[]>
+  /** Accounts that a few words find, in the order of an index of their terms. */
+  searchAccounts(page: SearchPage): Promise<Found>
   /** Disabling ends the sessions; so it does not matter later whether the account is enabled again. */
-  updateAccount(id: string, changes: AccountChanges): Promise<AccountUpdate>
+  updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
-  deleteAccount(id: string): Promise<boolean>
+  deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
   /** Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it. */
-  resetSecretKey(id: string, reset: SecretKeyReset): Promise<Account | undefined>
-  resetApiKey(id: string, apiKey: StoredKey): Promise<Account | undefined>
+  resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  resetApiKey(id: string, apiKey: StoredKey, audit?: AuditEntry): Promise<Account | undefined>
 
   /** Starts a session, unless the account has changed since it was looked at. */
   startSession(
@@ -35,9 +43,9 @@ export interface Store {
   /** Sessions of an account that have not ended, newest first. */
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
   /** False where there is no such session or it has ended already. */
-  endSession(id: string, end: SessionEnd): Promise<boolean>
+  endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
   /** Ends all sessions of an account. */
-  endSessions(accountId: string): Promise<boolean>
+  endSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
   /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
@@ -80,6 +88,7 @@ export interface Account {
   /** The secret key before the last reset, while its grace lasts. */
   readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
   readonly apiKey: StoredKey
+  readonly portal: PortalAccess
 }
 
 export interface StoredKey {
@@ -88,6 +97,25 @@ export interface StoredKey {
   /** The key sealed, to be shown again; undefined where none is kept. */
   readonly sealed: Uint8Array | undefined
   readonly createdAt: number
+}
+
+/** A place in the index of terms: a term of an account, and its ID. */
+export interface TermEntry {
+  readonly term: string
+  readonly id: string
+}
+
+export interface SearchPage {
+  /** Words in lower case, at least one. */
+  readonly words: readonly string[]
+  readonly after: TermEntry | undefined
+  readonly limit: number
+}
+
+export interface Found {
+  readonly accounts: readonly Account[]
+  /** Where to go on; undefined = that was all. */
+  readonly next: TermEntry | undefined
 }
 
 export type AccountCreation =
@@ -117,6 +145,8 @@ export interface NewSession {
   readonly expiresAt: number
   /** The session also ends when it is not refreshed for this long. */
   readonly idleMs: number
+  /** Who started it; undefined = not known. */
+  readonly visitor?: Visitor | undefined
 }
 
 export interface Session {
@@ -129,6 +159,9 @@ export interface Session {
   readonly rotatedAt: number
   readonly sessionEpoch: number
   readonly end: SessionEnd | undefined
+  /** From where it was started, or refreshed last; '' where that is not known. */
+  readonly address: string
+  readonly client: string
 }
 
 export type SessionEnd = 'revoked' | 'reused'
@@ -139,6 +172,7 @@ export interface RefreshTokenUse {
   readonly now: number
   readonly graceMs: number
   readonly idleMs: number
+  readonly visitor?: Visitor | undefined
 }
 
 export type Rotation =

@@ -1,7 +1,9 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
 import { parseKey } from '../accounts/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../accounts/match-key.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import type { Account, RotationRefusal, Session, Store } from '../store/store.ts'
+import type { Visitor } from '../store/visitor.ts'
 import type { AccessTokens } from './access-token.ts'
 import { createSessionId, type RefreshTokens } from './refresh-token.ts'
 
@@ -20,13 +22,13 @@ export interface Sessions {
    * Starts a session with both keys of an account.
    * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`
    */
-  start(secretKey: string, apiKey: string): Promise<IssuedTokens>
+  start(secretKey: string, apiKey: string, visitor?: Visitor): Promise<IssuedTokens>
   /**
    * Trades a refresh token for the next one. The one just replaced gives the same next one again within
    * the grace; any older one ends the session.
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
    */
-  refresh(refreshToken: string): Promise<IssuedTokens>
+  refresh(refreshToken: string, visitor?: Visitor): Promise<IssuedTokens>
   /** Ends the session of a refresh token, whether or not it is current; unknown tokens are no error. */
   revoke(refreshToken: string): Promise<void>
 }
@@ -38,6 +40,8 @@ export interface SessionsOptions {
   readonly refreshLifetimeMs: number
   readonly refreshIdleMs: number
   readonly reuseGraceMs: number
+  /** Told of the keys that a session was started with. */
+  readonly keyUses?: Pick<KeyUses, 'note'>
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
@@ -54,8 +58,8 @@ const refusals = {
 } as const satisfies Record<RotationRefusal, Code>
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs, reuseGraceMs, clock } =
-    options
+  const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
+  const { reuseGraceMs, keyUses, clock } = options
 
   function tokensOf(
     account: Account,
@@ -69,7 +73,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function start(secretKey: string, apiKey: string): Promise<IssuedTokens> {
+  async function start(secretKey: string, apiKey: string, visitor?: Visitor): Promise<IssuedTokens> {
     accessTokens.assertCanIssue()
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       const account = await findOwner(secretKey, apiKey)
@@ -79,9 +83,15 @@ export function createSessions(options: SessionsOptions): Sessions {
         accountId: account.id,
         createdAt: now,
         expiresAt: now + refreshLifetimeMs,
+        visitor,
       }
       const started = await store.startSession({ ...session, idleMs: refreshIdleMs }, account)
-      if (started === 'started') return tokensOf(account, { ...session, generation: 1 })
+      if (started === 'started') {
+        for (const key of [secretKey, apiKey]) {
+          keyUses?.note(account.id, key, visitor?.address ?? '', 'accessToken')
+        }
+        return tokensOf(account, { ...session, generation: 1 })
+      }
     }
     throw new GatehouseError('store-unavailable')
   }
@@ -100,7 +110,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return account
   }
 
-  async function refresh(refreshToken: string): Promise<IssuedTokens> {
+  async function refresh(refreshToken: string, visitor?: Visitor): Promise<IssuedTokens> {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
     accessTokens.assertCanIssue()
@@ -109,6 +119,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       now: clock(),
       graceMs: reuseGraceMs,
       idleMs: refreshIdleMs,
+      visitor,
     })
     if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.why])
     return tokensOf(rotation.account, rotation.session)

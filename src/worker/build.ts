@@ -17,10 +17,8 @@ export interface Built {
   closeAllBut(other: Built | undefined): void
 }
 
-export interface BuilderOptions extends Pick<TrafficOptions, 'limiter' | 'metrics' | 'log' | 'onUpgraded'> {
+export interface BuilderOptions extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store'> {
   readonly store: SharedStore
-  readonly sealingKey: Buffer
-  readonly clock: () => number
   /** Of this identity: told once it is open. */
   onChange(change: Change | undefined, identity: Identity): void
 }
@@ -31,14 +29,14 @@ export interface BuilderOptions extends Pick<TrafficOptions, 'limiter' | 'metric
  */
 export type Build = (config: Config, before?: Built) => Promise<Built>
 
-export function createBuilder({ store, sealingKey, clock, onChange, ...shared }: BuilderOptions): Build {
+export function createBuilder({ store, onChange, ...shared }: BuilderOptions): Build {
   async function openOwnIdentity(config: Config): Promise<Identity> {
-    const { log, metrics } = shared
+    const { sealingKey, keyUses, log, metrics, clock } = shared
     const joined = store.join()
     let opened: Identity | undefined
     try {
       const identity = await openIdentity({
-        ...{ config, store: joined.store, sealingKey, log, metrics, clock },
+        ...{ config, store: joined.store, sealingKey, keyUses, log, metrics, clock },
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {
@@ -67,7 +65,7 @@ export function createBuilder({ store, sealingKey, clock, onChange, ...shared }:
 
     try {
       if (before) assertContact(identity, !isKept)
-      const traffic = await buildTraffic({ config, identity, upstreams, ...shared })
+      const traffic = await buildTraffic({ config, identity, upstreams, store: store.whole, ...shared })
       return { config, identity, upstreams, traffic, closeAllBut }
     } catch (error) {
       closeAllBut(before)

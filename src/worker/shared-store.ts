@@ -2,6 +2,8 @@ import type { LoggedChange, Store } from '../store/store.ts'
 
 /** One store for several users that come and go, each with listeners of its own. */
 export interface SharedStore {
+  /** For whoever asks and changes, and need not be told of changes. */
+  readonly whole: Store
   /** The store for one more user, who is told of no changes any more once it is `left`. */
   join(): { readonly store: Store; leave(): void }
 }
@@ -28,5 +30,5 @@ export function shareStore(store: Store): SharedStore {
     }
   }
 
-  return { join }
+  return { whole: store, join }
 }

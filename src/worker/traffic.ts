@@ -1,19 +1,26 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
 import { createObserver, type Observer } from '../http/observe.ts'
 import type { OwnScope } from '../http/own-endpoints.ts'
+import { createOwnPaths, type OwnPaths } from '../http/own-paths.ts'
+import { registerPortal } from '../http/portal/portal.ts'
+import { createPortalCookie } from '../http/portal-cookie.ts'
 import { type CarryOut, createProxy } from '../http/proxy.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { createPeople, type People } from '../people.ts'
 import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
+import type { Store } from '../store/store.ts'
+import { readVersion } from '../version.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
 /** What a config makes of requests. A reload replaces it as a whole: no request meets two of them. */
@@ -21,6 +28,7 @@ export interface Traffic {
   readonly trusted: TrustedProxies
   readonly observer: Observer
   /** The endpoints of the gateway itself. */
+  readonly ownPaths: OwnPaths
   readonly api: OwnScope
   readonly proxy: CarryOut
 }
@@ -29,6 +37,13 @@ export interface TrafficOptions {
   readonly config: Config
   readonly identity: Identity
   readonly upstreams: OpenUpstreams
+  readonly store: Store
+  readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Where this gateway can be called from this machine, once it listens. */
+  gatewayUrl(): string
   readonly limiter: Limiter
   readonly metrics: Metrics
   readonly log: Log
@@ -36,15 +51,10 @@ export interface TrafficOptions {
 }
 
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { config, identity, upstreams, limiter, metrics, log, onUpgraded } = options
+  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded } = options
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
-  const api = await buildApi({
-    ...{ sessions: identity.sessions, keyring: identity.keyring, limiter, metrics },
-    ...{ failures: config.failures, cookie: config.cookie, publicOrigin: config.publicOrigin },
-    requestTimeoutMs: config.listen.requestTimeoutMs,
-  })
   const proxy = createProxy({
-    ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, onUpgraded },
+    ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, keyUses, onUpgraded },
     writer: createRequestWriter({
       rules: createHeaderRules(Object.values(config.identityHeaders)),
       writeIdentity: createIdentityWriter(config.identityHeaders),
@@ -54,7 +64,33 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   return {
     trusted: createTrustedProxies(config.trustedProxies),
     observer: createObserver({ metrics, log, logsAccess: config.log.access }),
-    api,
+    ownPaths: createOwnPaths(config.portal),
+    api: await buildOwnApi(options),
     proxy,
+  }
+}
+
+/** The endpoints of the gateway itself, and the portal where there is one. */
+function buildOwnApi(options: TrafficOptions) {
+  const { config, identity, limiter, metrics, keyUses } = options
+  const { enabled, path } = config.portal
+  const people = createPeople(options)
+  return buildApi({
+    ...{ sessions: identity.sessions, keyring: identity.keyring, limiter, metrics },
+    ...{ failures: config.failures, cookie: config.cookie, publicOrigin: config.publicOrigin },
+    requestTimeoutMs: config.listen.requestTimeoutMs,
+    version: readVersion(),
+    portalPath: enabled ? path : undefined,
+    admin: { actsOf: people.actsOf, schemes: identity.schemes, keyUses, hasPortal: enabled },
+    registerPortal: enabled ? (scope) => registerPortal(scope, portalOptions(people, options)) : undefined,
+  })
+}
+
+function portalOptions(people: People, { config, clock, gatewayUrl }: TrafficOptions) {
+  const { publicOrigin, portal, routes, identityHeaders } = config
+  const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
+  return {
+    ...people,
+    ...{ path: portal.path, publicOrigin, routes, identityHeaders, cookie, clock, gatewayUrl },
   }
 }

@@ -1,3 +1,4 @@
+import { openKeyUses } from '../accounts/key-uses.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import { openLimiter } from '../auth/rate-limit.ts'
 import type { Config } from '../config/config.ts'
@@ -52,8 +53,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   }
   const limiter = openLimiter({ store, contact, clock, counts })
+  const keyUses = openKeyUses({ store, clock })
+  let ownUrl = ''
   const build = createBuilder({
-    ...{ store: shareStore(store), sealingKey, limiter, metrics, log, clock },
+    ...{ store: shareStore(store), sealingKey, limiter, keyUses, metrics, log, clock },
+    gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
     onChange: (change, identity) => {
       if (identity === inForce) webSockets.recheck(change)
@@ -62,6 +66,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   async function closeStore(): Promise<void> {
     limiter.close()
+    await keyUses.close()
     await store.close()
   }
 
@@ -77,6 +82,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       end: (arrival, isComplete) => current.traffic.observer.end(arrival, isComplete),
       refuse: (client, refusal) => current.traffic.observer.refuse(client, refusal),
     },
+    ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
     api: { routing: (request, response) => current.traffic.api.routing(request, response) },
     proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
     isDraining: () => isDraining,
@@ -106,8 +112,9 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')
   const port = await orElse(close, listening)
+  ownUrl = urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port)
   return {
-    url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port),
+    url: ownUrl,
     health: () => current.identity.health(),
     prepare,
     drain: (timeoutMs) => {

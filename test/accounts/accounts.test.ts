@@ -20,7 +20,8 @@ async function openAccounts(t: Test, { reveal = true } = {}) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { now: 1_700_000_000_000 }
   const sealer = createSealer(randomBytes(32))
-  const accounts = createAccounts({ store, sealer, reveal, clock: () => time.now })
+  const by = { kind: 'system', channel: 'system' } as const
+  const accounts = createAccounts({ store, sealer, reveal, by, clock: () => time.now })
   return { store, accounts, time }
 }
 

@@ -67,8 +67,9 @@ export async function openBench(t: Test) {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
   }
+  const by = { kind: 'system', channel: 'system' } as const
   const accountsOn = (on: Store) =>
-    createAccounts({ store: on, sealer: createSealer(sealingKey), reveal: false, clock })
+    createAccounts({ store: on, sealer: createSealer(sealingKey), reveal: false, by, clock })
   const accounts = accountsOn(store)
   const sessions = createSessions({
     store,

@@ -10,6 +10,7 @@ interface Created {
   readonly id: string
   readonly secretKey: string
   readonly apiKey: string
+  readonly setupUrl: string
 }
 
 for (const driver of drivers) {
@@ -40,8 +41,9 @@ for (const driver of drivers) {
       const outcome = await run('accounts', 'create', ...args, '--verified', '--json')
       t.equal(outcome.status, 0)
       t.equal(outcome.stderr, '')
-      const { id, secretKey, apiKey, ...account } = outcome.json() as Created
-      t.strictSame(Object.keys(outcome.json() as object), [...profile, 'secretKey', 'apiKey'])
+      const { id, secretKey, apiKey, setupUrl, ...account } = outcome.json() as Created
+      t.strictSame(Object.keys(outcome.json() as object), [...profile, 'secretKey', 'apiKey', 'setupUrl'])
+      t.match(setupUrl, new RegExp(`^http://localhost:8080/portal/setup#gsl_${id}_[0-9A-Za-z]{43}$`))
       t.strictSame(account, {
         ...{ email: 'Ada@Example.com', firstName: 'Ada', lastName: 'L.', role: 'Admin', isVerified: true },
       })

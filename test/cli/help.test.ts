@@ -11,6 +11,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['accounts list', '', true],
   ['accounts show', 'ID|EMAIL', true],
   ['accounts update', 'ID|EMAIL', true],
+  ['accounts setup-link', 'ID|EMAIL', true],
   ['accounts delete', 'ID|EMAIL', true],
   ['accounts import', 'FILE', true],
   ['keys reset-secret', 'ID|EMAIL', true],
@@ -29,10 +30,17 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
 const own: Readonly<Record<string, readonly string[]>> = {
   serve: ['--demo', '--ready-file PATH'],
   explain: ['--header LINE', '--from ADDRESS'],
-  'accounts create': ['--email E', '--first-name F', '--last-name L', '--role R', '--verified'],
+  'accounts create': [
+    '--email E',
+    '--first-name F',
+    '--last-name L',
+    '--role R',
+    '--verified',
+    '--password-stdin',
+  ],
   'accounts update': [
     ...['--email E', '--first-name F', '--last-name L', '--role R', '--verified true|false'],
-    '--disabled true|false',
+    ...['--disabled true|false', '--password-stdin'],
   ],
   'keys reset-secret': ['--grace 0s'],
   'sessions revoke': ['--session SID'],

@@ -24,6 +24,8 @@ export interface Place {
   readonly config: string
   /** Runs a command with the config of this place, in this process. */
   run(...args: readonly string[]): Promise<Outcome>
+  /** The same, with something on standard input. */
+  runWith(input: string, ...args: readonly string[]): Promise<Outcome>
   /** The same in a process of its own. */
   runProgram(...args: readonly string[]): Promise<Outcome>
 }
@@ -45,6 +47,7 @@ export function place(
     folder,
     config,
     run: (...args) => run(t, [...args, '--config', config], inFolder),
+    runWith: (input, ...args) => run(t, [...args, '--config', config], { ...inFolder, input }),
     runProgram: (...args) => runProgram(t, [...args, '--config', config], inFolder),
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { main } from '../../src/cli/main.ts'
@@ -22,6 +22,8 @@ export interface RunOptions {
   /** Beside PATH, all that the program finds in its environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** What comes on standard input; only of commands that run in this process. */
+  readonly input?: string
   /** It is a fault if it takes longer to end, or to be ready. */
   readonly withinMs?: number
 }
@@ -60,6 +62,7 @@ export async function run(t: Test, args: readonly string[], options: RunOptions 
     out: { write: (text) => (output.stdout += text) },
     err: { write: (text) => (output.stderr += text) },
     env: options.env ?? {},
+    input: Readable.from([options.input ?? '']),
   })
   process.chdir(home)
   return outcomeOf(status, output)

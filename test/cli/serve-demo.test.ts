@@ -16,6 +16,7 @@ function freshPlace(t: Test): Place {
     folder,
     config,
     run: (...args) => run(t, args, inFolder),
+    runWith: (input, ...args) => run(t, args, { ...inFolder, input }),
     runProgram: (...args) => runProgram(t, args, inFolder),
   }
 }
@@ -57,10 +58,13 @@ t.test('on an empty store a first Admin is made, and the curl lines work as they
 
 t.test('the keys are printed once: the second start shows none, and makes no other account', async (t) => {
   const { folder, run } = freshPlace(t)
-  t.match(await demo(t, folder), /gsk_\w+[\s\S]*gak_\w+/)
+  const first = await demo(t, folder)
+  t.match(first, /gsk_\w+[\s\S]*gak_\w+/)
+  t.match(first, /^http:\/\/127\.0\.0\.1:\d+\/portal\/setup#gsl_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}$/m)
   const accounts = await run('accounts', 'list', '--json')
   const again = await demo(t, folder)
-  t.notMatch(again, /gsk_|gak_|curl/)
+  t.notMatch(again, /gsk_|gak_|gsl_|curl/)
+  t.match(again, /accounts setup-link admin@localhost/)
   t.match(again, /Gatehouse runs at http:\/\/127\.0\.0\.1:\d+/)
   t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
 })

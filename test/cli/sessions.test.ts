@@ -34,14 +34,17 @@ for (const driver of drivers) {
       const sessions = outcome.json() as readonly ListedSession[]
       t.equal(sessions.length, 2)
       for (const session of sessions) {
-        t.strictSame(Object.keys(session), ['id', 'createdAt', 'refreshedAt', 'expiresAt', 'refreshes'])
+        t.strictSame(Object.keys(session), [
+          ...['id', 'createdAt', 'refreshedAt', 'expiresAt', 'refreshes', 'address', 'client'],
+        ])
+        t.match(session, { address: '127.0.0.1', client: 'node' })
         t.match(session, { createdAt: time, refreshedAt: time, expiresAt: time })
         t.equal(Date.parse(session.expiresAt) - Date.parse(session.createdAt), 30 * 86_400_000)
       }
       t.strictSame(sessions.map((session) => Reflect.get(session, 'refreshes')).toSorted(), [0, 1])
       const { stdout } = await gatehouse('sessions', 'list', ada.account.id)
       const [heading, ...rows] = stdout.trimEnd().split('\n')
-      t.match(heading, /^ID +CREATED +REFRESHED +EXPIRES$/)
+      t.match(heading, /^ID +CREATED +REFRESHED +EXPIRES +FROM$/)
       t.strictSame(rows.map((row) => row.split(' ')[0]).toSorted(), sessions.map(({ id }) => id).toSorted())
     })
 

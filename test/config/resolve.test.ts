@@ -15,6 +15,8 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
       tls: undefined,
     },
     ops: { host: '127.0.0.1', port: 9090 },
+    portal: { enabled: true, path: '/portal', sessionLifetimeMs: 43_200_000 },
+    mail: undefined,
     trustedProxies: [],
     upstreams: [
       {

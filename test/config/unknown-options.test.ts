@@ -57,7 +57,7 @@ t.test('an unknown option is told with what was probably meant, at every level',
 })
 
 t.test('an option of a later version is unknown until it works', async (t) => {
-  for (const name of ['portal', 'cors', 'tracing', 'explain']) {
+  for (const name of ['cors', 'tracing', 'explain']) {
     t.strictSame(complaints(t, { ...least, [name]: {} }), [`${name}: unknown option`])
   }
   const further: readonly (readonly [options: Options, option: string])[] = [

@@ -1,13 +1,15 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../src/config/warnings.ts'
-import { ownPaths } from '../../src/http/api.ts'
+import { createOwnPaths } from '../../src/http/own-paths.ts'
 import { expired } from '../setup/certificates.ts'
 import { least, type Options, read, withRoute } from './files.ts'
 
 function warnings(t: Test, options: Options): readonly string[] {
   const reading = read(t, options)
   t.strictSame(reading.problems, [])
-  return findWarnings(reading, ownPaths).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return findWarnings(reading, createOwnPaths(reading.tree.portal)).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
 }
 
 const [route] = least.routes
@@ -23,8 +25,13 @@ t.test('a config without risks warns of nothing', async (t) => {
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['GET'] })), [])
 })
 
+const own = [
+  ...['/.well-known/jwks.json', '/api/v1/openapi.json', '/api/v1/accounts/access-token'],
+  ...['/api/v1/admin/accounts', '/api/v1/admin/accounts/abc/api-key', '/portal', '/portal/keys'],
+]
+
 t.test('a route for a path of the gateway itself is warned of', async (t) => {
-  for (const path of ownPaths) {
+  for (const path of own) {
     t.strictSame(
       warnings(t, withRoute({ path })),
       [
@@ -104,7 +111,9 @@ t.test('a certificate whose time is over, and a publicUrl without TLS, are warne
   const listen = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
   const warned = (publicUrl: string) => {
     const reading = read(t, { ...least, listen, publicUrl }, { env })
-    return findWarnings(reading, ownPaths).map(({ path, message }) => `${path.join('.')}: ${message}`)
+    return findWarnings(reading, createOwnPaths(reading.tree.portal)).map(
+      ({ path, message }) => `${path.join('.')}: ${message}`,
+    )
   }
   const certificate = 'listen.tls.cert: the certificate has expired: Jan  2 00:00:00 2020 GMT'
   t.strictSame(warned('https://a.example'), [certificate])

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createAccountId } from '../../src/accounts/keys.ts'
+import { noPortalAccess } from '../../src/store/portal-access.ts'
 import type {
   Account,
   ChangeReading,
@@ -38,6 +39,7 @@ export function newAccount(changes: Partial<Account> = {}): Account {
     secretKey: newKey(),
     previousSecretKey: undefined,
     apiKey: newKey(),
+    portal: noPortalAccess,
     ...changes,
   }
 }

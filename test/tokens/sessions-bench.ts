@@ -25,7 +25,8 @@ export async function openSessions(t: Test, options: Partial<SessionsOptions> = 
     clock,
     ...options,
   })
-  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: true, clock })
+  const by = { kind: 'system', channel: 'system' } as const
+  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: true, by, clock })
   let created = 0
   const createAccount = () => {
     created++

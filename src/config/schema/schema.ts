@@ -17,6 +17,7 @@ import {
   text,
   type ValueOf,
 } from './fields.ts'
+import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
 import { cookie, tokens } from './tokens.ts'
@@ -68,6 +69,8 @@ export const configSchema = {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: 9090, description: '0 = any free port.' }),
     }),
+    portal,
+    mail,
     trustedProxies: list(text({ description: 'An address or a CIDR range.' }), {
       default: [],
       description: 'Proxies before the gateway whose X-Forwarded-* and X-Request-Id are believed.',

@@ -1,9 +1,13 @@
 import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
+import type { AuditEntry } from '../audit.ts'
 import { emailKey } from '../email-key.ts'
+import { search, termsOf } from '../search.ts'
 import type { Account, AccountCreation, AccountUpdate, Store } from '../store.ts'
+import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
+import { createTermIndex } from './term-index.ts'
 
 type AccountVerbs = Pick<
   Store,
@@ -11,6 +15,7 @@ type AccountVerbs = Pick<
   | 'findAccount'
   | 'findAccountByEmail'
   | 'listAccounts'
+  | 'searchAccounts'
   | 'updateAccount'
   | 'deleteAccount'
   | 'resetSecretKey'
@@ -18,23 +23,39 @@ type AccountVerbs = Pick<
   | 'endSessions'
 >
 
-const createScript = loadScript('create-accounts', { isChange: true })
-const saveScript = loadScript('save-account', { isChange: true })
-const deleteScript = loadScript('delete-account', { isChange: true })
+const createScript = loadScript('create-accounts', { isChange: true, isAudited: true })
+const saveScript = loadScript('save-account', { isChange: true, isAudited: true })
+const deleteScript = loadScript('delete-account', { isChange: true, isAudited: true })
 
-/** Accounts as texts, one index of their e-mails and one of their IDs. */
-export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connection): AccountVerbs {
+/** Saves what becomes of an account, if anything, in one step with what it was made from. */
+export type Replace = (
+  id: string,
+  become: (account: Account) => Account | undefined,
+  audit?: AuditEntry,
+) => Promise<AccountUpdate | { readonly kind: 'refused' }>
+
+/** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
+export function openAccounts(connection: Connection): AccountVerbs & { readonly replace: Replace } {
+  const { keys, ask, tell, confirmAbsence } = connection
+  const audited = createAudited(connection)
+
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
     return text === null ? confirmAbsence() : parseAccount(text)
   }
 
-  async function create(accounts: readonly Account[]): Promise<AccountCreation> {
+  async function create(
+    accounts: readonly Account[],
+    audit?: readonly AuditEntry[],
+  ): Promise<AccountCreation> {
     await confirmAbsence()
-    const taken = await change(
+    const taken = await audited(
       createScript,
-      [keys.emails, keys.ids, ...accounts.map(({ id }) => keys.account(id))],
-      accounts.flatMap((account) => [emailKey(account.email), account.id, accountText(account)]),
+      [keys.emails, keys.ids, keys.terms, ...accounts.map(({ id }) => keys.account(id))],
+      accounts.flatMap((account) => [
+        ...[emailKey(account.email), account.id, accountText(account), termsOf(account).join('\n')],
+      ]),
+      audit,
     )
     if (!Array.isArray(taken) || taken.length === 0) return { kind: 'created' }
     const indexes = new Set(taken)
@@ -45,15 +66,20 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
   }
 
   /** Reads, lets the account become another, and saves it; once more where someone else was faster. */
-  async function replace(id: string, become: (account: Account) => Account): Promise<AccountUpdate> {
+  const replace: Replace = async (id, become, audit) => {
     for (;;) {
       const account = await find(id)
       if (!account) return { kind: 'unknown' }
       const next = become(account)
-      const outcome = await change(
+      if (!next) return { kind: 'refused' }
+      const outcome = await audited(
         saveScript,
-        [keys.emails, keys.account(id)],
-        [id, account.revision, emailKey(account.email), emailKey(next.email), accountText(next)],
+        [keys.emails, keys.account(id), keys.terms],
+        [
+          ...[id, account.revision, emailKey(account.email), emailKey(next.email), accountText(next)],
+          Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
+        ],
+        audit,
       )
       if (outcome === 'exists') return { kind: 'exists' }
       if (outcome !== 'changed') {
@@ -63,19 +89,25 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
     }
   }
 
-  async function replaced(id: string, become: (account: Account) => Account): Promise<Account | undefined> {
-    const update = await replace(id, become)
+  async function replaced(
+    id: string,
+    become: (account: Account) => Account,
+    audit: AuditEntry | undefined,
+  ): Promise<Account | undefined> {
+    const update = await replace(id, become, audit)
     return update.kind === 'updated' ? update.account : undefined
   }
 
   /** With its sessions; once more where it got another meanwhile. */
-  async function remove(id: string): Promise<boolean> {
+  async function remove(id: string, audit?: AuditEntry): Promise<boolean> {
     for (;;) {
       const sessions = await ask((client) => client.zrange(keys.sessionsOf(id), '0', '-1'))
-      const outcome = await change(
+      const own = [keys.account(id), keys.sessionsOf(id), keys.portalSessionsOf(id), keys.keyUsesOf(id)]
+      const outcome = await audited(
         deleteScript,
-        [keys.emails, keys.ids, keys.account(id), keys.sessionsOf(id), ...sessions.map(keys.session)],
+        [keys.emails, keys.ids, keys.terms, ...own, ...sessions.map(keys.session)],
         [id, ...sessions],
+        audit,
       )
       if (outcome === 0) await confirmAbsence()
       if (outcome !== 'changed') {
@@ -99,10 +131,15 @@ export function openAccounts({ keys, ask, change, tell, confirmAbsence }: Connec
       const found = await Promise.all(ids.map(find))
       return found.filter((account) => account !== undefined)
     },
-    updateAccount: (id, changes) => replace(id, (account) => withChanges(account, changes)),
+    searchAccounts: (page) => search(createTermIndex(connection, find), page),
+    updateAccount: async (id, changes, audit) => {
+      const update = await replace(id, (account) => withChanges(account, changes), audit)
+      return update.kind === 'refused' ? { kind: 'unknown' } : update
+    },
     deleteAccount: remove,
-    resetSecretKey: (id, reset) => replaced(id, (account) => withSecretKey(account, reset)),
-    resetApiKey: (id, apiKey) => replaced(id, (account) => withApiKey(account, apiKey)),
-    endSessions: async (id) => (await replaced(id, withoutSessions)) !== undefined,
+    resetSecretKey: (id, reset, audit) => replaced(id, (account) => withSecretKey(account, reset), audit),
+    resetApiKey: (id, apiKey, audit) => replaced(id, (account) => withApiKey(account, apiKey), audit),
+    endSessions: async (id, audit) => (await replaced(id, withoutSessions, audit)) !== undefined,
+    replace,
   }
 }

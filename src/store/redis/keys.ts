@@ -17,6 +17,10 @@ export function createKeys(prefix: string) {
     account: (id: string) => `${base}account:${id}`,
     session: (id: string) => `${base}session:${id}`,
     sessionsOf: (accountId: string) => `${base}sessions:${accountId}`,
+    terms: `${base}terms`,
+    audit: `${base}audit`,
+    portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
+    keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
     instances: `${prefix}instances`,
     rate: (subject: string) => `${prefix}rate:${subject}`,
   } as const

@@ -1,4 +1,6 @@
 import { emailKey } from '../email-key.ts'
+import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
+import { termsOf } from '../search.ts'
 import type { Account, NewSession, Session, StoredKey, StoredSigningKey } from '../store.ts'
 
 /**
@@ -8,12 +10,16 @@ import type { Account, NewSession, Session, StoredKey, StoredSigningKey } from '
 
 type Fields = Readonly<Record<string, string>>
 
-/** An account as JSON; bytes are base64url. Scripts read `revision`, `isDisabled`, `sessionEpoch` and `emailKey`. */
+/**
+ * An account as JSON; bytes are base64url. Scripts read `revision`, `isDisabled`, `sessionEpoch`, `emailKey`,
+ * `terms`, `portal.epoch` and the digests of the keys.
+ */
 export function accountText(account: Account): string {
   const { secretKey, previousSecretKey, apiKey } = account
   return JSON.stringify({
     ...account,
     emailKey: emailKey(account.email),
+    terms: termsOf(account),
     secretKey: encodeKey(secretKey),
     apiKey: encodeKey(apiKey),
     previousSecretKey: previousSecretKey && {
@@ -26,12 +32,13 @@ export function accountText(account: Account): string {
 export function parseAccount(text: string): Account {
   // Written by accountText alone.
   const written = JSON.parse(text) as WrittenAccount
-  const { emailKey: _, previousSecretKey: previous, ...account } = written
+  const { emailKey: _, terms: __, previousSecretKey: previous, ...account } = written
   return {
     ...account,
     secretKey: decodeKey(written.secretKey),
     apiKey: decodeKey(written.apiKey),
     previousSecretKey: previous && { ...previous, digest: decode(previous.digest) },
+    portal: { ...noPortalAccess, ...written.portal },
   }
 }
 
@@ -41,8 +48,10 @@ interface WrittenKey {
   readonly createdAt: number
 }
 
-interface WrittenAccount extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey'> {
+interface WrittenAccount extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey' | 'portal'> {
   readonly emailKey: string
+  readonly terms?: readonly string[]
+  readonly portal?: Partial<PortalAccess>
   readonly secretKey: WrittenKey
   readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
   readonly apiKey: WrittenKey
@@ -66,8 +75,9 @@ export function fieldsOf(reply: unknown): Fields {
   return fields
 }
 
-export function sessionFields({ id, accountId, createdAt, expiresAt }: NewSession): string {
-  return fieldList({ id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt })
+export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
+  const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
+  return fieldList({ ...fields, ...visitor })
 }
 
 export function parseSession(fields: Fields): Session | undefined {
@@ -82,6 +92,8 @@ export function parseSession(fields: Fields): Session | undefined {
     rotatedAt: number(fields, 'rotatedAt'),
     sessionEpoch: number(fields, 'sessionEpoch'),
     end: end === undefined || end === 'reused' ? end : 'revoked',
+    address: text(fields, 'address'),
+    client: text(fields, 'client'),
   }
 }
 

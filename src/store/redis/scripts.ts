@@ -17,9 +17,17 @@ export interface Script {
   readonly source: string
 }
 
-/** Loads a script of this folder; `isChange` puts the prelude before it that writes the change log. */
-export function loadScript(name: string, { isChange }: { readonly isChange: boolean }): Script {
-  const source = `${isChange ? readLua('log-change') : ''}${readLua(name)}`
+interface ScriptKind {
+  /** Puts the prelude before it that writes the change log. */
+  readonly isChange: boolean
+  /** Puts it within the one that writes the audit log (see audited.ts). */
+  readonly isAudited?: boolean
+}
+
+/** Loads a script of this folder. */
+export function loadScript(name: string, { isChange, isAudited = false }: ScriptKind): Script {
+  const body = isAudited ? `return audited(function()\n${readLua(name)}\nend)` : readLua(name)
+  const source = [isAudited ? readLua('audited') : '', isChange ? readLua('log-change') : '', body].join('')
   const sha = createHash('sha1').update(source).digest('hex')
 
   async function run(client: Client, call: ScriptCall): Promise<unknown> {

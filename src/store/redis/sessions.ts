@@ -1,5 +1,7 @@
+import type { AuditEntry } from '../audit.ts'
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
 import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
+import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { fieldsOf, parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
@@ -13,14 +15,15 @@ const readScript = loadScript('read-session', { isChange: false })
 const startScript = loadScript('start-session', { isChange: false })
 const rotateScript = loadScript('rotate-session', { isChange: false })
 const confirmScript = loadScript('confirm-session', { isChange: false })
-const endScript = loadScript('end-session', { isChange: true })
+const endScript = loadScript('end-session', { isChange: true, isAudited: true })
 
 /** How long a record outlives its session, so that an expired token can be told from an unknown one. */
 const keptAfterEndMs = 24 * 3_600_000
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
 export function openSessions(connection: Connection): SessionVerbs {
-  const { keys, ask, read, write, change, tell, confirmAbsence, waitsForReplicas } = connection
+  const { keys, ask, read, write, tell, confirmAbsence, waitsForReplicas } = connection
+  const audited = createAudited(connection)
 
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
@@ -71,7 +74,10 @@ export function openSessions(connection: Connection): SessionVerbs {
         case 'advance': {
           const { session, account } = verdict
           if (await advance(session, use, account.revision)) {
-            const advanced = { ...session, generation: session.generation + 1, rotatedAt: use.now }
+            const advanced = {
+              ...{ ...session, ...use.visitor },
+              ...{ generation: session.generation + 1, rotatedAt: use.now },
+            }
             return { kind: 'current', session: advanced, account }
           }
           break
@@ -87,7 +93,10 @@ export function openSessions(connection: Connection): SessionVerbs {
     const advanced = await write(
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
-      [revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
+      [
+        ...[revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
+        ...(use.visitor ? [use.visitor.address, use.visitor.client] : []),
+      ],
     )
     return advanced === 1
   }
@@ -102,8 +111,8 @@ export function openSessions(connection: Connection): SessionVerbs {
     return (await write(confirmScript, sessionKeys, [revision, generation])) === 1
   }
 
-  async function end(id: string, reason: SessionEnd): Promise<boolean> {
-    const position = await change(endScript, [keys.session(id)], [id, reason])
+  async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {
+    const position = await audited(endScript, [keys.session(id)], [id, reason], audit)
     if (position === 0) await confirmAbsence()
     tell({ kind: 'session', sessionId: id }, position)
     return position !== 0

@@ -1,8 +1,12 @@
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
+import { openAudit } from './audit.ts'
 import { openChangeLog } from './change-log.ts'
 import type { RedisOptions } from './client.ts'
 import { openConnection } from './connection.ts'
+import { openKeyUses } from './key-uses.ts'
+import { openPortalAccess } from './portal-access.ts'
+import { openPortalSessions } from './portal-sessions.ts'
 import { openRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
@@ -13,10 +17,15 @@ import { openSigningKeys } from './signing-keys.ts'
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
   const connection = openConnection(options, listens)
+  const { replace, ...accounts } = openAccounts(connection)
   const changeLog = openChangeLog(connection, options, listens)
   return {
     ready: connection.ready,
-    ...openAccounts(connection),
+    ...accounts,
+    ...openPortalAccess(replace),
+    ...openPortalSessions(connection, accounts.findAccount),
+    ...openKeyUses(connection),
+    ...openAudit(connection),
     ...openSessions(connection),
     ...openSigningKeys(connection),
     ...openRates(connection),

@@ -1,8 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { withChanges } from '../account-changes.ts'
 import { emailKey } from '../email-key.ts'
+import { parsePortalAccess } from '../portal-access.ts'
 import type { Account, AccountChanges, AccountCreation, AccountUpdate, StoredKey } from '../store.ts'
 import type { Database } from './database.ts'
+import { openTerms } from './terms.ts'
 
 const columns = [
   ...[
@@ -17,11 +19,16 @@ const columns = [
     'created_at',
   ],
   ...['revision', 'session_epoch', 'secret_digest', 'secret_sealed', 'secret_created_at', 'previous_digest'],
-  ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at'],
+  ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at', 'portal'],
 ]
 
+/** What came of an attempt to make something else of an account. */
+export type Replacement = AccountUpdate | { readonly kind: 'refused' }
+
 /** The accounts table. Every function is to be called within a read or a write. */
-export function openAccounts({ prepare }: Database) {
+export function openAccounts(database: Database) {
+  const { prepare } = database
+  const terms = openTerms(database)
   const insert = prepare(
     `INSERT INTO accounts (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
@@ -52,28 +59,46 @@ export function openAccounts({ prepare }: Database) {
       .map(({ email }) => email)
       .filter((email) => seen.size === seen.add(emailKey(email)).size || findByEmail(email))
     if (emails.length > 0) return { kind: 'exists', emails }
-    for (const account of accounts) insert.run(...toRow(account))
+    for (const account of accounts) {
+      insert.run(...toRow(account))
+      terms.add(account)
+    }
     return { kind: 'created' }
   }
 
-  function save(account: Account): Account {
+  function save(before: Account, account: Account): Account {
     const [id = '', ...values] = toRow(account)
     update.run(...values, id)
+    terms.move(before, account)
     return account
   }
 
   function change(id: string, changes: AccountChanges): AccountUpdate {
-    const account = find(id)
-    if (!account) return { kind: 'unknown' }
-    const holder = changes.email === undefined ? undefined : findByEmail(changes.email)
-    if (holder && holder.id !== id) return { kind: 'exists' }
-    return { kind: 'updated', account: save(withChanges(account, changes)) }
+    const attempt = tryReplace(id, (account) => withChanges(account, changes))
+    return attempt.kind === 'refused' ? { kind: 'unknown' } : attempt
   }
 
-  /** Saves what becomes of an account; undefined where there is none. */
-  function replace(id: string, become: (account: Account) => Account): Account | undefined {
+  /** Saves what becomes of an account, if anything. */
+  function tryReplace(id: string, become: (account: Account) => Account | undefined): Replacement {
     const account = find(id)
-    return account && save(become(account))
+    if (!account) return { kind: 'unknown' }
+    const next = become(account)
+    if (!next) return { kind: 'refused' }
+    const holder = next.email === account.email ? undefined : findByEmail(next.email)
+    if (holder && holder.id !== id) return { kind: 'exists' }
+    return { kind: 'updated', account: save(account, next) }
+  }
+
+  /** The same where nothing is refused; undefined where there is no such account. */
+  function replace(id: string, become: (account: Account) => Account): Account | undefined {
+    const attempt = tryReplace(id, become)
+    return attempt.kind === 'updated' ? attempt.account : undefined
+  }
+
+  function removeOne(id: string): boolean {
+    const account = find(id)
+    if (account) terms.drop(account)
+    return Number(remove.run(id).changes) > 0
   }
 
   return {
@@ -82,8 +107,10 @@ export function openAccounts({ prepare }: Database) {
     list: (after: string, limit: number) => selectPage.all(after, limit).map(toAccount),
     create,
     change,
-    remove: (id: string) => Number(remove.run(id).changes) > 0,
+    remove: removeOne,
     replace,
+    tryReplace,
+    findTerms: terms.find,
   }
 }
 
@@ -102,7 +129,7 @@ function toRow(account: Account): SQLInputValue[] {
     ...[account.revision, account.sessionEpoch],
     ...[secretKey.digest, secretKey.sealed ?? null, secretKey.createdAt],
     ...[previousSecretKey?.digest ?? null, previousSecretKey?.validUntil ?? null],
-    ...[apiKey.digest, apiKey.sealed ?? null, apiKey.createdAt],
+    ...[apiKey.digest, apiKey.sealed ?? null, apiKey.createdAt, JSON.stringify(account.portal)],
   ]
 }
 
@@ -125,6 +152,7 @@ function toAccount(row: Record<string, unknown>): Account {
       validUntil: Number(row.previous_until),
     },
     apiKey: toKey(row, 'api'),
+    portal: parsePortalAccess(String(row.portal)),
   }
 }
 

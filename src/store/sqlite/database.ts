@@ -3,64 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
-
-const schemaVersion = 1
-
-/**
- * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970.
- * `lives_until` of a session is when it ends if nothing more happens; rows stay a day longer, so that an
- * expired token can be told from an unknown one.
- */
-const schema = `
-  CREATE TABLE accounts (
-    id TEXT PRIMARY KEY,
-    email TEXT NOT NULL,
-    email_key TEXT NOT NULL UNIQUE,
-    first_name TEXT NOT NULL,
-    last_name TEXT NOT NULL,
-    role TEXT NOT NULL,
-    is_verified INTEGER NOT NULL,
-    is_disabled INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    revision INTEGER NOT NULL,
-    session_epoch INTEGER NOT NULL,
-    secret_digest BLOB NOT NULL,
-    secret_sealed BLOB,
-    secret_created_at INTEGER NOT NULL,
-    previous_digest BLOB,
-    previous_until INTEGER,
-    api_digest BLOB NOT NULL,
-    api_sealed BLOB,
-    api_created_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE sessions (
-    id TEXT PRIMARY KEY,
-    account_id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL,
-    lives_until INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    rotated_at INTEGER NOT NULL,
-    session_epoch INTEGER NOT NULL,
-    end_reason TEXT
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX sessions_by_account ON sessions (account_id);
-  CREATE INDEX sessions_by_end ON sessions (lives_until);
-  CREATE TABLE signing_keys (
-    kid TEXT PRIMARY KEY,
-    algorithm TEXT NOT NULL,
-    sealed BLOB NOT NULL,
-    public_key TEXT,
-    created_at INTEGER NOT NULL,
-    signs_from INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE changes (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    at INTEGER NOT NULL
-  ) STRICT;
-`
+import { migrations } from './schema.ts'
 
 /** A database file, and the ways it is read and written. */
 export interface Database {
@@ -153,13 +96,16 @@ function isBusy(error: unknown): boolean {
 function migrate(database: DatabaseSync, path: string): void {
   database.exec('BEGIN IMMEDIATE')
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
-  if (version > schemaVersion) {
+  if (version > migrations.length) {
     throw new OperatorError(`the database ${path} was made by a newer version of Gatehouse`, {
       hint: 'Run that version, or another database with store.sqlite.path.',
     })
   }
   if (version === 0) assertEmpty(database, path)
-  if (version < schemaVersion) database.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`)
+  if (version < migrations.length) {
+    for (const step of migrations.slice(version)) step(database)
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+  }
   database.exec('COMMIT')
 }
 

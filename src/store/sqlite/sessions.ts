@@ -10,8 +10,8 @@ const clearedAtOnce = 20
 export function openSessions({ prepare }: Database) {
   const insert = prepare(
     `INSERT INTO sessions
-       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, session_epoch)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
+       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, session_epoch, address, client)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`,
   )
   const clear = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
@@ -21,7 +21,9 @@ export function openSessions({ prepare }: Database) {
     `SELECT * FROM sessions WHERE account_id = ? AND end_reason IS NULL AND lives_until > ? AND session_epoch = ?
      ORDER BY created_at DESC, id`,
   )
-  const advance = prepare('UPDATE sessions SET generation = ?, rotated_at = ?, lives_until = ? WHERE id = ?')
+  const advance = prepare(
+    `UPDATE sessions SET generation = ?, rotated_at = ?, lives_until = ?, address = ?, client = ? WHERE id = ?`,
+  )
   const setEnd = prepare('UPDATE sessions SET end_reason = ? WHERE id = ? AND end_reason IS NULL')
   const removeByAccount = prepare('DELETE FROM sessions WHERE account_id = ?')
 
@@ -30,10 +32,12 @@ export function openSessions({ prepare }: Database) {
     return row && toSession(row)
   }
 
-  function start({ id, accountId, createdAt, expiresAt, idleMs }: NewSession, sessionEpoch: number): void {
+  function start(session: NewSession, sessionEpoch: number): void {
+    const { id, accountId, createdAt, expiresAt, idleMs, visitor } = session
     clear.run(createdAt - keptAfterEndMs, clearedAtOnce)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    insert.run(id, accountId, createdAt, expiresAt, livesUntil, createdAt, sessionEpoch)
+    const times = [createdAt, expiresAt, livesUntil, createdAt]
+    insert.run(id, accountId, ...times, sessionEpoch, visitor?.address ?? '', visitor?.client ?? '')
   }
 
   function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {
@@ -51,9 +55,11 @@ export function openSessions({ prepare }: Database) {
           ...verdict.session,
           generation: verdict.session.generation + 1,
           rotatedAt: use.now,
+          ...use.visitor,
         }
         const livesUntil = Math.min(advanced.expiresAt, use.now + use.idleMs)
-        advance.run(advanced.generation, advanced.rotatedAt, livesUntil, advanced.id)
+        const { generation, rotatedAt, address, client, id } = advanced
+        advance.run(generation, rotatedAt, livesUntil, address, client, id)
         return { kind: 'current', session: advanced, account: verdict.account }
       }
       default:
@@ -83,5 +89,7 @@ function toSession(row: Record<string, unknown>): Session {
     rotatedAt: Number(row.rotated_at),
     sessionEpoch: Number(row.session_epoch),
     end: end === 'revoked' || end === 'reused' ? end : undefined,
+    address: String(row.address),
+    client: String(row.client),
   }
 }

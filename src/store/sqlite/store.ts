@@ -1,12 +1,17 @@
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
+import type { AuditEntry } from '../audit.ts'
 import { ofAccount, ofSession, ofSigningKeys } from '../changes.ts'
 import { createLocalRates } from '../local-rates.ts'
-import type { Account, Change, LoggedChange, Store } from '../store.ts'
+import { search } from '../search.ts'
+import type { Account, Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
-import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
+import { openKeyUses } from './key-uses.ts'
+import { openPortal } from './portal.ts'
+import { openPortalSessions } from './portal-sessions.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
+import { openWriter } from './writer.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -23,46 +28,56 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const accounts = openAccounts(database)
   const sessions = openSessions(database)
   const signingKeys = openSigningKeys(database)
-  const changes = openChanges(database)
+  const portalSessions = openPortalSessions(database)
+  const keyUses = openKeyUses(database, accounts.find)
+  const writer = openWriter(database)
+  const { changes, change, act } = writer
   const rates = createLocalRates(Date.now)
-  const listeners: ((change: LoggedChange) => void)[] = []
 
-  /** Writes, logs the change where there is one, and tells it once all is on disk. */
-  async function change<Result>(
-    work: () => Result,
-    describe: (result: Result) => Change | undefined,
-  ): Promise<Result> {
-    const { result, logged } = database.write(() => {
-      const result = work()
-      const described = describe(result)
-      return { result, logged: described && changes.append(described, Date.now()) }
-    })
-    if (logged) for (const listener of listeners) listener(logged)
-    return result
-  }
-
-  function replace(id: string, become: (account: Account) => Account): Promise<Account | undefined> {
-    return change(() => accounts.replace(id, become), ofAccount(id))
+  function replace(
+    id: string,
+    become: (account: Account) => Account,
+    audit: AuditEntry | undefined,
+  ): Promise<Account | undefined> {
+    return change(() => accounts.replace(id, become), ofAccount(id), audit)
   }
 
   return {
     ready: async () => {},
-    createAccounts: async (created) => database.write(() => accounts.create(created)),
+    createAccounts: (created, audit) =>
+      act(
+        () => accounts.create(created),
+        ({ kind }) => kind === 'created',
+        audit,
+      ),
     findAccount: async (id) => database.read(() => accounts.find(id)),
     findAccountByEmail: async (email) => database.read(() => accounts.findByEmail(email)),
     listAccounts: async ({ after = '', limit }) => database.read(() => accounts.list(after, limit)),
-    updateAccount: (id, changed) =>
+    searchAccounts: (page) =>
+      search(
+        {
+          find: async (prefix, after, limit) => database.read(() => accounts.findTerms(prefix, after, limit)),
+          load: async (ids) => database.read(() => ids.map(accounts.find)),
+        },
+        page,
+      ),
+    updateAccount: (id, changed, audit) =>
       change(
         () => accounts.change(id, changed),
         ({ kind }) => ofAccount(id)(kind === 'updated'),
+        audit,
       ),
-    deleteAccount: (id) =>
-      change(() => {
-        sessions.removeAll(id)
-        return accounts.remove(id)
-      }, ofAccount(id)),
-    resetSecretKey: (id, reset) => replace(id, (account) => withSecretKey(account, reset)),
-    resetApiKey: (id, apiKey) => replace(id, (account) => withApiKey(account, apiKey)),
+    deleteAccount: (id, audit) =>
+      change(
+        () => {
+          for (const table of [sessions, portalSessions, keyUses]) table.removeAll(id)
+          return accounts.remove(id)
+        },
+        ofAccount(id),
+        audit,
+      ),
+    resetSecretKey: (id, reset, audit) => replace(id, (account) => withSecretKey(account, reset), audit),
+    resetApiKey: (id, apiKey, audit) => replace(id, (account) => withApiKey(account, apiKey), audit),
 
     startSession: async (started, { revision }) =>
       database.write(() => {
@@ -82,8 +97,10 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
         const owner = accounts.find(accountId)
         return owner ? sessions.list(owner, now) : []
       }),
-    endSession: (id, reason) => change(() => sessions.end(id, reason), ofSession(id)),
-    endSessions: async (accountId) => (await replace(accountId, withoutSessions)) !== undefined,
+    endSession: (id, reason, audit) => change(() => sessions.end(id, reason), ofSession(id), audit),
+    endSessions: async (accountId, audit) => (await replace(accountId, withoutSessions, audit)) !== undefined,
+
+    ...openPortal(database, writer, { accounts, portalSessions, keyUses }),
 
     listSigningKeys: async () => database.read(() => signingKeys.list()),
     addSigningKey: (key, unless) => change(() => signingKeys.add(key, unless), ofSigningKeys),
@@ -94,7 +111,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     beat: async () => 1,
 
     readChanges: async (after) => database.read(() => changes.readAfter(after)),
-    onChange: (listener) => void listeners.push(listener),
+    onChange: writer.onChange,
     close: async () => database.close(),
   }
 }

@@ -42,6 +42,7 @@ export const everything = {
     },
   ],
   trustedProxies: ['10.0.0.0/8'],
+  mail: { host: 'smtp.example.com', from: 'gatehouse@example.com' },
 }
 
 /** The config with another value at a path; maps on the way are made. */

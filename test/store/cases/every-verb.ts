@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '../../../src/errors.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 
 type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'close'>
@@ -11,6 +12,7 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
   listAccounts: (store) => store.listAccounts({ after: undefined, limit: 1 }),
+  searchAccounts: (store) => store.searchAccounts({ words: ['a'], after: undefined, limit: 1 }),
   updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
   deleteAccount: (store) => store.deleteAccount('a'),
   resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newKey(), graceUntil: undefined }),
@@ -21,6 +23,22 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   listSessions: (store) => store.listSessions('a', now),
   endSession: (store) => store.endSession('a', 'revoked'),
   endSessions: (store) => store.endSessions('a'),
+  setPassword: (store) => store.setPassword('a', { password: 'p', proof: undefined, endsSessions: true }),
+  setSetupLink: (store) => store.setSetupLink('a', { digest: 'd', expiresAt: now }),
+  setEmailLink: (store) => store.setEmailLink('a', { digest: 'd', expiresAt: now, email: 'a@example.com' }),
+  useEmailLink: (store) => store.useEmailLink('a', { digest: 'd', now }),
+  startPortalSession: (store) => store.startPortalSession(newPortalSession({ id: 'a' }), { revision: 1 }),
+  findPortalSession: (store) => store.findPortalSession('a', 'a'),
+  seePortalSession: (store) => store.seePortalSession('a', 'a', { at: now, address: '::1', client: '' }),
+  listPortalSessions: (store) => store.listPortalSessions('a', now),
+  endPortalSession: (store) => store.endPortalSession('a', 'a'),
+  endPortalSessions: (store) => store.endPortalSessions('a'),
+  endOverlap: (store) => store.endOverlap('a', now),
+  noteKeyUses: (store) =>
+    store.noteKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
+  findKeyUses: (store) => store.findKeyUses('a'),
+  appendAudit: (store) => store.appendAudit(newAuditEntry()),
+  listAudit: (store) => store.listAudit({ before: undefined, limit: 1 }),
   listSigningKeys: (store) => store.listSigningKeys(),
   addSigningKey: (store) => store.addSigningKey(newSigningKey()),
   retireSigningKey: (store) => store.retireSigningKey('a'),
@@ -36,6 +54,17 @@ export const writes: readonly string[] = [
   'deleteAccount',
   'resetSecretKey',
   'resetApiKey',
+  'setPassword',
+  'setSetupLink',
+  'setEmailLink',
+  'useEmailLink',
+  'startPortalSession',
+  'seePortalSession',
+  'endPortalSession',
+  'endPortalSessions',
+  'endOverlap',
+  'noteKeyUses',
+  'appendAudit',
   'startSession',
   'rotateSession',
   'endSession',

@@ -9,9 +9,9 @@ const commands = [
   'info',
   ...['evalsha', 'eval', 'time'],
   ...['get', 'set', 'del', 'incr', 'exists', 'pexpire', 'pexpireat'],
-  ...['hget', 'hset', 'hsetnx', 'hdel', 'hexists', 'hmget', 'hgetall', 'hvals'],
+  ...['hget', 'hset', 'hsetnx', 'hdel', 'hexists', 'hkeys', 'hmget', 'hgetall', 'hvals'],
   ...['zadd', 'zrem', 'zcard', 'zrange', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
-  ...['xadd', 'xrange', 'publish', 'subscribe'],
+  ...['xadd', 'xrange', 'xrevrange', 'publish', 'subscribe'],
 ]
 
 /** What only some need: a database in the URL, `store.redis.replicas`, a Cluster. */

@@ -1,0 +1,72 @@
+import type { PortalSession } from '../store/portal-access.ts'
+import type { Session, Store } from '../store/store.ts'
+import type { Accounts } from './accounts.ts'
+import type { Entries } from './entries.ts'
+
+/** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
+export interface AccountSessions {
+  /** Sessions of access and refresh tokens that have not ended, newest first. */
+  list(id: string): Promise<readonly Session[]>
+  /** Ends one with its access tokens; false where this account has no such open session. */
+  end(id: string, sessionId: string): Promise<boolean>
+  /** @returns the IDs of those that were open */
+  endAll(id: string): Promise<readonly string[]>
+  /** Browsers that are signed in to the portal, newest first. */
+  listPortal(id: string): Promise<readonly PortalSession[]>
+  /** False where this account has no such open session. */
+  endPortal(id: string, sessionId: string): Promise<boolean>
+  endAllPortal(id: string): Promise<readonly string[]>
+}
+
+export interface AccountSessionsOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly entry: Entries
+  readonly clock: () => number
+}
+
+export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
+  const { store, accounts, entry, clock } = options
+
+  async function list(id: string): Promise<readonly Session[]> {
+    const account = await accounts.find(id)
+    return store.listSessions(account.id, clock())
+  }
+
+  async function listPortal(id: string): Promise<readonly PortalSession[]> {
+    const account = await accounts.find(id)
+    return store.listPortalSessions(account.id, clock())
+  }
+
+  async function end(id: string, sessionId: string): Promise<boolean> {
+    const account = await accounts.find(id)
+    const session = await store.findSession(sessionId)
+    const isOpen =
+      session?.accountId === account.id && session.sessionEpoch === account.sessionEpoch && !session.end
+    return isOpen && store.endSession(sessionId, 'revoked', entry('session-ended', account, { sessionId }))
+  }
+
+  return {
+    list,
+    end,
+    endAll: async (id) => {
+      const account = await accounts.find(id)
+      const open = await list(account.id)
+      await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))
+      return open.map((session) => session.id)
+    },
+    listPortal,
+    endPortal: async (id, sessionId) => {
+      const account = await accounts.find(id)
+      const noted = entry('portal-session-ended', account, { sessionId })
+      return store.endPortalSession(account.id, sessionId, noted)
+    },
+    endAllPortal: async (id) => {
+      const account = await accounts.find(id)
+      const open = await listPortal(account.id)
+      const noted = entry('portal-sessions-ended', account, { sessions: open.length })
+      await store.endPortalSessions(account.id, noted)
+      return open.map((session) => session.id)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { Actor } from '../store/audit.ts'
+import type { Rate, Store, Taken } from '../store/store.ts'
+import { type AccountKeys, createAccountKeys } from './account-keys.ts'
+import { type AccountSearch, createAccountSearch } from './account-search.ts'
+import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { entriesBy } from './entries.ts'
+import { createProfile, type Profile, type SendMail } from './profile.ts'
+import type { Sealer } from './sealing.ts'
+import { createSetupLinks, type SetupLinks } from './setup-links.ts'
+
+/**
+ * All that can be done to accounts, by one actor: what is done is in the audit log under this name. Whether the
+ * actor may is for whoever makes this to decide: one's own account with the ID of the viewer, any account for
+ * an Admin.
+ */
+export interface Acts {
+  /** create, createAll (import), find, update (role, verified, disabled …), remove. */
+  readonly accounts: Accounts
+  readonly search: AccountSearch
+  readonly keys: AccountKeys
+  readonly sessions: AccountSessions
+  readonly profile: Profile
+  readonly setupLinks: SetupLinks
+  readonly audit: AuditLog
+}
+
+export type ActsOf = (by: Actor) => Acts
+
+export interface ActsOptions {
+  readonly store: Store
+  readonly sealer: Sealer
+  /** Whether sealed copies of keys are kept. */
+  readonly reveal: boolean
+  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
+  readonly portalUrl: string
+  /** undefined = no mail can be sent. */
+  readonly sendMail: SendMail | undefined
+  readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** Cheap: to be made for each request. */
+export function createActs(options: ActsOptions): ActsOf {
+  const { store, clock } = options
+  const search = createAccountSearch(store)
+  const audit = createAuditLog(store)
+  return (by) => {
+    const accounts = createAccounts({ ...options, by })
+    const common = { ...options, accounts, entry: entriesBy(by, clock) }
+    return {
+      accounts,
+      search,
+      keys: createAccountKeys(common),
+      sessions: createAccountSessions(common),
+      profile: createProfile(common),
+      setupLinks: createSetupLinks(common),
+      audit,
+    }
+  }
+}

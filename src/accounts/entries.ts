@@ -1,0 +1,18 @@
+import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit.ts'
+
+/** Makes the audit entries of one actor. */
+export type Entries = (
+  action: AuditAction,
+  target: AuditSubject | undefined,
+  details?: AuditEntry['details'],
+) => AuditEntry
+
+export function entriesBy(actor: Actor, clock: () => number): Entries {
+  return (action, target, details = {}) => ({
+    at: clock(),
+    actor,
+    action,
+    target: target && { id: target.id, email: target.email },
+    details,
+  })
+}

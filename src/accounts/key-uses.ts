@@ -1,0 +1,112 @@
+import { digestText } from '../store/key-digests.ts'
+import type { KeyUse, NotedKeyUse } from '../store/key-use.ts'
+import type { Store } from '../store/store.ts'
+import { digestOf } from './keys.ts'
+
+/**
+ * When, from where and how keys were last used. Noted in memory, which costs a request next to nothing, and
+ * written twice a second: what a crash loses is no more than that.
+ */
+export interface KeyUses {
+  /** @param key as it came, and was found to be right */
+  note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
+  /** Writes what is due now; resolves whether or not the store took it. */
+  flush(): Promise<void>
+  /** Writes all that was noted, if the store takes it. */
+  close(): Promise<void>
+}
+
+export interface KeyUsesOptions {
+  readonly store: Pick<Store, 'noteKeyUses'>
+  readonly clock: () => number
+  /** Default 500 ms. */
+  readonly flushMs?: number
+}
+
+/**
+ * How many accounts are written at once, some milliseconds of SQLite's or Redis' time, and how many are
+ * remembered until they are. With more of them in use each is written less often: 100,000 every eight minutes
+ * or so, at 200 writes a second.
+ */
+const writtenMax = 100
+const pendingMax = 100_000
+
+interface PendingUse extends Mutable<KeyUse> {
+  readonly key: string
+}
+
+type PendingOfAccount = readonly [accountId: string, uses: PendingUse[]]
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): KeyUses {
+  /**
+   * By account, whose ID is the same object at each request and so found at once. Its keys are compared one by
+   * one: there are three at most, and to hash a text that has just arrived takes longer.
+   */
+  const pending = new Map<string, PendingUse[]>()
+  let running: Promise<void> | undefined
+
+  function note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
+    const ofAccount = pending.get(accountId)
+    const use = ofAccount?.find((one) => one.key === key)
+    if (use) {
+      use.at = clock()
+      use.address = address
+      use.scheme = scheme
+      return
+    }
+    const first = { key, at: clock(), address, scheme }
+    if (ofAccount) ofAccount.push(first)
+    else if (pending.size < pendingMax) pending.set(accountId, [first])
+  }
+
+  function take(): readonly PendingOfAccount[] {
+    const taken: PendingOfAccount[] = []
+    for (const entry of pending) {
+      if (taken.length >= writtenMax) break
+      taken.push(entry)
+      pending.delete(entry[0])
+    }
+    return taken
+  }
+
+  /** What the store does not take waits for the next time, unless the account was seen again meanwhile. */
+  async function write(): Promise<boolean> {
+    const taken = take()
+    if (taken.length === 0) return true
+    try {
+      await store.noteKeyUses(taken.flatMap(toNoted))
+      return true
+    } catch {
+      for (const [accountId, uses] of taken) if (!pending.has(accountId)) pending.set(accountId, uses)
+      return false
+    }
+  }
+
+  function flush(): Promise<void> {
+    running ??= write()
+      .then(() => {})
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  const timer = setInterval(flush, flushMs)
+  timer.unref()
+
+  return {
+    note,
+    flush,
+    close: async () => {
+      clearInterval(timer)
+      await running
+      while (pending.size > 0 && (await write())) {}
+    },
+  }
+}
+
+function toNoted([accountId, uses]: PendingOfAccount): readonly NotedKeyUse[] {
+  return uses.map(({ key, ...use }) => ({ accountId, digest: digestText({ digest: digestOf(key) }), ...use }))
+}

@@ -1,0 +1,119 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { GatehouseError } from '../errors.ts'
+import { createTurnstile } from './turnstile.ts'
+
+/** Fewest characters, and most bytes in UTF-8, of a password. */
+export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
+
+/** Passwords as they are kept: Argon2id (RFC 9106), keyed, in PHC form. */
+export interface Passwords {
+  /** @param who in whose place of the queue. @throws GatehouseError `sign-in-busy` */
+  hash(password: string, who: string): Promise<string>
+  /**
+   * Whether it is the password that was hashed. Takes as long where there is none.
+   * @throws GatehouseError `sign-in-busy`
+   */
+  verify(password: string, stored: string | undefined, who: string): Promise<boolean>
+  /** Whether it was hashed with other parameters than are used now. */
+  isOutdated(stored: string): boolean
+}
+
+export interface PasswordsOptions {
+  /** Without it a stolen database cannot even be guessed at. */
+  readonly pepper: Uint8Array
+  /** Default: what OWASP recommends. */
+  readonly parameters?: Argon2Parameters
+}
+
+interface Argon2Parameters {
+  readonly memoryKiB: number
+  readonly passes: number
+  readonly parallelism: number
+}
+
+const recommended: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
+const bytes = { salt: 16, tag: 32 } as const
+/** What may be asked of us by a record: another version of the program may have had other parameters. */
+const memoryKiBMax = 262_144
+const passesMax = 16
+const phcPattern =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+
+/** So many at once, of the four threads that Node has for such work; so many wait, and of one address. */
+const turns = { parallel: 2, waitingMax: 64, waitingOfOneMax: 8 } as const
+
+const runArgon2 = promisify(argon2)
+
+export function createPasswords({ pepper, parameters = recommended }: PasswordsOptions): Passwords {
+  const turnstile = createTurnstile(turns)
+  /** Of a password that nobody has. */
+  const nobodys = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
+
+  function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
+    return runArgon2('argon2id', {
+      // One spelling for what looks the same on every keyboard (NIST SP 800-63B 3.1.1.2).
+      message: password.toWellFormed().normalize('NFKC'),
+      nonce: salt,
+      memory: memoryKiB,
+      passes,
+      parallelism,
+      tagLength: bytes.tag,
+      secret: pepper,
+    })
+  }
+
+  async function verify(password: string, stored: string | undefined, who: string): Promise<boolean> {
+    const parsed = parse(stored ?? nobodys) ?? parse(nobodys)
+    if (!parsed) throw new GatehouseError('internal')
+    const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
+    const tag = await turnstile.pass(who, () =>
+      derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
+    )
+    return timingSafeEqual(tag, parsed.tag) && !isTooLong && stored !== undefined
+  }
+
+  return {
+    hash: async (password, who) => {
+      const salt = randomBytes(bytes.salt)
+      const tag = await turnstile.pass(who, () => derive(password, parameters, salt))
+      return format(parameters, salt, tag)
+    },
+    verify,
+    isOutdated: (stored) => !stored.startsWith(prefixOf(parameters)),
+  }
+}
+
+/** @throws GatehouseError `request-invalid` (field `password`) for one that nobody should have */
+export function assertGoodPassword(password: string): void {
+  const { charactersMin, bytesMax } = passwordLength
+  const isShort = [...password.normalize('NFKC')].length < charactersMin
+  if (!isShort && Buffer.byteLength(password) <= bytesMax) return
+  const message = isShort
+    ? `must have at least ${charactersMin} characters`
+    : `must have at most ${bytesMax} bytes in UTF-8`
+  throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
+}
+
+function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string {
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$`
+}
+
+function format(parameters: Argon2Parameters, salt: Uint8Array, tag: Uint8Array): string {
+  const [saltText, tagText] = [salt, tag].map((part) =>
+    Buffer.from(part).toString('base64').replace(/=+$/, ''),
+  )
+  return `${prefixOf(parameters)}${saltText}$${tagText}`
+}
+
+function parse(stored: string) {
+  const [, memory, passes, parallelism, salt, tag] = phcPattern.exec(stored) ?? []
+  const parameters = {
+    memoryKiB: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+  }
+  if (salt === undefined || tag === undefined) return undefined
+  if (parameters.memoryKiB > memoryKiBMax || parameters.passes > passesMax) return undefined
+  return { parameters, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') }
+}

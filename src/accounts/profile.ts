@@ -1,0 +1,125 @@
+import { GatehouseError } from '../errors.ts'
+import { emailKey } from '../store/email-key.ts'
+import type { Account, Rate, Store, Taken } from '../store/store.ts'
+import type { Visitor } from '../store/visitor.ts'
+import { assertValid } from './account-input.ts'
+import type { Accounts } from './accounts.ts'
+import { type Entries, entriesBy } from './entries.ts'
+import { createLinkToken, parseLinkToken } from './link-token.ts'
+
+/** What somebody may change of their own account, and the proof of their e-mail. */
+export interface Profile {
+  /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
+  rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
+  /** Whether verifications can be sent at all (config `mail`); if not an Admin verifies, and changes e-mails. */
+  readonly canSend: boolean
+  /**
+   * Sends a link that verifies an e-mail: the one the account has, or the one it is to get. The account
+   * changes only when the link is used, and only the last link works, for an hour.
+   * @throws GatehouseError `request-invalid` (field `email`), `account-exists`, `mail-unavailable` (503: not
+   *   configured, or the server did not take it), `rate-limited` (3 in an hour for an account)
+   */
+  sendVerification(id: string, email: string): Promise<void>
+}
+
+/** Using the link: who opens it need not be signed in. */
+export interface EmailVerification {
+  /**
+   * Uses a link up; the account has the e-mail from now on, verified.
+   * @throws GatehouseError `link-invalid`, `account-exists` (somebody else has taken it meanwhile)
+   */
+  verify(token: string, visitor: Visitor): Promise<Account>
+}
+
+/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server did not take it */
+export type SendMail = (mail: Mail) => Promise<void>
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface ProfileOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly entry: Entries
+  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
+  readonly portalUrl: string
+  /** undefined = none can be sent. */
+  readonly sendMail: SendMail | undefined
+  readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
+  readonly clock: () => number
+}
+
+/** How long a verification works, and how many an account may have sent. */
+const verificationLifetimeMs = 3_600_000
+const verificationRate: Rate = { limit: 3, perMs: 3_600_000 }
+
+export function createProfile(options: ProfileOptions): Profile {
+  const { store, accounts, entry, portalUrl, sendMail, limiter, clock } = options
+
+  async function sendVerification(id: string, email: string): Promise<void> {
+    assertValid({ email })
+    if (!sendMail) throw new GatehouseError('mail-unavailable')
+    const account = await accounts.find(id)
+    const holder = await store.findAccountByEmail(email)
+    if (holder && holder.id !== account.id) throw new GatehouseError('account-exists')
+    const taken = await limiter.take(`verification ${account.id}`, verificationRate)
+    if (!taken.isAllowed) {
+      throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...taken } })
+    }
+    const { token, digest } = createLinkToken('email', account.id)
+    const link = { digest, expiresAt: clock() + verificationLifetimeMs, email: email.trim() }
+    const isNew = emailKey(email) !== emailKey(account.email)
+    const details = { email: link.email, isNew }
+    await store.setEmailLink(account.id, link, entry('email-verification-sent', account, details))
+    await sendMail(verificationMail(link.email, `${portalUrl}/verify#${token}`))
+  }
+
+  return {
+    rename: (id, { firstName, lastName }) => accounts.update(id, { firstName, lastName }),
+    canSend: sendMail !== undefined,
+    sendVerification,
+  }
+}
+
+function verificationMail(to: string, url: string): Mail {
+  return {
+    to,
+    subject: 'Verify your e-mail address',
+    text: [
+      'Open this link to verify your e-mail address:',
+      '',
+      url,
+      '',
+      'It works once, within an hour. If you did not ask for it, there is nothing you need to do.',
+      '',
+    ].join('\n'),
+  }
+}
+
+export function createEmailVerification({
+  store,
+  clock,
+}: {
+  readonly store: Store
+  readonly clock: () => number
+}): EmailVerification {
+  return {
+    verify: async (text, { address }) => {
+      const token = parseLinkToken('email', text)
+      const account = token && (await store.findAccount(token.accountId))
+      if (!token || !account) throw new GatehouseError('link-invalid')
+      const { id, email } = account
+      const entry = entriesBy({ kind: 'account', channel: 'portal', id, email, address }, clock)
+      const { digest } = token
+      const verified = entry('email-verified', account, { email: account.portal.emailLink?.email ?? email })
+      const outcome = await store.useEmailLink(id, { digest, now: clock() }, verified)
+      if (outcome === 'exists') throw new GatehouseError('account-exists')
+      const changed = outcome === 'verified' ? await store.findAccount(id) : undefined
+      if (!changed) throw new GatehouseError('link-invalid')
+      return changed
+    },
+  }
+}

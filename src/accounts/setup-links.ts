@@ -1,0 +1,47 @@
+import type { Store } from '../store/store.ts'
+import type { Accounts } from './accounts.ts'
+import type { Entries } from './entries.ts'
+import { createLinkToken } from './link-token.ts'
+
+/** A link with which a password can be set once. */
+export interface SetupLink {
+  /** `<publicUrl><portal.path>/setup#<token>`: in the fragment no server and no log sees the token. */
+  readonly url: string
+  readonly token: string
+  readonly expiresAt: number
+}
+
+/** How long a set-up link works. */
+export const setupLinkLifetimeMs = 15 * 60_000
+
+export interface SetupLinks {
+  /** A new link; the one before ends. @throws GatehouseError `account-not-found` */
+  create(idOrEmail: string): Promise<SetupLink>
+}
+
+export interface SetupLinksOptions {
+  readonly store: Store
+  readonly accounts: Accounts
+  readonly entry: Entries
+  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
+  readonly portalUrl: string
+  readonly clock: () => number
+}
+
+export function createSetupLinks({
+  store,
+  accounts,
+  entry,
+  portalUrl,
+  clock,
+}: SetupLinksOptions): SetupLinks {
+  return {
+    create: async (id) => {
+      const account = await accounts.find(id)
+      const { token, digest } = createLinkToken('setup', account.id)
+      const expiresAt = clock() + setupLinkLifetimeMs
+      await store.setSetupLink(account.id, { digest, expiresAt }, entry('setup-link-created', account))
+      return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { Passwords } from '../accounts/passwords.ts'
+import { GatehouseError } from '../errors.ts'
+import { emailKey } from '../store/email-key.ts'
+import type { Account, Rate } from '../store/store.ts'
+import type { Visitor } from '../store/visitor.ts'
+import { countFailure } from './limits.ts'
+import { addressSubject, type Limiter } from './rate-limit.ts'
+
+/** Checks passwords, no more often than people type them. */
+export interface PasswordCheck {
+  /**
+   * To be called before the account is looked up, whether or not there is one.
+   * @throws GatehouseError `too-many-failures`
+   */
+  admit(email: string, visitor: Visitor): Promise<void>
+  /** @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy` */
+  verify(account: Account | undefined, password: string, visitor: Visitor): Promise<void>
+}
+
+export interface PasswordCheckOptions {
+  readonly passwords: Passwords
+  readonly limiter: Limiter
+  /** Wrong credentials of one client address. */
+  readonly failures: Rate
+}
+
+/**
+ * How many times `limits.failures` one address may try for one e-mail, right or wrong. A key has 256 bits: it
+ * is judged first, and only a wrong one is counted. A password can be guessed: beyond this nobody is told
+ * whether one was right (docs/decisions/0016-portal.md).
+ */
+const attemptsPerFailure = 3
+
+export function createPasswordCheck({ passwords, limiter, failures }: PasswordCheckOptions): PasswordCheck {
+  return {
+    admit: async (email, { address }) => {
+      const limit = failures.limit * attemptsPerFailure
+      const subject = `password ${addressSubject(address)} ${emailKey(email)}`
+      const taken = await limiter.take(subject, { ...failures, limit })
+      if (!taken.isAllowed) throw new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+    },
+    verify: async (account, password, { address }) => {
+      if (await passwords.verify(password, account?.portal.password, addressSubject(address))) return
+      await countFailure(limiter, failures, { address, isMalformed: false })
+      throw new GatehouseError('credentials-invalid', { detail: 'E-mail and password do not match.' })
+    },
+  }
+}

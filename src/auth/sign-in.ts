@@ -1,0 +1,228 @@
+import { timingSafeEqual } from 'node:crypto'
+import { parseLinkToken } from '../accounts/link-token.ts'
+import { assertGoodPassword, type Passwords } from '../accounts/passwords.ts'
+import { GatehouseError } from '../errors.ts'
+import type { Actor, AuditAction, AuditEntry } from '../store/audit.ts'
+import type { PasswordProof, PortalSession } from '../store/portal-access.ts'
+import type { Account, Store } from '../store/store.ts'
+import type { Visitor } from '../store/visitor.ts'
+import type { PasswordCheck } from './password-check.ts'
+import { createPortalToken, parsePortalToken } from './portal-token.ts'
+
+/** Somebody who is signed in to the portal, looked at in the store at this request. */
+export interface Viewer {
+  readonly account: Account
+  readonly session: PortalSession
+}
+
+/** A sign-in that was just made. */
+export interface SignedIn extends Viewer {
+  /** For the cookie, and nothing else: only its digest is kept. */
+  readonly token: string
+}
+
+/**
+ * Getting into the portal and out of it. What is signed in is looked up in the store at each request, never
+ * in a cache: an end holds on every instance at once, and with the store out of reach it is 503
+ * `store-unavailable`.
+ */
+export interface SignIn {
+  /**
+   * Starts a session. A wrong password, an unknown e-mail and an account without a password are one answer
+   * after one time.
+   * @param attempt its `address` has a place of its own in the queue of those whose password is checked
+   * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
+   *   `sign-in-busy` (503), `too-many-failures` (429)
+   */
+  signIn(attempt: { readonly email: string; readonly password: string }, visitor: Visitor): Promise<SignedIn>
+  /**
+   * Sets the first password, or a new one, with the token of a set-up link, which is used up by it. All other
+   * sessions of the account end.
+   * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, or older than 15 minutes),
+   *   `request-invalid` (field `password`), `account-disabled`, `sign-in-busy`
+   */
+  redeemSetupLink(
+    link: { readonly token: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn>
+  /**
+   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Notes that they were
+   * seen, at most once a minute.
+   */
+  find(token: string, visitor: Visitor): Promise<Viewer | undefined>
+  /**
+   * Whether it is still them at the keyboard.
+   * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`
+   */
+  confirm(viewer: Viewer, password: string, visitor: Visitor): Promise<void>
+  /**
+   * All sessions end; the new one is the caller's to go on with.
+   * @throws GatehouseError `credentials-invalid` (the current one is wrong), `request-invalid` (field
+   *   `password`), `sign-in-busy`, `too-many-failures`
+   */
+  changePassword(
+    viewer: Viewer,
+    change: { readonly current: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn>
+  signOut(viewer: Viewer, visitor: Visitor): Promise<void>
+  /** Ends every portal session of the account, this one too. */
+  signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+export interface SignInOptions {
+  readonly store: Store
+  readonly passwords: Passwords
+  readonly check: PasswordCheck
+  /** `portal.sessionLifetime`. */
+  readonly sessionLifetimeMs: number
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** How often a start is tried again when the account changes at the same moment. */
+const startAttemptsMax = 5
+/** How fine it is noted when a session was last used. */
+const seenStepMs = 60_000
+
+export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock }: SignInOptions): SignIn {
+  function entryOf(account: Account, action: AuditAction, { address }: Visitor): AuditEntry {
+    const { id, email } = account
+    const actor: Actor = { kind: 'account', channel: 'portal', id, email, address }
+    return { at: clock(), actor, action, target: { id, email }, details: {} }
+  }
+
+  /** @param first the account whose password, or link, was right: with another password it is not any more */
+  async function start(first: Account, visitor: Visitor): Promise<SignedIn> {
+    let account = first
+    for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
+      if (account.isDisabled) throw new GatehouseError('account-disabled')
+      const { token, sessionId, accountId, digest } = createPortalToken(account.id)
+      const createdAt = clock()
+      const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }
+      const session = { id: sessionId, accountId, digest, ...times, ...visitor }
+      const started = await store.startPortalSession(session, account, entryOf(account, 'signed-in', visitor))
+      if (started === 'started') {
+        const { epoch } = account.portal
+        return { token, account, session: { ...session, seenAt: createdAt, epoch } }
+      }
+      const changed = await store.findAccount(account.id)
+      if (!changed || changed.portal.password !== first.portal.password) break
+      account = changed
+    }
+    throw new GatehouseError('credentials-invalid')
+  }
+
+  async function signIn({ email, password }: { email: string; password: string }, visitor: Visitor) {
+    await check.admit(email, visitor)
+    const account = await store.findAccountByEmail(email)
+    await check.verify(account, password, visitor)
+    if (!account) throw new GatehouseError('credentials-invalid')
+    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    return start(await renew(account, password, visitor), visitor)
+  }
+
+  /** With a password that was hashed as it is hashed now: this is the only moment at which it is known. */
+  async function renew(account: Account, password: string, { address }: Visitor): Promise<Account> {
+    const { password: stored } = account.portal
+    if (stored === undefined || !passwords.isOutdated(stored)) return account
+    const hashed = await passwords.hash(password, address)
+    const proof = { kind: 'password', password: stored } as const
+    await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
+    return (await store.findAccount(account.id)) ?? account
+  }
+
+  async function redeemSetupLink(link: { token: string; password: string }, visitor: Visitor) {
+    const token = parseLinkToken('setup', link.token)
+    const account = token && (await store.findAccount(token.accountId))
+    const now = clock()
+    // Looked at before the password is hashed, which is dear; used up in one step with setting it.
+    const isOpen = isSame(account?.portal.setupLink?.digest, token?.digest)
+    if (!token || !account || !isOpen || now >= (account.portal.setupLink?.expiresAt ?? 0)) {
+      throw new GatehouseError('link-invalid')
+    }
+    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    assertGoodPassword(link.password)
+    const proof = { kind: 'setup-link', digest: token.digest, now } as const
+    const change = { account, password: link.password, proof, action: 'password-set' } as const
+    const changed = await setPassword(change, visitor)
+    if (!changed) throw new GatehouseError('link-invalid')
+    return start(changed, visitor)
+  }
+
+  async function setPassword(
+    { account, password, proof, action }: NewPassword,
+    visitor: Visitor,
+  ): Promise<Account | undefined> {
+    const hashed = await passwords.hash(password, visitor.address)
+    const change = { password: hashed, proof, endsSessions: true }
+    const outcome = await store.setPassword(account.id, change, entryOf(account, action, visitor))
+    if (outcome !== 'set') return undefined
+    const changed = await store.findAccount(account.id)
+    return changed?.portal.password === hashed ? changed : undefined
+  }
+
+  async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
+    const token = parsePortalToken(text)
+    if (!token) return undefined
+    const { accountId, sessionId, digest } = token
+    const [account, session] = await Promise.all([
+      store.findAccount(accountId),
+      store.findPortalSession(accountId, sessionId),
+    ])
+    const now = clock()
+    if (!account || account.isDisabled || !session || !isSame(session.digest, digest)) return undefined
+    if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
+    if (now - session.seenAt >= seenStepMs) {
+      // By the way: it is not worth an answer's time, nor its failure.
+      store.seePortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
+    }
+    return { account, session }
+  }
+
+  async function confirm({ account }: Viewer, password: string, visitor: Visitor): Promise<void> {
+    await check.admit(account.email, visitor)
+    await check.verify(account, password, visitor)
+  }
+
+  async function changePassword(
+    viewer: Viewer,
+    { current, password }: { current: string; password: string },
+    visitor: Visitor,
+  ) {
+    assertGoodPassword(password)
+    await confirm(viewer, current, visitor)
+    const { account } = viewer
+    const { password: stored = '' } = account.portal
+    const proof = { kind: 'password', password: stored } as const
+    const changed = await setPassword({ account, password, proof, action: 'password-changed' }, visitor)
+    if (!changed) throw new GatehouseError('credentials-invalid')
+    return start(changed, visitor)
+  }
+
+  return {
+    signIn,
+    redeemSetupLink,
+    find,
+    confirm,
+    changePassword,
+    signOut: async ({ account, session }, visitor) => {
+      await store.endPortalSession(account.id, session.id, entryOf(account, 'signed-out', visitor))
+    },
+    signOutEverywhere: async ({ account }, visitor) => {
+      await store.endPortalSessions(account.id, entryOf(account, 'portal-sessions-ended', visitor))
+    },
+  }
+}
+
+interface NewPassword {
+  readonly account: Account
+  readonly password: string
+  readonly proof: PasswordProof
+  readonly action: 'password-set' | 'password-changed'
+}
+
+function isSame(stored: string | undefined, given: string | undefined): boolean {
+  if (stored === undefined || given === undefined || stored.length !== given.length) return false
+  return timingSafeEqual(Buffer.from(stored), Buffer.from(given))
+}

@@ -1,0 +1,30 @@
+import { parseTarget } from '../../routes/target.ts'
+import type { Review } from '../review.ts'
+import { reviewCertificates } from './upstreams.ts'
+
+/** The portal has a place of its own; the mail server is one that can be signed in to. */
+export function reviewPortal(review: Review): void {
+  if (review.isSound(['portal', 'path'])) {
+    const { path } = review.tree.portal
+    const isPlain = parseTarget(path)?.path === path
+    if (!isPlain) review.report(['portal', 'path'], 'must be a plain path without dot segments')
+    else if (isReserved(path)) {
+      review.report(['portal', 'path'], 'must not be at, above or below /api/v1 or /.well-known')
+    }
+  }
+  const { mail } = review.tree
+  if (!mail || !review.isSound(['mail'])) return
+  if (mail.password) review.secret(['mail', 'password'], mail.password)
+  if ((mail.username === undefined) !== (mail.password === undefined)) {
+    review.report(['mail'], 'username and password go together')
+  }
+  if (!/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
+    review.report(['mail', 'from'], 'must be an e-mail address such as gatehouse@example.com')
+  }
+  if (mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
+}
+
+function isReserved(path: string): boolean {
+  const isWithin = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
+  return ['/api/v1', '/.well-known'].some((own) => isWithin(path, own) || isWithin(own, path))
+}

@@ -1,0 +1,112 @@
+import type { FastifyRequest } from 'fastify'
+import { accountData, createdData } from '../../accounts/account-data.ts'
+import type { AccountInput } from '../../accounts/account-input.ts'
+import type { Acts } from '../../accounts/acts.ts'
+import type { AccountChanges } from '../../store/store.ts'
+import type { Operation } from '../operation.ts'
+import { account, accountChanges, createdAccount, newAccount, pageOf, searchQuery } from './schemas.ts'
+
+/** What an operation needs of its request. */
+export interface AdminParts {
+  /** What the Admin can do, under their name. */
+  actsOf(request: FastifyRequest): Acts
+  /** Whether new accounts get a set-up link. */
+  readonly hasPortal: boolean
+}
+
+/** Members of a page of a list, as their schema lets them through. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Account in a path. */
+export function idOf({ params }: FastifyRequest): string {
+  // The cast is sound: the path has this parameter. An `@` would make it an e-mail, which no URL should hold.
+  return (params as { readonly id: string }).id.replaceAll('@', '')
+}
+
+/** Operations on all accounts. */
+export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly Operation[] {
+  return [
+    {
+      id: 'listAccounts',
+      method: 'GET',
+      summary: 'Lists accounts, or searches them.',
+      description: 'In the order of an index. A page of a search may be short, and yet have a next one.',
+      query: searchQuery,
+      answers: { 200: { description: 'A page of accounts.', schema: pageOf(account) } },
+      problems: ['request-invalid'],
+      handler: async (request) => {
+        // The cast is sound: the schema has let nothing else through, and fills in the limit.
+        const { q = '', cursor, limit } = request.query as PageQuery & { readonly q?: string }
+        const page = await actsOf(request).search.page({ query: q, cursor, limit })
+        return { items: page.items.map(accountData), nextCursor: page.nextCursor ?? null }
+      },
+    },
+    {
+      id: 'createAccount',
+      method: 'POST',
+      summary: 'Makes an account with its keys, which are shown this once.',
+      body: newAccount,
+      answers: {
+        201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
+      },
+      problems: ['request-invalid', 'account-exists'],
+      handler: async (request, reply) => {
+        // The cast is sound: the schema has let nothing else through.
+        const { isVerified = false, ...input } = request.body as Omit<AccountInput, 'isVerified'> & {
+          readonly isVerified?: boolean
+        }
+        const { accounts, setupLinks } = actsOf(request)
+        const created = await accounts.create({ ...input, isVerified })
+        const { id } = created.account
+        const setupUrl = hasPortal ? (await setupLinks.create(id)).url : undefined
+        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
+        return createdData(created, setupUrl)
+      },
+    },
+  ]
+}
+
+/** Operations on one account. */
+export function accountOperations({ actsOf }: AdminParts): readonly Operation[] {
+  return [
+    {
+      id: 'getAccount',
+      method: 'GET',
+      summary: 'Shows an account.',
+      answers: { 200: { description: 'The account.', schema: account } },
+      problems: ['account-not-found'],
+      handler: async (request) => accountData(await actsOf(request).accounts.find(idOf(request))),
+    },
+    {
+      id: 'updateAccount',
+      method: 'PATCH',
+      summary: 'Changes an account.',
+      description: 'A new role ends its access tokens, disabling all its sessions.',
+      body: accountChanges,
+      answers: { 200: { description: 'The account as it is now.', schema: account } },
+      problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
+      handler: async (request) => {
+        // The cast is sound: the schema has let nothing else through.
+        const { disabled, ...changes } = request.body as Omit<AccountChanges, 'isDisabled'> & {
+          readonly disabled?: boolean
+        }
+        const given = { ...changes, ...(disabled !== undefined && { isDisabled: disabled }) }
+        return accountData(await actsOf(request).accounts.update(idOf(request), given))
+      },
+    },
+    {
+      id: 'deleteAccount',
+      method: 'DELETE',
+      summary: 'Removes an account; its keys, tokens and sessions end.',
+      answers: { 204: { description: 'It is gone.' } },
+      problems: ['account-not-found', 'own-account'],
+      handler: async (request, reply) => {
+        await actsOf(request).accounts.remove(idOf(request))
+        reply.code(204)
+      },
+    },
+  ]
+}

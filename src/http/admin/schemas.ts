@@ -1,0 +1,99 @@
+import { graceSecondsMax } from '../../accounts/account-keys.ts'
+import { pageLimitMax } from '../../accounts/account-search.ts'
+import { auditActions } from '../../store/audit.ts'
+import type { JsonSchema } from '../operation.ts'
+
+/** What the admin API takes and answers. What a text may hold is checked where accounts are made. */
+
+const text = { type: 'string' } as const
+const time = { type: 'string', format: 'date-time' } as const
+const flag = { type: 'boolean' } as const
+const count = { type: 'integer', minimum: 0 } as const
+const textOrNull = { type: ['string', 'null'] } as const
+
+/** An object that has all of these members and no other, but for those that may be missing. */
+export function object(properties: Readonly<Record<string, JsonSchema>>, missing: readonly string[] = []) {
+  const required = Object.keys(properties).filter((name) => !missing.includes(name))
+  return { type: 'object', properties, required, additionalProperties: false } as const
+}
+
+const profile = { email: text, firstName: text, lastName: text, role: text, isVerified: flag }
+
+export const account = object({ id: text, ...profile, disabled: flag, createdAt: time })
+
+export const newAccount = object(profile, ['isVerified'])
+
+export const createdAccount = object(
+  { id: text, ...profile, secretKey: text, apiKey: text, setupUrl: { type: 'string', format: 'uri' } },
+  ['setupUrl'],
+)
+
+export const accountChanges = {
+  ...object({ ...profile, disabled: flag }, Object.keys({ ...profile, disabled: flag })),
+  minProperties: 1,
+}
+
+export const session = object({
+  ...{ id: text, createdAt: time, refreshedAt: time, expiresAt: time },
+  ...{ refreshes: count, address: text, client: text },
+})
+
+export const auditEntry = object({
+  id: text,
+  at: time,
+  channel: { enum: ['portal', 'api', 'cli', 'system'] },
+  actor: text,
+  actorId: textOrNull,
+  address: textOrNull,
+  action: { enum: auditActions },
+  target: textOrNull,
+  targetId: textOrNull,
+  details: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+})
+
+export function pageOf(items: JsonSchema): JsonSchema {
+  return object({ items: { type: 'array', items }, nextCursor: textOrNull })
+}
+
+const page = {
+  limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
+  cursor: { type: 'string', description: 'nextCursor of the page before.' },
+}
+
+function query(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return object(properties, Object.keys(properties))
+}
+
+export const pageQuery = query(page)
+
+export const searchQuery = query({
+  ...page,
+  q: { type: 'string', description: 'Words that begin the e-mail or a name, or an ID.' },
+})
+
+export const sessionsQuery = query({
+  session: { type: 'string', description: 'Only this session.' },
+})
+
+export const auditQuery = query({
+  ...page,
+  format: { enum: ['csv', 'jsonl'], description: 'The whole log, as a file.' },
+})
+
+export const secretKeyReset = object(
+  {
+    graceSeconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: graceSecondsMax,
+      default: 0,
+      description: 'How long the old key works on; 0 ends it, its sessions and access tokens now.',
+    },
+  },
+  ['graceSeconds'],
+)
+
+export const nothing = object({})
+
+export const secretKey = object({ secretKey: text })
+export const apiKey = object({ apiKey: text })

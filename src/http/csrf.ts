@@ -1,0 +1,42 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { GatehouseError } from '../errors.ts'
+
+/** Name of the hidden field that every form carries. */
+export const csrfField = 'csrf'
+
+/**
+ * What a form must carry: derived from the token of a cookie, which no page and no other site knows, and good
+ * as long as it is.
+ */
+export function csrfTokenOf(cookieToken: string): string {
+  return hash('sha256', `csrf ${cookieToken}`, 'base64url')
+}
+
+/** @throws GatehouseError `cross-site-request` where the form does not carry the token of the cookie */
+export function assertCsrfToken(cookieToken: string | undefined, given: string | undefined): void {
+  const expected = Buffer.from(csrfTokenOf(cookieToken ?? ''))
+  const bytes = Buffer.from(given ?? '')
+  if (cookieToken === undefined || bytes.length !== expected.length || !timingSafeEqual(bytes, expected)) {
+    throw new GatehouseError('cross-site-request')
+  }
+}
+
+/**
+ * To be called before anything that changes something, signed in or not: a browser tells of which page a
+ * request is (Sec-Fetch-Site, else Origin), and only a page of ours may make it. Over plain HTTP it tells
+ * neither of a page without Referer, as ours are (`Origin: null`): then the token of the form decides, with
+ * the cookie it is derived from, which no other site can have sent.
+ * @throws GatehouseError `cross-site-request`
+ */
+export function assertOwnOrigin({ headers }: FastifyRequest, publicOrigin: string): void {
+  const { 'sec-fetch-site': site, origin, host } = headers
+  if (site !== undefined) {
+    if (site === 'same-origin') return
+    throw new GatehouseError('cross-site-request')
+  }
+  if (origin === undefined || origin === 'null' || origin === publicOrigin) return
+  // The name it was called by is as good as the published one: a page cannot choose either header.
+  if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
+  throw new GatehouseError('cross-site-request')
+}

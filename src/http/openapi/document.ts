@@ -1,0 +1,99 @@
+import type { AnswerDoc, JsonSchema, OperationDoc } from '../operation.ts'
+import { headersOf, problemAnswers, problemSchema } from './problems.ts'
+
+export interface DocumentOptions {
+  readonly version: string
+  readonly publicOrigin: string
+  /** By path, with `:id` where it has parameters. */
+  readonly operations: Readonly<Record<string, readonly OperationDoc[]>>
+  /** Where the portal is; undefined = there is none. */
+  readonly portalPath: string | undefined
+}
+
+/** The OpenAPI 3.1 document, from the descriptions that requests are checked against. */
+export function createDocument({ version, publicOrigin, operations, portalPath }: DocumentOptions): object {
+  const paths = Object.entries(operations).map(([path, ofPath]) => [
+    path.replaceAll(/:(\w+)/g, '{$1}'),
+    pathItem(path, ofPath),
+  ])
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Gatehouse',
+      version,
+      description: 'The endpoints of the gateway itself; every other path is proxied.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicOrigin }],
+    paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
+    components: {
+      schemas: { Problem: problemSchema },
+      securitySchemes: {
+        secretKey: { type: 'apiKey', in: 'header', name: 'SecretKey' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+  }
+}
+
+function pathItem(path: string, operations: readonly OperationDoc[]): object {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...Object.fromEntries(
+      operations.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
+    ),
+  }
+}
+
+function describe(operation: OperationDoc): object {
+  const { id, summary, description, security, query, body, isBodyOptional = false, answers } = operation
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    security: security === 'admin' ? [{ secretKey: [] }, { bearer: [] }] : [],
+    ...(query && { parameters: parametersOf(query) }),
+    ...(body && {
+      requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
+    }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])),
+      ...problemAnswers(operation),
+    },
+  }
+}
+
+/** @param query an object schema; each member is a parameter */
+function parametersOf(query: JsonSchema): readonly object[] {
+  // The cast is sound: queries are made by object() in admin/schemas.ts.
+  const properties = query.properties as Readonly<Record<string, JsonSchema>>
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: false },
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+function answerOf({ description, schema, alternatives = [], headers }: AnswerDoc): object {
+  const others = alternatives.map((type) => [type, { schema: { type: 'string' } }])
+  return {
+    description,
+    ...(headers && { headers: headersOf(headers) }),
+    ...(schema && { content: { 'application/json': { schema }, ...Object.fromEntries(others) } }),
+  }
+}
+
+/** Pages for people: what is below is theirs, and may change. */
+const portalItem = {
+  get: {
+    operationId: 'getPortal',
+    summary: 'The portal: pages where people sign in, see and reset their keys, and Admins see to accounts.',
+    security: [],
+    responses: {
+      200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+      303: { description: 'To where it goes on.', headers: headersOf(['Location']) },
+    },
+  },
+}

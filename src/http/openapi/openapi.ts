@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { openApiPath } from '../own-paths.ts'
+import { ownRoute } from '../own-route.ts'
+import { createDocument, type DocumentOptions } from './document.ts'
+
+/** How long the document may be kept without asking: it changes with the version alone. */
+const maxAgeS = 300
+
+/** The OpenAPI document of the endpoints of the gateway itself. */
+export function registerOpenApi(app: FastifyInstance, options: DocumentOptions): void {
+  const body = JSON.stringify(createDocument(options))
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+  ownRoute(app, {
+    path: openApiPath,
+    methods: ['GET', 'HEAD'],
+    handler: async (request, reply) => {
+      reply.headers({ 'Cache-Control': `public, max-age=${maxAgeS}`, ETag: etag })
+      if (isKnown(request.headers['if-none-match'], etag)) {
+        reply.code(304)
+        return undefined
+      }
+      reply.type('application/json; charset=utf-8')
+      return body
+    },
+  })
+}
+
+/** Whether If-None-Match names it (RFC 9110 13.1.2). */
+function isKnown(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false
+  return condition.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
+}

@@ -1,0 +1,70 @@
+import { METHODS } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Code, GatehouseError } from '../errors.ts'
+
+/** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What an operation takes and answers: what comes is checked against it, and the OpenAPI document is made from it. */
+export interface OperationDoc {
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly summary: string
+  readonly description?: string
+  /** Who may call it; default: anybody. */
+  readonly security?: 'admin' | 'none'
+  /** An object whose members are the parameters of the query. */
+  readonly query?: JsonSchema
+  readonly body?: JsonSchema
+  /** Whether there may be no body at all. */
+  readonly isBodyOptional?: boolean
+  readonly answers: Readonly<Record<number, AnswerDoc>>
+  /** Errors of its own, beside those that any operation may answer. */
+  readonly problems: readonly Code[]
+}
+
+export interface AnswerDoc {
+  readonly description: string
+  /** Of a JSON body; undefined = none. */
+  readonly schema?: JsonSchema
+  /** Other media types that it may come in. */
+  readonly alternatives?: readonly string[]
+  readonly headers?: readonly string[]
+}
+
+export interface Operation extends OperationDoc {
+  readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+}
+
+type Admit = (request: FastifyRequest) => Promise<void>
+
+/**
+ * Registers the operations of a path of the gateway itself: it owns the path for every method.
+ * @param admit decides who may call, before a byte of the body is read
+ */
+export function ownOperations(
+  app: FastifyInstance,
+  path: string,
+  { operations, admit }: { readonly operations: readonly Operation[]; readonly admit: Admit },
+): void {
+  const allow = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  for (const { method, query, body, isBodyOptional, handler } of operations) {
+    app.route({
+      url: path,
+      method: method === 'GET' ? ['GET', 'HEAD'] : method,
+      onRequest: admit,
+      preValidation: (request, _reply, done) => {
+        if (isBodyOptional) request.body ??= {}
+        done()
+      },
+      schema: { ...(query && { querystring: query }), ...(body && { body }) },
+      handler,
+    })
+  }
+  app.route({
+    url: path,
+    method: METHODS.filter((method) => !allow.includes(method)),
+    onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
+    handler: async () => undefined,
+  })
+}

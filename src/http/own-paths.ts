@@ -1,0 +1,64 @@
+import { accountPaths } from './accounts.ts'
+import { jwksPath } from './jwks.ts'
+
+/** Paths that are the gateway's for every method, and win over any route. */
+export interface OwnPaths {
+  has(path: string): boolean
+  /** What a path takes; undefined where the portal decides. */
+  methodsOf(path: string): readonly string[] | undefined
+}
+
+/** Whether there is a portal, and where. */
+interface PortalPlace {
+  readonly enabled: boolean
+  readonly path: string
+}
+
+export const openApiPath = '/api/v1/openapi.json'
+
+/** Paths of the admin API, as they are registered. */
+export const adminPaths = {
+  accounts: '/api/v1/admin/accounts',
+  account: '/api/v1/admin/accounts/:id',
+  secretKey: '/api/v1/admin/accounts/:id/secret-key',
+  apiKey: '/api/v1/admin/accounts/:id/api-key',
+  sessions: '/api/v1/admin/accounts/:id/sessions',
+  audit: '/api/v1/admin/audit',
+} as const
+
+const reading = ['GET', 'HEAD']
+const exact: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...Object.values(accountPaths).map((path) => [path, ['POST']] as const),
+  [jwksPath, reading],
+  [openApiPath, reading],
+])
+const adminPrefix = '/api/v1/admin/'
+const adminMethods: Readonly<Record<keyof typeof adminPaths, readonly string[]>> = {
+  accounts: [...reading, 'POST'],
+  account: [...reading, 'PATCH', 'DELETE'],
+  secretKey: ['POST'],
+  apiKey: ['POST'],
+  sessions: [...reading, 'DELETE'],
+  audit: reading,
+}
+// The cast is sound: both have the same names.
+const adminPatterns = (Object.keys(adminPaths) as (keyof typeof adminPaths)[]).map((name) => ({
+  pattern: new RegExp(`^${adminPaths[name].replaceAll(/:\w+/g, '[^/]+')}$`),
+  methods: adminMethods[name],
+}))
+
+export function createOwnPaths({ enabled, path: portalPath }: PortalPlace): OwnPaths {
+  const portalPrefix = `${portalPath}/`
+
+  function methodsOf(path: string): readonly string[] | undefined {
+    const known = exact.get(path)
+    if (known || !path.startsWith(adminPrefix)) return known
+    return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
+  }
+
+  return {
+    methodsOf,
+    has: (path) =>
+      methodsOf(path) !== undefined || (enabled && (path === portalPath || path.startsWith(portalPrefix))),
+  }
+}

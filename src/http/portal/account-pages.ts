@@ -1,0 +1,131 @@
+import { GatehouseError } from '../../errors.ts'
+import { deleteAccountPage } from '../../portal/account.ts'
+import type { KeyName } from '../../portal/code.ts'
+import type { Account, AccountChanges } from '../../store/store.ts'
+import { profileOf, showAccount } from './account.ts'
+import { type Answer, goTo } from './answer.ts'
+import { graceSecondsOf } from './integration-pages.ts'
+import type { NoticeName } from './notices.ts'
+import { type Pages, type PortalPage, paramOf } from './pages.ts'
+import { refusalOf, wrongField } from './refusal.ts'
+import type { SignedInVisit } from './visit.ts'
+
+type Work = (visit: SignedInVisit, account: Account) => Promise<Answer>
+
+/** One account and everything an Admin can do to it. */
+export const accountPages: Pages = () => [
+  {
+    path: '/accounts/:id',
+    access: 'admin',
+    get: withAccount((visit, account) => showAccount(visit, account)),
+  },
+  act('update', update),
+  act('verify', change({ isVerified: true }, 'account-verified')),
+  act('unverify', change({ isVerified: false }, 'account-unverified')),
+  act('disable', change({ isDisabled: true }, 'account-disabled')),
+  act('enable', change({ isDisabled: false }, 'account-enabled')),
+  act('set-up-link', makeLink),
+  act('reset-secret', (visit, account) => resetKey(visit, account, 'secretKey')),
+  act('reset-api-key', (visit, account) => resetKey(visit, account, 'apiKey')),
+  act('end-overlap', endOverlap),
+  act('end', async ({ acts, form }, { id }) => {
+    const hasEnded = await acts.sessions.end(id, form('session'))
+    return goTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
+  }),
+  act('end-all', async ({ acts }, { id }) => {
+    await acts.sessions.endAll(id)
+    return goTo(`/accounts/${id}`, 'sessions-ended')
+  }),
+  act('end-portal', async ({ acts, form }, { id }) => {
+    const hasEnded = await acts.sessions.endPortal(id, form('session'))
+    return goTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
+  }),
+  act('end-all-portal', async ({ acts }, { id }) => {
+    await acts.sessions.endAllPortal(id)
+    return goTo(`/accounts/${id}`, 'sessions-ended')
+  }),
+  {
+    path: '/accounts/:id/delete',
+    access: 'admin',
+    get: withAccount(async (visit, account) => visit.show((frame) => deleteAccountPage(frame, account))),
+    post: withAccount(remove),
+  },
+]
+
+/** A form that is refused for anything shows the account, and why. */
+function act(name: string, work: Work): PortalPage {
+  const post = withAccount(async (visit, account) => {
+    try {
+      return await work(visit, account)
+    } catch (error) {
+      const refusal = refusalOf(error, {})
+      const problem = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
+      return showAccount(visit, account, { problem }, refusal)
+    }
+  })
+  return { path: `/accounts/:id/${name}`, access: 'admin', post }
+}
+
+function withAccount(work: Work): (visit: SignedInVisit) => Promise<Answer> {
+  return async (visit) => {
+    const id = paramOf(visit, 'id')
+    // An e-mail would find it too, but has no place in a URL.
+    if (id.includes('@')) throw new GatehouseError('account-not-found')
+    return work(visit, await visit.acts.accounts.find(id))
+  }
+}
+
+async function update(visit: SignedInVisit, account: Account): Promise<Answer> {
+  const values = profileOf(visit.form)
+  try {
+    await visit.acts.accounts.update(account.id, values)
+  } catch (error) {
+    const refusal = refusalOf(error, values)
+    return showAccount(visit, account, { state: refusal.state }, refusal)
+  }
+  return goTo(`/accounts/${account.id}`, 'account-saved')
+}
+
+function change(changes: AccountChanges, notice: NoticeName): Work {
+  return async ({ acts }, { id }) => {
+    await acts.accounts.update(id, changes)
+    return goTo(`/accounts/${id}`, notice)
+  }
+}
+
+async function makeLink(visit: SignedInVisit, account: Account): Promise<Answer> {
+  const link = await visit.acts.setupLinks.create(account.id)
+  return showAccount(visit, account, { handout: { kind: 'link', link } })
+}
+
+async function resetKey(visit: SignedInVisit, account: Account, name: KeyName): Promise<Answer> {
+  const { acts, form } = visit
+  const { id } = account
+  const status = await acts.keys.status(id)
+  if (form('replaces') !== String(status[name].createdAt)) return goTo(`/accounts/${id}`, 'key-replaced')
+  const key =
+    name === 'apiKey'
+      ? await acts.keys.resetApiKey(id)
+      : await acts.keys.resetSecretKey(id, graceSecondsOf(form))
+  return showAccount(visit, account, { handout: { kind: 'key', name, key } })
+}
+
+async function endOverlap({ acts }: SignedInVisit, { id }: Account): Promise<Answer> {
+  const hasEnded = await acts.keys.endOverlap(id)
+  return goTo(`/accounts/${id}`, hasEnded ? 'overlap-ended' : 'overlap-over')
+}
+
+async function remove(visit: SignedInVisit, account: Account): Promise<Answer> {
+  const { acts, form } = visit
+  const confirmation = form('confirmation').trim()
+  try {
+    if (confirmation.toLowerCase() !== account.email.toLowerCase()) {
+      throw wrongField('confirmation', 'This is not the e-mail of the account.')
+    }
+    await acts.accounts.remove(account.id)
+  } catch (error) {
+    const refusal = refusalOf(error, { confirmation })
+    return visit.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
+  }
+  return goTo('/accounts', 'account-deleted')
+}

@@ -1,0 +1,75 @@
+import type { FastifyReply } from 'fastify'
+import type { Html } from '../../portal/html.ts'
+import type { NoticeName } from './notices.ts'
+
+/** What a page of the portal answers. */
+export type Answer =
+  | PageAnswer
+  /** To another page of the portal, by GET (RFC 9110 15.4.4); `to` is below it. */
+  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
+  | { readonly kind: 'data'; readonly data: unknown }
+  | {
+      readonly kind: 'file'
+      readonly name: string
+      readonly type: string
+      readonly chunks: AsyncGenerator<string>
+    }
+
+export interface PageAnswer {
+  readonly kind: 'page'
+  /** Of its style and script. */
+  readonly nonce: string
+  readonly html: Html
+  readonly status: number
+  readonly headers: Headers
+}
+
+type Headers = Readonly<Record<string, string>>
+
+export function goTo(to: string, notice?: NoticeName): Answer {
+  return { kind: 'redirect', to, notice }
+}
+
+/** What every answer of the portal carries: nobody keeps it, frames it, or learns where it led. */
+const safeHeaders: Headers = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy':
+    'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
+}
+
+export function setSafeHeaders(reply: FastifyReply): void {
+  reply.headers(safeHeaders)
+}
+
+export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: PageAnswer): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      ...headers,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': pagePolicy(nonce),
+    })
+    .send(html.text)
+}
+
+/**
+ * Only style and script that carry the nonce of this very answer: other paths of the same origin belong to
+ * backends, and what they serve is not ours to run.
+ */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}

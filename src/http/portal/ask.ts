@@ -1,0 +1,61 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+export interface GatewayRequest {
+  readonly method: string
+  readonly path: string
+  /** undefined = that of the gateway. */
+  readonly host: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface GatewayAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  /** Whether the body went on. */
+  readonly isCut: boolean
+}
+
+const bodyBytesMax = 65_536
+const timeoutMs = 10_000
+
+/** Sends one request to this gateway, and reads the beginning of what it answers. */
+export function ask(
+  gatewayUrl: string,
+  { method, path, host, headers, body }: GatewayRequest,
+): Promise<GatewayAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<GatewayAnswer>()
+  const url = new URL(gatewayUrl)
+  const options = {
+    ...{ method, path, hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port },
+    headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
+    signal: AbortSignal.timeout(timeoutMs),
+    agent: false,
+    // Its certificate is for the name that clients call, and this is its own listener on this machine.
+    rejectUnauthorized: false,
+  }
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp
+  const call = send(options, (response) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const finish = (isCut: boolean) => {
+      const text = Buffer.concat(chunks).toString('utf8')
+      const { statusCode = 0, headers: answered } = response
+      resolve({ status: statusCode, contentType: answered['content-type'] ?? '', body: text, isCut })
+    }
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length < bodyBytesMax) return
+      finish(true)
+      response.destroy()
+    })
+    response.on('end', () => finish(false))
+    response.on('error', reject)
+  })
+  call.on('error', reject)
+  call.end(body)
+  return promise
+}

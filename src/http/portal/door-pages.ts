@@ -1,0 +1,112 @@
+import { setupPage, signInPage, verifyEmailPage } from '../../portal/door.ts'
+import { emptyForm } from '../../portal/frame.ts'
+import { type Answer, goTo } from './answer.ts'
+import { type Pages, queryOf } from './pages.ts'
+import { refusalOf, wrongField } from './refusal.ts'
+import type { SignedInVisit, Visit } from './visit.ts'
+
+/** Where somebody who is signed in begins. */
+const start = '/integration'
+
+/** Getting in and out. */
+export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
+  async function begin({ viewer }: Visit): Promise<Answer> {
+    return goTo(viewer ? start : '/sign-in')
+  }
+
+  async function showSignIn(visit: Visit): Promise<Answer> {
+    const next = safeNext(queryOf(visit)('next'))
+    if (visit.viewer) return goTo(next || start)
+    return visit.show((frame) => signInPage(frame, { ...emptyForm, next }))
+  }
+
+  async function enter(visit: Visit): Promise<Answer> {
+    const { form, visitor, reply } = visit
+    const next = safeNext(form('next'))
+    const email = form('email').trim()
+    try {
+      cookie.set(reply, await signIn.signIn({ email, password: form('password') }, visitor))
+    } catch (error) {
+      const refusal = refusalOf(error, { email }, signInWords)
+      return visit.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+    }
+    return goTo(next || start)
+  }
+
+  async function choosePassword(visit: Visit): Promise<Answer> {
+    const { form, visitor, reply } = visit
+    try {
+      assertSameTwice(visit)
+      const token = tokenOf(form('token'))
+      cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
+    } catch (error) {
+      const refusal = refusalOf(error, { token: form('token') })
+      return visit.show((frame) => setupPage(frame, refusal.state), refusal)
+    }
+    return goTo(start, 'welcome')
+  }
+
+  async function verifyEmail(visit: Visit): Promise<Answer> {
+    const { form, visitor } = visit
+    try {
+      await emailVerification.verify(tokenOf(form('token')), visitor)
+    } catch (error) {
+      const refusal = refusalOf(error, { token: form('token') })
+      return visit.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
+    }
+    return goTo(visit.viewer ? '/profile' : '/sign-in', 'email-verified')
+  }
+
+  async function signOut({ viewer, visitor, reply }: SignedInVisit): Promise<Answer> {
+    await signIn.signOut(viewer, visitor)
+    cookie.clear(reply)
+    return goTo('/sign-in', 'signed-out')
+  }
+
+  async function signOutEverywhere({ viewer, visitor, reply }: SignedInVisit): Promise<Answer> {
+    await signIn.signOutEverywhere(viewer, visitor)
+    cookie.clear(reply)
+    return goTo('/sign-in', 'signed-out-everywhere')
+  }
+
+  return [
+    { path: '', access: 'anyone', get: begin },
+    { path: '/', access: 'anyone', get: begin },
+    { path: '/sign-in', access: 'anyone', get: showSignIn, post: enter },
+    {
+      path: '/setup',
+      access: 'anyone',
+      get: async (visit) => visit.show((frame) => setupPage(frame, emptyForm)),
+      post: choosePassword,
+    },
+    {
+      path: '/verify',
+      access: 'anyone',
+      get: async (visit) => visit.show((frame) => verifyEmailPage(frame, emptyForm)),
+      post: verifyEmail,
+    },
+    { path: '/sign-out', access: 'viewer', post: signOut },
+    { path: '/sign-out-everywhere', access: 'viewer', post: signOutEverywhere },
+  ]
+}
+
+const signInWords: Readonly<Record<string, string>> = {
+  'credentials-invalid': 'E-mail and password do not match.',
+  'account-disabled': 'This account is disabled. Ask an administrator.',
+  'too-many-failures': 'Too many attempts.',
+}
+
+/** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
+export function assertSameTwice({ form }: Visit): void {
+  if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same.')
+}
+
+/** Of a whole link what is behind its #. */
+function tokenOf(typed: string): string {
+  return typed.slice(typed.lastIndexOf('#') + 1).trim()
+}
+
+/** A page of the portal to go on with; empty for whatever else. */
+function safeNext(next: string): string {
+  return /^(?!.*\/\/)\/[\w/?=&%.~+-]*$/.test(next) && next.length <= 500 ? next : ''
+}

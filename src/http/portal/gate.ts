@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Viewer } from '../../auth/sign-in.ts'
+import { GatehouseError } from '../../errors.ts'
+import { html } from '../../portal/html.ts'
+import { assertOwnOrigin } from '../csrf.ts'
+import { prepareEarlyAnswer } from '../problem.ts'
+import { visitorOf } from '../visitor.ts'
+import { sendPage } from './answer.ts'
+import { methodsOf, type PortalPage } from './pages.ts'
+import { adminRole, type VisitParts } from './visit.ts'
+
+const key = Symbol('viewer')
+
+/** Who was found to be signed in. */
+export function viewerOf(request: FastifyRequest): Viewer | undefined {
+  // The cast is sound: admitting alone writes this key.
+  return (request as { [key]?: Viewer | undefined })[key]
+}
+
+export function isPost({ method }: FastifyRequest): boolean {
+  return method === 'POST'
+}
+
+/** Whether it is a person who looks, rather than a script. */
+export function wantsHtml({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
+/**
+ * Decides all that can be decided before a byte of the body is read.
+ * @returns the reply where it has been answered
+ * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`
+ */
+export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'notices'>) {
+  const { path: base, cookie, signIn, publicOrigin } = options
+
+  async function findViewer(request: FastifyRequest, reply: FastifyReply): Promise<Viewer | undefined> {
+    const token = cookie.read(request)
+    if (token === undefined) return undefined
+    const viewer = await signIn.find(token, visitorOf(request))
+    Object.assign(request, { [key]: viewer })
+    if (!viewer) {
+      cookie.clear(reply)
+      if (wantsHtml(request) && !isPost(request)) notices.leave(reply, 'session-over')
+    }
+    return viewer
+  }
+
+  function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (!wantsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
+    if (isLinkFromElsewhere(request)) return leadOn(request, reply)
+    if (isPost(request) && cookie.read(request) !== undefined) notices.leave(reply, 'session-over')
+    const next = isPost(request) ? '' : request.url.slice(base.length)
+    const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`
+    prepareEarlyAnswer(request.raw, reply.raw)
+    return reply.redirect(`${base}/sign-in${query}`, 303)
+  }
+
+  return async function admit(
+    page: PortalPage,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> {
+    const methods = methodsOf(page)
+    if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
+    if (isPost(request)) assertOwnOrigin(request, publicOrigin)
+    const viewer = await findViewer(request, reply)
+    if (page.access === 'anyone') return undefined
+    if (!viewer) return askToSignIn(request, reply)
+    if (page.access === 'admin' && viewer.account.role !== adminRole)
+      throw new GatehouseError('role-forbidden')
+    return undefined
+  }
+
+  /** Of a link on another site the browser keeps the cookie back: a page of ours that leads on brings it. */
+  function isLinkFromElsewhere(request: FastifyRequest): boolean {
+    const site = request.headers['sec-fetch-site']
+    return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)
+  }
+}
+
+function leadOn({ url }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
+  return sendPage(reply, { kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
+}

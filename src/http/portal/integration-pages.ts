@@ -1,0 +1,130 @@
+import type { KeyName } from '../../portal/code.ts'
+import type { FormState } from '../../portal/frame.ts'
+import { type IntegrationView, integrationPage, type KeyForm } from '../../portal/integration.ts'
+import { usageText } from '../../portal/key-card.ts'
+import { type Answer, goTo } from './answer.ts'
+import { confirmPassword } from './confirm.ts'
+import { wantsHtml } from './gate.ts'
+import type { Pages, PortalPage } from './pages.ts'
+import { refusalOf, wrongField } from './refusal.ts'
+import { callableRoutes, createTryIt } from './try-it.ts'
+import type { SignedInVisit } from './visit.ts'
+
+/** The two keys of one's own account, and how to call with them. */
+export const integrationPages: Pages = (options) => {
+  const { signIn, publicOrigin, routes, clock } = options
+  const tryRoute = createTryIt(options)
+
+  async function show(
+    visit: SignedInVisit,
+    more: Partial<IntegrationView> = {},
+    refusal: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<Answer> {
+    const { account } = visit.viewer
+    const keys = await visit.acts.keys.status(account.id)
+    const callable = callableRoutes(routes, account)
+    const { baseUrl, path } = placeOf(callable[0])
+    const view: IntegrationView = {
+      ...{ accountId: account.id, keys, snippets: { baseUrl, path } },
+      tryIt: { routes: callable, chosen: undefined, tried: undefined },
+      ...more,
+    }
+    const { status = 200, headers = {} } = refusal
+    return visit.show((frame) => integrationPage(frame, view), { status, headers })
+  }
+
+  /** Where a route is called, for lines to paste. */
+  function placeOf(route: { readonly path: string; readonly host: string | undefined } | undefined) {
+    const { protocol, port } = new URL(publicOrigin)
+    const host = route?.host
+    const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
+    return { baseUrl, path: route?.path ?? '/' }
+  }
+
+  async function reveal(visit: SignedInVisit, kind: KeyName): Promise<Answer> {
+    const { acts, viewer } = visit
+    try {
+      await confirmPassword(visit, signIn)
+      const key = await acts.keys.reveal(viewer.account.id, kind)
+      if (key === undefined) throw wrongField('password', 'No copy of this key is kept.')
+      return wantsHtml(visit.request)
+        ? show(visit, { shown: { kind, key } })
+        : { kind: 'data', data: { key } }
+    } catch (error) {
+      if (!wantsHtml(visit.request)) throw error
+      return refuse(visit, { kind, form: 'reveal', values: {} }, error)
+    }
+  }
+
+  async function reset(visit: SignedInVisit, kind: KeyName): Promise<Answer> {
+    const { acts, viewer, form } = visit
+    const { id } = viewer.account
+    const values = { graceSeconds: form('graceSeconds') }
+    try {
+      await confirmPassword(visit, signIn)
+      const status = await acts.keys.status(id)
+      // The form of a page that is sent again must not reset what it has made.
+      if (form('replaces') !== String(status[kind].createdAt)) return goTo('/integration', 'key-replaced')
+      const key = await resetKey(visit, kind)
+      return show(visit, { shown: { kind, key } })
+    } catch (error) {
+      return refuse(visit, { kind, form: 'reset', values }, error)
+    }
+  }
+
+  function refuse(
+    visit: SignedInVisit,
+    { kind, form, values }: { kind: KeyName; form: KeyForm; values: FormState['values'] },
+    error: unknown,
+  ): Promise<Answer> {
+    const refusal = refusalOf(error, values)
+    return show(visit, { refused: { kind, form, state: refusal.state } }, refusal)
+  }
+
+  async function endOverlap({ acts, viewer }: SignedInVisit): Promise<Answer> {
+    const hasEnded = await acts.keys.endOverlap(viewer.account.id)
+    return goTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
+  }
+
+  /** What the page shows of an overlap, as time goes on. */
+  async function tellUsage({ acts, viewer }: SignedInVisit): Promise<Answer> {
+    const { previousSecretKey: previous, secretKey } = await acts.keys.status(viewer.account.id)
+    const text = previous
+      ? usageText({ ...previous, since: secretKey.createdAt }, clock())
+      : 'It has ended: only the new secret works.'
+    return { kind: 'data', data: { isOver: !previous, text } }
+  }
+
+  async function tryIt(visit: SignedInVisit): Promise<Answer> {
+    const callable = callableRoutes(routes, visit.viewer.account)
+    const chosen = callable.find(({ name }) => name === visit.form('route'))
+    const tried = chosen && (await tryRoute(chosen, visit))
+    return show(visit, { tryIt: { routes: callable, chosen: chosen?.name, tried } })
+  }
+
+  const ofKey = (kind: KeyName, path: string): readonly PortalPage[] => [
+    { path: `${path}/reveal`, access: 'viewer', post: (visit) => reveal(visit, kind) },
+    { path: `${path}/reset`, access: 'viewer', post: (visit) => reset(visit, kind) },
+  ]
+  return [
+    { path: '/integration', access: 'viewer', get: (visit) => show(visit) },
+    ...ofKey('secretKey', '/integration/secret-key'),
+    ...ofKey('apiKey', '/integration/api-key'),
+    { path: '/integration/secret-key/end-overlap', access: 'viewer', post: endOverlap },
+    { path: '/integration/usage', access: 'viewer', get: tellUsage },
+    { path: '/integration/try', access: 'viewer', post: tryIt },
+  ]
+}
+
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
+function resetKey({ acts, viewer, form }: SignedInVisit, kind: KeyName): Promise<string> {
+  const { id } = viewer.account
+  return kind === 'apiKey' ? acts.keys.resetApiKey(id) : acts.keys.resetSecretKey(id, graceSecondsOf(form))
+}
+
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) where nothing was chosen */
+export function graceSecondsOf(form: SignedInVisit['form']): number {
+  const text = form('graceSeconds')
+  if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works.')
+  return Number(text)
+}

@@ -1,0 +1,46 @@
+import type { Answer } from './answer.ts'
+import type { PortalOptions } from './options.ts'
+import type { SignedInVisit, Visit } from './visit.ts'
+
+/** What stands at one path of the portal: for anyone, for whoever is signed in, or for Admins alone. */
+export type PortalPage = AnyonesPage | SignedInPage
+
+interface PageOptions {
+  /** Below the portal. */
+  readonly path: string
+  /** Largest form, in bytes. Default: 64 KiB. */
+  readonly bytesMax?: number
+}
+
+interface AnyonesPage extends PageOptions {
+  readonly access: 'anyone'
+  readonly get?: (visit: Visit) => Promise<Answer>
+  readonly post?: (visit: Visit) => Promise<Answer>
+}
+
+interface SignedInPage extends PageOptions {
+  readonly access: 'viewer' | 'admin'
+  readonly get?: (visit: SignedInVisit) => Promise<Answer>
+  readonly post?: (visit: SignedInVisit) => Promise<Answer>
+}
+
+/** Makes the pages of one part of the portal. */
+export type Pages = (options: PortalOptions) => readonly PortalPage[]
+
+/** The methods that a page takes. */
+export function methodsOf({ get, post }: PortalPage): readonly string[] {
+  return [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]
+}
+
+/** A member of the query; of one that comes twice the first counts. */
+export function queryOf({ request }: Visit): (name: string) => string {
+  const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+  return (name) => query.get(name) ?? ''
+}
+
+/** A part of the path, such as an ID. */
+export function paramOf({ request }: Visit, name: string): string {
+  const { params } = request
+  const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
+  return typeof value === 'string' ? value : ''
+}

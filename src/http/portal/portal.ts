@@ -1,0 +1,81 @@
+import { METHODS } from 'node:http'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { GatehouseError } from '../../errors.ts'
+import { assertCsrfToken, csrfField, csrfTokenOf } from '../csrf.ts'
+import { jsonBytesMax } from '../json-body.ts'
+import { accountPages } from './account-pages.ts'
+import { accountsPages } from './accounts-pages.ts'
+import { type Answer, setSafeHeaders } from './answer.ts'
+import { readAssets } from './assets.ts'
+import { auditPages } from './audit-pages.ts'
+import { doorPages } from './door-pages.ts'
+import { acceptFormsOnly } from './form-body.ts'
+import { createGate, isPost, viewerOf } from './gate.ts'
+import { integrationPages } from './integration-pages.ts'
+import { createNotices } from './notices.ts'
+import type { PortalOptions } from './options.ts'
+import type { Pages, PortalPage } from './pages.ts'
+import { profilePages } from './profile-pages.ts'
+import { sendAnswer, sendAsset, sendError } from './send.ts'
+import { sessionsPages } from './sessions-pages.ts'
+import { createVisit, signedIn, type Visit, type VisitParts } from './visit.ts'
+
+const everyPart: readonly Pages[] = [
+  ...[doorPages, integrationPages, sessionsPages, profilePages],
+  ...[accountsPages, accountPages, auditPages],
+]
+
+/** The portal, in a scope of its own: everything at and below its path, for every method. */
+export function registerPortal(scope: FastifyInstance, options: PortalOptions): void {
+  const { path: base, cookie } = options
+  const parts: VisitParts = { options, assets: readAssets(base), notices: createNotices(cookie) }
+  const admit = createGate(parts)
+  acceptFormsOnly(scope)
+  scope.addHook('onRequest', async (_request, reply) => setSafeHeaders(reply))
+  scope.setErrorHandler<FastifyError>((error, request, reply) => sendError(parts, error, { request, reply }))
+  for (const page of everyPart.flatMap((pages) => pages(options))) {
+    scope.route({
+      url: base + page.path,
+      method: METHODS,
+      bodyLimit: page.bytesMax ?? jsonBytesMax,
+      onRequest: (request, reply) => admit(page, request, reply),
+      handler: async (request, reply) => {
+        const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
+        return sendAnswer(parts, reply, await answer(page, visit, options))
+      },
+    })
+  }
+  const rest = { method: METHODS, handler: async () => nothingThere() }
+  scope.route({
+    ...rest,
+    url: `${base}/assets/*`,
+    onRequest: async (request, reply) => sendAsset(parts.assets, request, reply),
+  })
+  scope.route({ ...rest, url: `${base}/*`, onRequest: async () => nothingThere() })
+}
+
+async function answer(page: PortalPage, visit: Visit, options: PortalOptions): Promise<Answer> {
+  const { request, viewer } = visit
+  if (isPost(request)) assertOwnForm(page, visit, options)
+  const method = isPost(request) ? 'post' : 'get'
+  if (page.access === 'anyone') return page[method]?.(visit) ?? nothingThere()
+  if (!viewer) throw new GatehouseError('credentials-missing')
+  return page[method]?.(signedIn(visit, viewer, options)) ?? nothingThere()
+}
+
+/** @throws GatehouseError `cross-site-request` */
+function assertOwnForm(
+  { access }: PortalPage,
+  { request, viewer, form }: Visit,
+  { cookie }: PortalOptions,
+): void {
+  const given = form(csrfField)
+  const own = viewer ? cookie.read(request) : undefined
+  // Signed in meanwhile, in another tab: a form to get in is still of the time before.
+  const isOfBefore = access === 'anyone' && (own === undefined || given !== csrfTokenOf(own))
+  assertCsrfToken(isOfBefore ? cookie.readFormToken(request) : own, given)
+}
+
+function nothingThere(): never {
+  throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
+}

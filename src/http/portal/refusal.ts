@@ -1,0 +1,58 @@
+import { GatehouseError } from '../../errors.ts'
+import type { FormState } from '../../portal/frame.ts'
+
+/** A form that was not taken, to be shown again. */
+export interface Refusal {
+  readonly status: number
+  readonly state: FormState
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What is told of a form as a whole; every other error gets a page of its own. */
+const told = new Set([
+  ...['request-invalid', 'credentials-invalid', 'account-exists', 'account-disabled', 'own-account'],
+  ...['link-invalid', 'too-many-failures', 'rate-limited', 'sign-in-busy', 'mail-unavailable'],
+])
+
+/**
+ * Makes of an error what the form says, with what was typed.
+ * @param words replaces what is said of a code
+ * @throws whatever the form has nothing to do with
+ */
+export function refusalOf(
+  error: unknown,
+  values: FormState['values'],
+  words: Readonly<Record<string, string>> = {},
+): Refusal {
+  if (!(error instanceof GatehouseError) || !told.has(error.code)) throw error
+  const { code, status, detail, errors = [], rate } = error
+  const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
+  const fields = Object.fromEntries(errors.map(({ field, message }) => [field, sentence(message)]))
+  const later = seconds === undefined ? '' : ` Try again in ${waitingTime(seconds)}.`
+  return {
+    // A 401 would have to say how to authenticate: by this very form (RFC 9110 15.5.2).
+    status: status === 401 ? 403 : status,
+    state: {
+      values,
+      errors: fields,
+      message: errors.length > 0 ? undefined : `${words[code] ?? detail ?? ''}${later}`,
+    },
+    headers: { ...(seconds !== undefined && { 'Retry-After': String(seconds) }) },
+  }
+}
+
+/** A form that is wrong at one field. */
+export function wrongField(field: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { errors: [{ field, message }] })
+}
+
+/** A field whose message is not shown beside it would be told nobody. */
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
+}
+
+function waitingTime(seconds: number): string {
+  if (seconds < 60) return `${seconds} second${seconds === 1 ? '' : 's'}`
+  const minutes = Math.ceil(seconds / 60)
+  return `${minutes} minute${minutes === 1 ? '' : 's'}`
+}

@@ -1,0 +1,145 @@
+import type { Tried, TryRoute } from '../../portal/try-it.ts'
+import type { RouteOptions } from '../../routes/compile.ts'
+import type { Account } from '../../store/store.ts'
+import { accountPaths } from '../accounts.ts'
+import { ask, type GatewayAnswer } from './ask.ts'
+import type { PortalOptions } from './options.ts'
+import type { SignedInVisit } from './visit.ts'
+
+/** A route that an account may call by GET. */
+export interface CallableRoute extends TryRoute {
+  readonly host: string | undefined
+  readonly auth: RouteOptions['auth']
+}
+
+/** How much of a body is shown. */
+const shownCharacters = 2_000
+
+/** Those that would let the account pass. */
+export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
+  return routes
+    .filter(({ methods, roles, verifiedOnly, auth }) => {
+      if (methods !== undefined && !methods.includes('GET')) return false
+      if (auth === 'none') return true
+      return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
+    })
+    .map(({ name, path, host, auth }) => ({ name, path, host, auth }))
+    .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
+}
+
+/** Makes what calls this very gateway over its own listener, as any client would. */
+export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
+  const names = Object.values(identityHeaders).filter((name) => name !== undefined)
+
+  async function withToken(path: string, body: unknown): Promise<GatewayAnswer> {
+    return ask(gatewayUrl(), {
+      ...{ method: 'POST', path, host: undefined },
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+
+  /** Calls with an access token, whose session ends with the call. */
+  async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayAnswer> {
+    const issued = await withToken(accountPaths.accessToken, {
+      SecretKey: keys.secretKey,
+      APIKey: keys.apiKey,
+    })
+    if (issued.status !== 200) return issued
+    // The cast is sound: the contract of this answer says so.
+    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
+    const answer = await get(route, { Authorization: `Bearer ${JwtToken}` })
+    await withToken(accountPaths.revokeToken, { token: RefreshToken })
+    return answer
+  }
+
+  function get(
+    { path, host }: CallableRoute,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<GatewayAnswer> {
+    return ask(gatewayUrl(), { method: 'GET', path, host, headers: { Accept: '*/*', ...headers }, body: '' })
+  }
+
+  return async function tryRoute(route: CallableRoute, visit: SignedInVisit): Promise<Tried> {
+    const keys = readKeys(visit)
+    if (!keys) {
+      return {
+        kind: 'failed',
+        why: 'No copy of your keys is kept here, so they cannot be tried: use the lines above.',
+      }
+    }
+    const startedAt = performance.now()
+    try {
+      const isToken = route.auth === 'bearer'
+      const answer = isToken
+        ? await callWithToken(route, keys)
+        : await get(route, route.auth === 'none' ? {} : { SecretKey: keys.secretKey })
+      return {
+        kind: 'answered',
+        answer: {
+          ...{ route: `GET ${route.path}`, status: answer.status, contentType: answer.contentType },
+          durationMs: Math.round(performance.now() - startedAt),
+          scheme: isToken
+            ? 'an access token'
+            : route.auth === 'none'
+              ? 'no key, as it takes none'
+              : 'the secret',
+          identity: identityIn(answer.body, names),
+          // What the backend was sent may be in it, and it is not to be seen unasked.
+          body: hideKeys(pretty(answer.body), keys).slice(0, shownCharacters),
+          isCut: answer.isCut || pretty(answer.body).length > shownCharacters,
+        },
+      }
+    } catch {
+      return { kind: 'failed', why: 'The gateway could not be reached from its own portal.' }
+    }
+  }
+}
+
+interface Keys {
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+function readKeys({ acts, viewer }: SignedInVisit): Keys | undefined {
+  const secretKey = acts.accounts.reveal(viewer.account, 'secretKey')
+  const apiKey = acts.accounts.reveal(viewer.account, 'apiKey')
+  return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
+}
+
+/** The identity headers that a backend says it got, as one that echoes its request does. */
+function identityIn(
+  body: string,
+  names: readonly string[],
+): readonly (readonly [string, string])[] | undefined {
+  const headers = readJson(body)?.headers
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const seen = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  const found = names.flatMap((name) => {
+    const value = seen.get(name.toLowerCase())
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return found.length > 0 ? found : undefined
+}
+
+function readJson(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    // The cast is sound: it is an object, and its members are looked at one by one.
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function pretty(body: string): string {
+  const value = readJson(body)
+  return value ? JSON.stringify(value, undefined, 2) : body
+}
+
+function hideKeys(body: string, { secretKey, apiKey }: Keys): string {
+  return body
+    .replaceAll(secretKey, '[your secret]')
+    .replaceAll(apiKey, '[your API key]')
+    .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[your access token]')
+}

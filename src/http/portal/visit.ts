@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Acts } from '../../accounts/acts.ts'
+import { actorOf } from '../../auth/actor.ts'
+import type { Viewer } from '../../auth/sign-in.ts'
+import { type Frame, nameOf } from '../../portal/frame.ts'
+import type { Html } from '../../portal/html.ts'
+import type { Visitor } from '../../store/visitor.ts'
+import { csrfTokenOf } from '../csrf.ts'
+import { visitorOf } from '../visitor.ts'
+import type { PageAnswer } from './answer.ts'
+import type { PortalAssets } from './assets.ts'
+import { type Form, formOf } from './form-body.ts'
+import type { Notices } from './notices.ts'
+import type { PortalOptions } from './options.ts'
+import type { Refusal } from './refusal.ts'
+
+/** One request of the portal, and who makes it. */
+export interface Visit {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly visitor: Visitor
+  readonly viewer: Viewer | undefined
+  readonly form: Form
+  /** Makes the answer that is a page; once, as it takes the notice that was left. Status: 200. */
+  show(write: (frame: Frame) => Html, refusal?: Pick<Refusal, 'status' | 'headers'>): PageAnswer
+}
+
+/** The same of somebody who is signed in. */
+export interface SignedInVisit extends Visit {
+  readonly viewer: Viewer
+  /** What they can do, under their name. */
+  readonly acts: Acts
+}
+
+/** The role that may do everything to every account. */
+export const adminRole = 'Admin'
+
+export interface VisitParts {
+  readonly options: PortalOptions
+  readonly assets: PortalAssets
+  readonly notices: Notices
+}
+
+const nonceBytes = 16
+
+export function createVisit(
+  { options, assets, notices }: VisitParts,
+  { request, reply, viewer }: Pick<Visit, 'request' | 'reply' | 'viewer'>,
+): Visit {
+  const { cookie, clock, path } = options
+
+  /** Of the session, else of a cookie for those who have none. */
+  function csrf(): string {
+    const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
+    return csrfTokenOf(token ?? cookie.setFormToken(reply))
+  }
+
+  function frame(): Frame {
+    return {
+      base: path,
+      assets,
+      nonce: randomBytes(nonceBytes).toString('base64'),
+      now: clock(),
+      csrf: csrf(),
+      viewer: viewer && {
+        id: viewer.account.id,
+        email: viewer.account.email,
+        name: nameOf(viewer.account),
+        isAdmin: viewer.account.role === adminRole,
+      },
+      notice: notices.take(request, reply),
+    }
+  }
+
+  function show(write: (frame: Frame) => Html, { status = 200, headers = {} } = {}): PageAnswer {
+    const made = frame()
+    return { kind: 'page', nonce: made.nonce, html: write(made), status, headers }
+  }
+
+  return { request, reply, viewer, visitor: visitorOf(request), form: formOf(request), show }
+}
+
+export function signedIn(visit: Visit, viewer: Viewer, options: PortalOptions): SignedInVisit {
+  return { ...visit, viewer, acts: options.actsOf(actorOf(viewer, visit.visitor)) }
+}

@@ -1,0 +1,55 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import type { FastifyInstance } from 'fastify'
+import { type FieldError, GatehouseError } from '../errors.ts'
+
+const common = {
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  useDefaults: true,
+} as const
+
+/** Checks what comes as operations describe it: bodies to the letter, queries as the texts that they are. */
+export function acceptDescribedOnly(app: FastifyInstance): void {
+  const body = new Ajv(common)
+  const query = new Ajv({ ...common, coerceTypes: true })
+  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? body : query).compile(schema))
+}
+
+/** What is wrong with the whole, which no field can tell. */
+const complaints: ReadonlyMap<string, string> = new Map([
+  ['type', 'The body must be a JSON object.'],
+  ['minProperties', 'The body must have at least one member.'],
+])
+
+/** @param errors what Ajv found, as Fastify hands it on */
+export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
+  // The cast is sound: nothing but Ajv checks schemas here.
+  const found = errors as readonly ErrorObject[]
+  for (const { instancePath, keyword } of found) {
+    const detail = instancePath === '' ? complaints.get(keyword) : undefined
+    if (detail !== undefined) return new GatehouseError('request-invalid', { detail })
+  }
+  return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
+}
+
+/** What is wrong with what came, field by field. */
+function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
+  return errors.map(({ instancePath, keyword, params, message }) => {
+    const place = instancePath.split('/').slice(1)
+    if (keyword === 'required')
+      return { field: nameOf([...place, params.missingProperty]), message: 'is missing' }
+    if (keyword === 'additionalProperties') {
+      return { field: nameOf([...place, params.additionalProperty]), message: 'is unknown' }
+    }
+    if (keyword === 'enum') {
+      return { field: nameOf(place), message: `must be one of ${params.allowedValues.join(', ')}` }
+    }
+    return { field: nameOf(place), message: message ?? 'is not valid' }
+  })
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return parts.map(String).join('.')
+}

@@ -1,0 +1,36 @@
+import { createTransport } from 'nodemailer'
+import type { Mail } from '../accounts/profile.ts'
+import type { MailConfig } from '../config/config.ts'
+import { GatehouseError } from '../errors.ts'
+
+/** How long a mail server may take for each step: somebody waits for it before a page. */
+const patienceMs = 10_000
+
+/**
+ * Sends mails through an SMTP server, over a connection for each: there are few.
+ * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take it
+ */
+export function createMailer({ from, tls, username, password, ...server }: MailConfig) {
+  const transport = createTransport({
+    host: server.host,
+    port: server.port,
+    secure: server.security === 'tls',
+    requireTLS: server.security === 'starttls',
+    ignoreTLS: server.security === 'none',
+    ...(username !== undefined && password !== undefined && { auth: { user: username, pass: password } }),
+    tls: { rejectUnauthorized: tls.verify, ...(tls.ca !== undefined && { ca: tls.ca }) },
+    connectionTimeout: patienceMs,
+    greetingTimeout: patienceMs,
+    socketTimeout: patienceMs,
+    // A mail is text of ours: it can neither fetch a URL nor read a file.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return async ({ to, subject, text }: Mail): Promise<void> => {
+    try {
+      await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
+    } catch (cause) {
+      throw new GatehouseError('mail-unavailable', { cause })
+    }
+  }
+}

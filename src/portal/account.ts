@@ -1,0 +1,205 @@
+import type { KeysStatus } from '../accounts/account-keys.ts'
+import type { SetupLink } from '../accounts/setup-links.ts'
+import type { PortalSession } from '../store/portal-access.ts'
+import type { Account, Session } from '../store/store.ts'
+import { roleField, stateBadge } from './accounts.ts'
+import { codeBlock, copyButton, type KeyName } from './code.ts'
+import { field, form, formMessage } from './form.ts'
+import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
+import { type Html, html, when } from './html.ts'
+import { overlapField, overlapPart } from './key-card.ts'
+import { badge, remark } from './notice.ts'
+import { card, page } from './page.ts'
+import { nameFields } from './profile.ts'
+import { portalSessionsCard, sessionsCard } from './sessions.ts'
+import { time } from './time.ts'
+
+/** What is shown this once, in the answer to what made it. */
+export type Handout =
+  | {
+      readonly kind: 'created'
+      readonly secretKey: string
+      readonly apiKey: string
+      readonly link: SetupLink
+    }
+  | { readonly kind: 'key'; readonly name: KeyName; readonly key: string }
+  | { readonly kind: 'link'; readonly link: SetupLink }
+
+export interface AccountView {
+  readonly account: Account
+  readonly keys: KeysStatus
+  readonly sessions: readonly Session[]
+  readonly portalSessions: readonly PortalSession[]
+  readonly handout?: Handout | undefined
+  /** Of the details, where they were refused. */
+  readonly state?: FormState | undefined
+  /** What went wrong with anything else. */
+  readonly problem?: string | undefined
+}
+
+/** One account, as an Admin sees it. */
+export function accountPage(frame: Frame, view: AccountView): Html {
+  const { account, handout, problem, sessions, portalSessions } = view
+  const act = `/accounts/${account.id}`
+  return page(frame, {
+    title: account.email,
+    section: '/accounts',
+    crumb: { href: '/accounts', text: 'Accounts' },
+    lead: nameOf(account) || undefined,
+    acts: html`${account.id === frame.viewer?.id && badge('plain', 'You')}${stateBadge(account)}`,
+    body: html`${problem !== undefined && html`<div role="alert">${remark('bad', problem)}</div>`}${handout && handoutPart(frame, handout)}
+${detailsCard(frame, view)}${accessCard(frame, account)}${keysCard(frame, view)}
+${sessionsCard(frame, sessions, act)}${portalSessionsCard(frame, portalSessions, { current: undefined, act })}
+${dangerCard(frame, account)}`,
+  })
+}
+
+function handoutPart(frame: Frame, handout: Handout): Html {
+  switch (handout.kind) {
+    case 'created':
+      return html`<div role="status">${card({
+        title: 'The account has been made',
+        lead: 'Send its owner the link. Keys and link are shown this once.',
+        body: html`${linkPart(frame, handout.link)}${keyPart('API secret', handout.secretKey)}${keyPart('API key', handout.apiKey)}`,
+      })}</div>`
+    case 'key':
+      return html`<div role="status">${card({
+        title: 'A new key has been made',
+        lead: 'Give it to the owner. It is shown this once.',
+        body: keyPart(handout.name === 'secretKey' ? 'API secret' : 'API key', handout.key),
+      })}</div>`
+    case 'link':
+      return html`<div role="status">${card({
+        title: 'A set-up link has been made',
+        lead: 'Send it to the owner of the account. It is shown this once.',
+        body: linkPart(frame, handout.link),
+      })}</div>`
+    default:
+      return handout satisfies never
+  }
+}
+
+function keyPart(name: string, key: string): Html {
+  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
+}
+
+function linkPart({ now }: Frame, { url, expiresAt }: SetupLink): Html {
+  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Works once; ends ${time(expiresAt, now)}. Whoever has it chooses the password.</p></div>`
+}
+
+function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView): Html {
+  return card({
+    title: 'Details',
+    aside: html`<code class="muted">${account.id}</code>`,
+    body: form(frame, {
+      action: `/accounts/${account.id}/update`,
+      body: html`${formMessage(state)}${field(state, {
+        ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'off', lengthMax: 254 },
+        value: account.email,
+      })}${nameFields(state, account)}${roleField(state, account.role)}
+<p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
+    }),
+  })
+}
+
+function accessCard(frame: Frame, account: Account): Html {
+  const { id, isVerified, isDisabled } = account
+  return card({
+    title: 'Access',
+    body: html`${actRow(frame, {
+      path: `/accounts/${id}/set-up-link`,
+      text: 'Set-up link',
+      hint: 'With it the owner chooses a password for the portal.',
+      button: 'Make a link',
+    })}${actRow(frame, {
+      path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
+      text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
+      hint: 'Some routes are for verified accounts only.',
+      button: isVerified ? 'Mark as not verified' : 'Mark as verified',
+    })}${actRow(frame, {
+      path: `/accounts/${id}/${isDisabled ? 'enable' : 'disable'}`,
+      text: isDisabled ? 'The account is disabled' : 'The account is enabled',
+      hint: isDisabled ? 'Its keys are refused.' : 'Disabling refuses its keys and ends its sessions.',
+      button: isDisabled ? 'Enable' : 'Disable',
+      isDangerous: !isDisabled,
+    })}`,
+  })
+}
+
+interface Act {
+  readonly path: string
+  readonly text: string
+  readonly hint: string
+  readonly button: string
+  readonly isDangerous?: boolean
+}
+
+function actRow(frame: Frame, { path, text, hint, button, isDangerous = false }: Act): Html {
+  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
+    action: path,
+    class: 'inline',
+    body: html`<button${when(isDangerous, 'class="danger"')}>${button}</button>`,
+  })}</div>`
+}
+
+function keysCard(frame: Frame, { account, keys }: AccountView): Html {
+  const { secretKey, previousSecretKey: previous, apiKey } = keys
+  const { id } = account
+  return card({
+    title: 'Keys',
+    body: html`<dl class="facts">${keyFacts(frame, 'API secret', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
+${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { end: `/accounts/${id}/end-overlap` })}
+<div class="acts-list"><details class="act"><summary>Reset the secret…</summary>${form(frame, {
+      action: `/accounts/${id}/reset-secret`,
+      body: html`${replaces(secretKey.createdAt)}${overlapField(emptyForm)}<div><button class="danger primary">Reset the secret</button></div>`,
+    })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
+      action: `/accounts/${id}/reset-api-key`,
+      body: html`${replaces(apiKey.createdAt)}<p class="muted">The old key ends now.</p><div><button class="danger primary">Reset the API key</button></div>`,
+    })}</details></div>`,
+  })
+}
+
+/** Which key is meant: a page that is sent twice resets once. */
+function replaces(createdAt: number): Html {
+  return html`<input type="hidden" name="replaces" value="${createdAt}">`
+}
+
+function keyFacts({ now }: Frame, name: string, { createdAt, lastUse }: KeysStatus['secretKey']): Html {
+  return html`<div><dt>${name} made</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
+    lastUse
+      ? html`${time(lastUse.at, now)} from ${lastUse.address}`
+      : html`<span class="muted">Not yet</span>`
+  }</dd></div>`
+}
+
+function dangerCard({ base }: Frame, { id }: Account): Html {
+  return card({
+    title: 'Delete',
+    lead: 'Its keys, tokens and sessions end at once. This cannot be taken back.',
+    aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
+    body: '',
+  })
+}
+
+/** The question before an account goes; its e-mail must be typed. */
+export function deleteAccountPage(frame: Frame, account: Account, state: FormState = emptyForm): Html {
+  const { id, email } = account
+  return page(frame, {
+    title: 'Delete this account?',
+    section: '/accounts',
+    crumb: { href: `/accounts/${id}`, text: email },
+    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions at once. This cannot be taken back.`,
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: `/accounts/${id}/delete`,
+      body: html`${formMessage(state)}${field(state, {
+        ...{
+          name: 'confirmation',
+          label: 'Type the e-mail of the account',
+          autocomplete: 'off',
+          isExact: true,
+        },
+        hasFocus: true,
+      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Keep it</a></div>`,
+    })}</div></section>`,
+  })
+}

@@ -1,0 +1,159 @@
+import type { BadLine } from '../accounts/import.ts'
+import type { Account } from '../store/store.ts'
+import { field, form, formMessage } from './form.ts'
+import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './icons.ts'
+import { badge, empty, remark } from './notice.ts'
+import { card, page } from './page.ts'
+import { nameFields, verifiedBadge } from './profile.ts'
+import { time } from './time.ts'
+
+export interface AccountsView {
+  readonly query: string
+  readonly items: readonly Account[]
+  readonly nextCursor: string | undefined
+  readonly isFirstPage: boolean
+  /** What is wrong with the query. */
+  readonly error?: string | undefined
+}
+
+/** Everybody, to be searched and paged through. */
+export function accountsPage(frame: Frame, view: AccountsView): Html {
+  const { base } = frame
+  const { query, items, error } = view
+  return page(frame, {
+    title: 'Accounts',
+    section: '/accounts',
+    lead: 'Everyone who may call, and what they may.',
+    acts: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
+    body: html`<form class="search" method="get" action="${base}/accounts" role="search">
+<div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="254" autocomplete="off"></div>
+<button>${icon('search')}Search</button></form>
+${error !== undefined && remark('bad', error)}
+<section class="card" aria-label="Accounts">${items.length === 0 ? nobody(frame, query) : table(frame, items)}</section>
+${pager(frame, view)}`,
+  })
+}
+
+function table(frame: Frame, items: readonly Account[]): Html {
+  return html`<table><thead><tr><th scope="col">Account</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Created</th></tr></thead>
+<tbody>${items.map((account) => row(frame, account))}</tbody></table>`
+}
+
+function row({ base, now }: Frame, account: Account): Html {
+  const { id, email, role, createdAt } = account
+  const name = nameOf(account)
+  return html`<tr><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
+<td data-label="Role"><div>${role}</div></td><td data-label="State"><div>${stateBadge(account)}</div></td><td data-label="Created"><div>${time(createdAt, now)}</div></td></tr>`
+}
+
+export function stateBadge({ isDisabled, isVerified }: Account): Html {
+  return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
+}
+
+function nobody({ base }: Frame, query: string): Html {
+  return query === ''
+    ? empty({ icon: icon('accounts'), title: 'No accounts', text: 'Make the first one, or import a file.' })
+    : empty({
+        icon: icon('search'),
+        title: 'Nobody found',
+        text: html`No e-mail, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
+      })
+}
+
+function pager({ base }: Frame, { query, nextCursor, isFirstPage }: AccountsView): Html | undefined {
+  if (isFirstPage && nextCursor === undefined) return undefined
+  const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
+  return html`<nav class="pager" aria-label="Pages">${
+    isFirstPage
+      ? html`<span></span>`
+      : html`<a class="button" href="${base}/accounts?${search}">First page</a>`
+  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}/accounts?${search}cursor=${encodeURIComponent(nextCursor)}">Next page</a>`}</nav>`
+}
+
+const crumb = { href: '/accounts', text: 'Accounts' }
+
+/** A form for one more account. */
+export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html {
+  const body = form(frame, {
+    action: '/accounts/new',
+    body: html`${formMessage(state)}${field(state, {
+      ...{
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        autocomplete: 'off',
+        lengthMax: 254,
+        hasFocus: true,
+      },
+    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, 'User')}
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>The e-mail is known to be theirs</label>
+<div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
+  })
+  return page(frame, {
+    title: 'New account',
+    section: '/accounts',
+    crumb,
+    lead: 'Keys are made with it. A set-up link to send to its owner is shown next.',
+    body: html`<section class="card"><div class="body">${body}</div></section>`,
+  })
+}
+
+export function roleField(state: FormState, value: string): Html {
+  return field(state, {
+    ...{ name: 'role', label: 'Role', value, lengthMax: 64, autocomplete: 'off', isExact: true },
+    hint: 'Such as User or Admin. Routes ask for roles by these names.',
+  })
+}
+
+export interface ImportView {
+  readonly state: FormState
+  readonly badLines: readonly BadLine[]
+  /** How many were made. */
+  readonly imported: number | undefined
+}
+
+/** Most bad lines that are listed. */
+const badLinesShown = 200
+
+/** Many at once: all of a file or, where a line is bad, none. */
+export function importPage(frame: Frame, { state, badLines, imported }: ImportView): Html {
+  return page(frame, {
+    title: 'Import accounts',
+    section: '/accounts',
+    crumb,
+    lead: 'CSV with a heading, or one JSON object a line. All accounts are made, or none.',
+    body: html`${imported !== undefined && html`<div class="notice good" role="status">${icon('good')}<div>${plural(imported, 'account')} made. <a href="${frame.base}/accounts">Show accounts</a></div></div>`}
+${badLines.length > 0 && badLinesCard(badLines)}
+<section class="card"><div class="body">${form(frame, {
+      action: '/accounts/import',
+      isUpload: true,
+      body: html`${formMessage(state)}
+<div class="field"><label for="file">File</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
+<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; all but email may be left out.</p>
+<textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
+${state.values.text}</textarea></div>
+<div><button class="primary">Import</button></div>`,
+    })}</div></section>`,
+  })
+}
+
+function badLinesCard(badLines: readonly BadLine[]): Html {
+  const more = badLines.length - badLinesShown
+  return card({
+    title: `${plural(badLines.length, 'line')} cannot be taken`,
+    lead: 'Nothing was imported. Mend these, and import the file again.',
+    isFlush: true,
+    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
+      .slice(0, badLinesShown)
+      .map(
+        ({ line, message }) =>
+          html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Wrong"><div>${message}</div></td></tr>`,
+      )}</tbody></table>${more > 0 && html`<footer><span class="muted">And ${plural(more, 'line')} more.</span></footer>`}`,
+  })
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}

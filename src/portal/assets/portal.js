@@ -1,0 +1,122 @@
+// What only a script can do: filling in a link, revealing, copying, keeping up to date. Without it every form works.
+;(() => {
+  const shownMs = 60_000
+  const refreshMs = 4_000
+
+  /** The token of a link stands behind its #, which no server sees: it is moved into the form, and away. */
+  function fillFromFragment() {
+    const form = document.querySelector('form[data-fill-from-fragment]')
+    const token = location.hash.slice(1)
+    if (!form || token === '') return
+    history.replaceState(null, '', location.pathname)
+    form.elements.token.value = token
+    form.elements.token.closest('.field').hidden = true
+    form.querySelector('input[type=password], button').focus()
+  }
+
+  function say(box, text) {
+    box.parentElement.querySelector('[data-said]').textContent = text
+  }
+
+  async function copy(button) {
+    const source = button.closest('.code, .secret').querySelector('code')
+    await navigator.clipboard.writeText(source.textContent)
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2_000)
+  }
+
+  function offerCopying() {
+    if (!navigator.clipboard) return
+    for (const button of document.querySelectorAll('[data-copy]')) {
+      button.hidden = button.parentElement.classList.contains('masked')
+      button.addEventListener('click', () => copy(button))
+    }
+  }
+
+  function show(kind, key) {
+    const box = document.querySelector(`[data-key="${kind}"]`)
+    box.classList.toggle('masked', key === undefined)
+    const text = key ?? box.dataset.masked
+    box.querySelector('code').textContent = text
+    box.querySelector('[data-copy]').hidden = key === undefined || !navigator.clipboard
+    for (const place of document.querySelectorAll(`[data-key-text="${kind}"]`)) place.textContent = text
+    return box
+  }
+
+  function reveal(kind, key) {
+    const box = show(kind, key)
+    say(box, 'Shown for one minute.')
+    box.querySelector('[data-copy]').focus()
+    setTimeout(() => {
+      show(kind, undefined)
+      say(box, 'Hidden again.')
+    }, shownMs)
+  }
+
+  /** Sends a form as it would be sent, and takes the answer as data. */
+  async function submitReveal(event) {
+    const form = event.target
+    event.preventDefault()
+    const button = form.querySelector('button')
+    button.disabled = true
+    const answer = await fetch(form.action, {
+      method: 'POST',
+      headers: { Accept: 'application/json' },
+      body: new URLSearchParams(new FormData(form)),
+    }).catch(() => undefined)
+    button.disabled = false
+    const body = await answer?.json().catch(() => undefined)
+    form.elements.password.value = ''
+    if (answer?.ok && body) {
+      form.closest('details').open = false
+      reveal(form.dataset.reveal, body.key)
+    } else if (answer?.status === 401 && body?.code === 'credentials-missing') location.reload()
+    else
+      complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')
+  }
+
+  function complain(form, text) {
+    let place = form.querySelector('[data-complaint]')
+    if (!place) {
+      place = document.createElement('p')
+      place.className = 'wrong'
+      place.dataset.complaint = ''
+      place.setAttribute('role', 'alert')
+      form.querySelector('.field').append(place)
+    }
+    place.textContent = text
+    form.elements.password.focus()
+  }
+
+  /** Asks again and again, while somebody looks, for a sentence that stands in the page. */
+  function keepUpToDate() {
+    const part = document.querySelector('[data-live]')
+    if (!part) return
+    const place = part.querySelector('[data-usage]')
+    const ask = async () => {
+      if (document.hidden) return
+      const answer = await fetch(part.dataset.live, { headers: { Accept: 'application/json' } }).catch(
+        () => undefined,
+      )
+      if (!answer?.ok) return
+      const { isOver, text } = await answer.json()
+      if (text !== place.textContent) place.textContent = text
+      if (isOver) {
+        clearInterval(timer)
+        part.querySelector('form')?.remove()
+      }
+    }
+    const timer = setInterval(ask, refreshMs)
+    document.addEventListener('visibilitychange', ask)
+  }
+
+  fillFromFragment()
+  offerCopying()
+  for (const form of document.querySelectorAll('form[data-reveal]'))
+    form.addEventListener('submit', submitReveal)
+  keepUpToDate()
+  // A page that comes back from the browser's memory must not show what it showed.
+  addEventListener('pageshow', (event) => event.persisted && location.reload())
+})()

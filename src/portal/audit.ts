@@ -1,0 +1,102 @@
+import { type Actor, type AuditAction, auditActions, type LoggedAuditEntry } from '../store/audit.ts'
+import type { Frame } from './frame.ts'
+import { type Html, html, when } from './html.ts'
+import { icon } from './icons.ts'
+import { empty } from './notice.ts'
+import { page } from './page.ts'
+import { exact } from './time.ts'
+
+export interface AuditFilter {
+  readonly action: AuditAction | undefined
+  /** An ID or an e-mail, of whoever acted or was acted upon. */
+  readonly who: string
+}
+
+export interface AuditView {
+  readonly filter: AuditFilter
+  readonly entries: readonly LoggedAuditEntry[]
+  /** For the page after this one. */
+  readonly before: string | undefined
+  readonly isFirstPage: boolean
+}
+
+/** Who did what to whom, when and from where. */
+export function auditPage(frame: Frame, view: AuditView): Html {
+  const { base } = frame
+  const { entries } = view
+  return page(frame, {
+    title: 'Audit',
+    section: '/audit',
+    lead: 'Who did what to whom, when and from where. Entries cannot be changed.',
+    acts: html`<a class="button" href="${base}/audit/export?format=csv" download>${icon('download')}CSV</a><a class="button" href="${base}/audit/export?format=jsonl" download>${icon('download')}JSON lines</a>`,
+    body: html`${filterForm(frame, view.filter)}
+<section class="card" aria-label="Entries">${
+      entries.length === 0
+        ? empty({ icon: icon('audit'), title: 'No entries', text: 'Nothing that fits has happened yet.' })
+        : table(frame, entries)
+    }</section>${pager(frame, view)}`,
+  })
+}
+
+function filterForm({ base }: Frame, { action, who }: AuditFilter): Html {
+  return html`<form class="search" method="get" action="${base}/audit" role="search">
+<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who}" placeholder="E-mail or ID" maxlength="254" autocomplete="off"></div>
+<div><label class="unseen" for="action">What</label><select id="action" name="action"><option value="">Everything</option>${auditActions.map(
+    (name) =>
+      html`<option value="${name}"${when(name === action, 'selected')}>${describeAction(name)}</option>`,
+  )}</select></div><button>Filter</button></form>`
+}
+
+function table(frame: Frame, entries: readonly LoggedAuditEntry[]): Html {
+  return html`<table><thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Whom</th></tr></thead><tbody>${entries.map(
+    (entry) => row(frame, entry),
+  )}</tbody></table>`
+}
+
+function row({ base }: Frame, { at, actor, action, target, details }: LoggedAuditEntry): Html {
+  const more = Object.entries(details).map(describeDetail)
+  return html`<tr><td data-label="When"><div>${exact(at)}</div></td><td data-label="Who"><div>${actorCell(actor)}</div></td>
+<td data-label="What"><div>${describeAction(action)}${more.length > 0 && html`<span class="sub">${more.join(', ')}</span>`}</div></td>
+<td data-label="Whom"><div>${
+    target
+      ? html`<a href="${base}/accounts/${target.id}">${target.email}</a>`
+      : html`<span class="muted">–</span>`
+  }</div></td></tr>`
+}
+
+function describeDetail([name, value]: [string, string | number | boolean]): string {
+  if (name !== 'graceSeconds') return `${name}: ${value}`
+  return value === 0 ? 'without overlap' : `overlap of ${Number(value) / 3_600} h`
+}
+
+function actorCell(actor: Actor): Html {
+  switch (actor.kind) {
+    case 'account':
+      return html`${actor.email}<span class="sub">${actor.address} · ${actor.channel === 'api' ? 'admin API' : 'portal'}</span>`
+    case 'operator':
+      return html`${actor.name}<span class="sub">command line</span>`
+    case 'system':
+      return html`Gatehouse`
+    default:
+      return actor satisfies never
+  }
+}
+
+/** Such as `Secret key reset`. */
+export function describeAction(action: AuditAction): string {
+  const words = action.replaceAll('-', ' ').replace('api key', 'API key').replace('email', 'e-mail')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function pager({ base }: Frame, { filter, before, isFirstPage }: AuditView): Html | undefined {
+  if (isFirstPage && before === undefined) return undefined
+  const query = (cursor: Readonly<Record<string, string>>) =>
+    new URLSearchParams({
+      ...(filter.who !== '' && { who: filter.who }),
+      ...(filter.action !== undefined && { action: filter.action }),
+      ...cursor,
+    }).toString()
+  return html`<nav class="pager" aria-label="Pages">${
+    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}/audit?${query({})}">Newest</a>`
+  }${before !== undefined && html`<a class="button" rel="next" href="${base}/audit?${query({ before })}">Older</a>`}</nav>`
+}

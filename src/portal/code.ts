@@ -1,0 +1,20 @@
+import { type Content, type Html, html } from './html.ts'
+
+/** A key as it may always be seen: its handle, which is no secret. */
+export function maskKey(kind: KeyName, accountId: string): string {
+  return `${prefixes[kind]}_${accountId}_${'•'.repeat(12)}`
+}
+
+export type KeyName = 'secretKey' | 'apiKey'
+
+const prefixes = { secretKey: 'gsk', apiKey: 'gak' } as const
+
+/** Lines to read and to copy, under a heading; what is copied is what is seen. */
+export function codeBlock(heading: string, text: Content, { isWrapped = false } = {}): Html {
+  return html`<div class="code${isWrapped && ' wrapped'}"><div class="row"><h3>${heading}</h3>${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
+}
+
+/** Copies the code beside it; only a script can, so only a script shows it. */
+export function copyButton(label: string): Html {
+  return html`<button type="button" class="small" data-copy hidden aria-label="Copy: ${label}">Copy</button>`
+}

@@ -1,0 +1,100 @@
+import { passwordLength } from '../accounts/passwords.ts'
+import { field, form, formMessage } from './form.ts'
+import type { FormState, Frame } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { doorPage } from './page.ts'
+
+/** Getting in: with a password, or with a link to set one. */
+export function signInPage(frame: Frame, state: FormState & { readonly next: string }): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/sign-in',
+    body: html`<input type="hidden" name="next" value="${state.next}">
+${field(state, {
+  name: 'email',
+  label: 'E-mail',
+  type: 'email',
+  autocomplete: 'username',
+  hasFocus: (state.values.email ?? '') === '',
+  lengthMax: 254,
+})}
+${field(state, {
+  name: 'password',
+  label: 'Password',
+  type: 'password',
+  autocomplete: 'current-password',
+  hasFocus: (state.values.email ?? '') !== '',
+})}
+<button class="primary wide">Sign in</button>`,
+  })}</div></div>
+<p class="after">First time here, or no password any more? Ask an administrator for a set-up link, or <a href="${frame.base}/setup">use the one you have</a>.</p>`
+  return doorPage(frame, { title: 'Sign in', lead: 'To your keys and sessions.', body })
+}
+
+/** Choosing a password with a link. Its token is behind the `#`, which only a script sees: others paste it. */
+export function setupPage(frame: Frame, state: FormState): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/setup',
+    data: ['fill-from-fragment', ''],
+    body: html`${field(state, {
+      name: 'token',
+      label: 'Set-up link',
+      hint: 'The whole link, or the part behind the # sign.',
+      autocomplete: 'off',
+      isExact: true,
+    })}
+<input type="text" name="username" autocomplete="username" hidden>
+${newPassword(state, 'Password')}
+<button class="primary wide">Set password</button>`,
+  })}</div></div>
+<p class="after">A link works once, for 15 minutes. Other browsers that are signed in with this account are signed out.</p>`
+  return doorPage(frame, { title: 'Choose a password', lead: 'With it you sign in from now on.', body })
+}
+
+/** Proving an e-mail with a link; as with the one before, a script fills it in. */
+export function verifyEmailPage(frame: Frame, state: FormState): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/verify',
+    data: ['fill-from-fragment', ''],
+    body: html`${field(state, {
+      name: 'token',
+      label: 'Link from the mail',
+      hint: 'The whole link, or the part behind the # sign.',
+      autocomplete: 'off',
+      isExact: true,
+    })}
+<button class="primary wide">Confirm e-mail</button>`,
+  })}</div></div>`
+  return doorPage(frame, { title: 'Confirm your e-mail', body })
+}
+
+/** A new password, twice, with its rule. */
+export function newPassword(state: FormState, label: string): Html {
+  return html`${field(state, {
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    lengthMin: passwordLength.charactersMin,
+    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best.`,
+  })}
+${field(state, {
+  name: 'again',
+  label: `${label}, again`,
+  type: 'password',
+  autocomplete: 'new-password',
+})}`
+}
+
+/** What went wrong, where no other page can say it. */
+export function errorPage(
+  frame: Frame,
+  {
+    title,
+    detail,
+    requestId,
+  }: { readonly title: string; readonly detail: string | undefined; readonly requestId: string },
+): Html {
+  const body = html`<div class="card"><div class="body"><p><a href="${frame.base}">To the start of the portal</a></p>
+<p class="hint">Request <code>${requestId}</code></p></div></div>`
+  return doorPage(frame, { title, ...(detail !== undefined && { lead: detail }), body })
+}

@@ -1,0 +1,88 @@
+import type { FormState, Frame } from './frame.ts'
+import { type Content, type Html, html, when } from './html.ts'
+import { icon } from './icons.ts'
+import { notice } from './notice.ts'
+
+export interface FormOptions {
+  /** Below the portal, such as `/sign-out`. */
+  readonly action: string
+  readonly class?: string
+  readonly body: Content
+  /** For the script: the attribute `data-…` and its value. */
+  readonly data?: readonly [name: string, value: string]
+  readonly isUpload?: boolean
+}
+
+/** A form that posts, with what proves that it is ours. */
+export function form(frame: Frame, { action, body, data, isUpload = false, ...options }: FormOptions): Html {
+  return html`<form method="post" action="${frame.base}${action}"${
+    options.class !== undefined && html` class="${options.class}"`
+  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrf}">${body}</form>`
+}
+
+export interface FieldOptions {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'search'
+  readonly hint?: Content
+  readonly autocomplete?: string
+  readonly value?: string
+  readonly isOptional?: boolean
+  readonly lengthMax?: number
+  readonly lengthMin?: number
+  readonly hasFocus?: boolean
+  /** Keeps IDs apart where two forms of a page have a field of this name. */
+  readonly scope?: string
+  /** Whether it is written letter by letter, such as an ID: nobody is to correct it. */
+  readonly isExact?: boolean
+}
+
+/** A labelled field with its hint and what is wrong with it; what was typed is still there. */
+export function field(state: FormState, options: FieldOptions): Html {
+  const { name, label, type = 'text', hint, scope = '' } = options
+  const id = `${scope}${name}`
+  const value = type === 'password' ? undefined : (state.values[name] ?? options.value)
+  const error = state.errors[name]
+  const describedBy = [
+    hint !== undefined ? `${id}-hint` : '',
+    error !== undefined ? `${id}-error` : '',
+  ].filter(Boolean)
+  return html`<div class="field"><label for="${id}">${label}</label>
+${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+<input id="${id}" name="${name}" type="${type}"${value !== undefined && html` value="${value}"`}${
+    options.autocomplete !== undefined && html` autocomplete="${options.autocomplete}"`
+  }${options.lengthMax !== undefined && html` maxlength="${options.lengthMax}"`}${
+    options.lengthMin !== undefined && html` minlength="${options.lengthMin}"`
+  }${when(options.isOptional !== true, 'required')}${when(options.hasFocus === true, 'autofocus')}${when(
+    options.isExact === true,
+    'autocapitalize="none" spellcheck="false"',
+  )}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${when(
+    error !== undefined,
+    'aria-invalid="true"',
+  )}>
+${error !== undefined && wrong(`${id}-error`, error)}</div>`
+}
+
+/** What is wrong with a field. */
+export function wrong(id: string, text: string): Html {
+  return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
+}
+
+export function formMessage({ message }: FormState): Html | undefined {
+  return message === undefined ? undefined : notice('bad', message)
+}
+
+/** The password once more, before something that matters. */
+export function passwordAgain(state: FormState, scope: string): Html {
+  return field(state, {
+    name: 'password',
+    label: 'Your password',
+    type: 'password',
+    autocomplete: 'current-password',
+    scope,
+  })
+}
+
+export function button(text: string, look: string = ''): Html {
+  return html`<button${look !== '' && html` class="${look}"`}>${text}</button>`
+}

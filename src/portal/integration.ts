@@ -1,0 +1,72 @@
+import type { KeysStatus } from '../accounts/account-keys.ts'
+import { codeBlock, type KeyName, maskKey } from './code.ts'
+import { emptyForm, type FormState, type Frame } from './frame.ts'
+import { type Html, html, when } from './html.ts'
+import { keyCard, overlapPart } from './key-card.ts'
+import { badge } from './notice.ts'
+import { card, page } from './page.ts'
+import { createSnippets, type SnippetOptions } from './snippets.ts'
+import { type TryItView, tryItCard } from './try-it.ts'
+
+export type KeyForm = 'reveal' | 'reset'
+
+export interface IntegrationView {
+  readonly accountId: string
+  readonly keys: KeysStatus
+  readonly snippets: SnippetOptions
+  readonly tryIt: TryItView
+  /** The key to be seen on this page. */
+  readonly shown?: { readonly kind: KeyName; readonly key: string } | undefined
+  /** The form that was refused. */
+  readonly refused?: { readonly kind: KeyName; readonly form: KeyForm; readonly state: FormState } | undefined
+}
+
+/** The page that all others are beside: the two keys, and how to call with them. */
+export function integrationPage(frame: Frame, view: IntegrationView): Html {
+  return page(frame, {
+    title: 'Integration',
+    section: '/integration',
+    lead: 'Your keys, and how to call with them.',
+    body: html`${oneKey(frame, view, 'secretKey')}${oneKey(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
+  })
+}
+
+function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationView, kind: KeyName): Html {
+  const { previousSecretKey: previous, secretKey } = keys
+  const stateOf = (name: KeyForm) =>
+    refused?.kind === kind && refused.form === name ? refused.state : emptyForm
+  return keyCard(frame, {
+    ...{ kind, accountId, status: keys[kind] },
+    key: shown?.kind === kind ? shown.key : undefined,
+    reveal: stateOf('reveal'),
+    reset: stateOf('reset'),
+    overlap:
+      kind === 'secretKey' && previous
+        ? overlapPart(
+            frame,
+            { ...previous, since: secretKey.createdAt },
+            { end: '/integration/secret-key/end-overlap', live: '/integration/usage' },
+          )
+        : undefined,
+  })
+}
+
+function snippetsCard({ accountId, snippets, shown }: IntegrationView): Html {
+  const keyText = (kind: KeyName) =>
+    html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId)}</span>`
+  const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
+export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
+  const tabs = createSnippets(snippets).map(
+    ({ language, withSecret, withToken }, index) =>
+      html`<input type="radio" name="language" id="tab-${index}"${when(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
+<div class="tab">${codeBlock(`${language}, with the secret`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
+  )
+  return card({
+    title: 'Call it',
+    lead: 'First put your keys into the environment; reveal them above, and they are filled in here.',
+    aside: badge('plain', snippets.baseUrl),
+    id: 'call-it',
+    body: html`${codeBlock('Environment', environment)}
+<fieldset class="tabs"><legend class="unseen">Language</legend>${tabs}</fieldset>`,
+  })
+}

@@ -1,0 +1,172 @@
+import type { KeyStatus } from '../accounts/account-keys.ts'
+import type { KeyUse } from '../store/key-use.ts'
+import { copyButton, type KeyName, maskKey } from './code.ts'
+import { button, form, formMessage, passwordAgain } from './form.ts'
+import type { FormState, Frame } from './frame.ts'
+import { type Content, type Html, html, when } from './html.ts'
+import { remark } from './notice.ts'
+import { card } from './page.ts'
+import { relativeTime, time } from './time.ts'
+
+export interface KeyCardView {
+  readonly kind: KeyName
+  readonly accountId: string
+  readonly status: KeyStatus
+  /** The key itself, where it is to be seen now. */
+  readonly key: string | undefined
+  readonly reveal: FormState
+  readonly reset: FormState
+  /** Between the key and what can be done with it. */
+  readonly overlap?: Html | undefined
+}
+
+interface KeyWords {
+  readonly title: string
+  readonly lead: Content
+  readonly path: string
+  readonly noun: string
+  readonly resetLead: string
+}
+
+const words: Readonly<Record<KeyName, KeyWords>> = {
+  secretKey: {
+    title: 'API secret',
+    lead: html`Send it as the <code>SecretKey</code> header with each request. Keep it on servers.`,
+    path: '/integration/secret-key',
+    noun: 'secret',
+    resetLead: 'Makes a new secret. Choose how long the old one still works, so that you can change over.',
+  },
+  apiKey: {
+    title: 'API keys',
+    lead: html`Together with the secret it gets an access token for clients.`,
+    path: '/integration/api-key',
+    noun: 'API key',
+    resetLead: 'Makes a new key. The old one ends now; access tokens and sessions go on.',
+  },
+}
+
+const overlapChoices = [
+  { seconds: 0, text: 'End it now' },
+  { seconds: 3_600, text: '1 hour' },
+  { seconds: 86_400, text: '24 hours' },
+  { seconds: 604_800, text: '7 days' },
+] as const
+
+/** One key: what is known of it, and what can be done with it. */
+export function keyCard(frame: Frame, view: KeyCardView): Html {
+  const { kind, status, overlap } = view
+  const { title, lead } = words[kind]
+  return card({
+    title,
+    lead,
+    id: kind,
+    body: html`${keyBox(view)}
+${keyFacts(status, frame.now)}
+${overlap}
+<div class="acts-list">${status.isRevealable && view.key === undefined && revealAct(frame, view)}${resetAct(frame, view)}</div>`,
+  })
+}
+
+function keyBox({ kind, accountId, key, status }: KeyCardView): Html {
+  const { noun } = words[kind]
+  const masked = maskKey(kind, accountId)
+  return html`<div><div class="secret${key === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
+    key ?? masked
+  }</code>${copyButton(`the ${noun}`)}</div>
+<p class="hint" role="status" data-said>${key !== undefined && shownHint(noun, status)}</p></div>`
+}
+
+function shownHint(noun: string, { isRevealable }: KeyStatus): string {
+  return isRevealable
+    ? `Shown on this page alone. Keep the ${noun} where your programs find it.`
+    : `Copy the ${noun} now: no copy of it is kept.`
+}
+
+function keyFacts({ createdAt, lastUse }: KeyStatus, now: number): Html {
+  return html`<dl class="facts"><div><dt>Created</dt><dd>${time(createdAt, now)}</dd></div>${
+    lastUse
+      ? html`<div><dt>Last used</dt><dd>${time(lastUse.at, now)}</dd></div>
+<div><dt>From</dt><dd>${lastUse.address}</dd></div><div><dt>How</dt><dd>${describeScheme(lastUse)}</dd></div>`
+      : html`<div><dt>Last used</dt><dd class="muted">Not yet</dd></div>`
+  }</dl>`
+}
+
+export function describeScheme({ scheme }: KeyUse): string {
+  return scheme === 'secretKey' ? 'On a request' : 'For an access token'
+}
+
+function revealAct(frame: Frame, { kind, reveal }: KeyCardView): Html {
+  const { noun, path } = words[kind]
+  return html`<details class="act" data-reveal-act${when(isTouched(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+    frame,
+    {
+      action: `${path}/reveal`,
+      data: ['reveal', kind],
+      body: html`${formMessage(reveal)}${passwordAgain(reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
+    },
+  )}</details>`
+}
+
+function resetAct(frame: Frame, { kind, reset, status }: KeyCardView): Html {
+  const { noun, path, resetLead } = words[kind]
+  return html`<details class="act"${when(isTouched(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
+    frame,
+    {
+      action: `${path}/reset`,
+      body: html`<p class="muted">${resetLead}</p>${formMessage(reset)}
+<input type="hidden" name="replaces" value="${status.createdAt}">
+${kind === 'secretKey' && overlapField(reset)}
+${passwordAgain(reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
+    },
+  )}</details>`
+}
+
+/** How long the old secret works on. */
+export function overlapField({ values, errors }: FormState): Html {
+  const chosen = values.graceSeconds ?? '86400'
+  return html`<fieldset class="field"><legend>The old secret works for another</legend>
+<div class="choices">${overlapChoices.map(
+    ({ seconds, text }) =>
+      html`<label><input type="radio" name="graceSeconds" value="${seconds}"${when(chosen === String(seconds), 'checked')}>${text}</label>`,
+  )}</div>
+<p class="hint">“End it now” also ends the sessions and access tokens that were made with it.</p>
+${errors.graceSeconds !== undefined && html`<p class="wrong">${errors.graceSeconds}</p>`}</fieldset>`
+}
+
+function isTouched({ errors, message }: FormState): boolean {
+  return message !== undefined || Object.keys(errors).length > 0
+}
+
+export interface OverlapView {
+  /** When the new secret was made. */
+  readonly since: number
+  readonly validUntil: number
+  readonly lastUse: KeyUse | undefined
+}
+
+/**
+ * Two secrets work: whether the old one is still used.
+ * @param end where ending it is, below the portal
+ * @param live where a script asks how it stands, below the portal
+ */
+export function overlapPart(
+  frame: Frame,
+  overlap: OverlapView,
+  { end, live }: { readonly end: string; readonly live?: string },
+): Html {
+  const { base, now } = frame
+  return html`<div${live !== undefined && html` data-live="${base}${live}"`}>${remark(
+    'warn',
+    html`<p><strong>Two secrets work.</strong> The one before ends ${time(overlap.validUntil, now)}.</p>
+<p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
+${form(frame, { action: end, class: 'inline', body: button('End it now', 'small danger') })}`,
+  )}</div>`
+}
+
+/** Whether the old secret is still used, in a sentence. */
+export function usageText({ lastUse, since }: OverlapView, now: number): string {
+  if (!lastUse) return 'Nothing has used it: you can end it.'
+  const use = `${relativeTime(lastUse.at, now)} from ${lastUse.address}`
+  if (lastUse.at < since) return `Nothing has used it since the reset: you can end it. Before that, ${use}.`
+  return `It is still in use: ${use}.`
+}

@@ -1,0 +1,121 @@
+import type { PortalSession } from '../store/portal-access.ts'
+import type { Session } from '../store/store.ts'
+import { clientName } from './client-name.ts'
+import { form } from './form.ts'
+import type { Frame } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './icons.ts'
+import { badge, empty } from './notice.ts'
+import { card, page } from './page.ts'
+import { time } from './time.ts'
+
+export interface SessionsView {
+  readonly sessions: readonly Session[]
+  readonly portalSessions: readonly PortalSession[]
+  /** The one this page is seen with. */
+  readonly current: string
+}
+
+/** What is signed in with this account: programs by token, browsers in the portal. */
+export function sessionsPage(frame: Frame, { sessions, portalSessions, current }: SessionsView): Html {
+  return page(frame, {
+    title: 'Sessions',
+    section: '/sessions',
+    lead: 'Everything that is signed in with your account. What you do not know, end.',
+    body: html`${portalSessionsCard(frame, portalSessions, { current, act: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
+  })
+}
+
+/** @param act where its forms go, below the portal */
+export function sessionsCard(frame: Frame, sessions: readonly Session[], act: string): Html {
+  const endAll = form(frame, {
+    action: `${act}/end-all`,
+    class: 'inline',
+    body: html`<button class="small danger">End all</button>`,
+  })
+  return card({
+    title: 'Access tokens',
+    lead: 'Started with both keys, kept by refresh tokens. Ending one ends its access tokens at once.',
+    aside: sessions.length > 0 && endAll,
+    isFlush: true,
+    body:
+      sessions.length === 0
+        ? empty({
+            icon: icon('sessions'),
+            title: 'No sessions',
+            text: 'Nothing has asked for an access token, or all have ended.',
+          })
+        : sessionTable(
+            sessions.map((session) => sessionRow(frame, session, act)),
+            'Last refresh',
+          ),
+  })
+}
+
+export function portalSessionsCard(
+  frame: Frame,
+  sessions: readonly PortalSession[],
+  { current, act }: { readonly current: string | undefined; readonly act: string },
+): Html {
+  const isOwn = current !== undefined
+  const endAll = form(frame, {
+    action: isOwn ? '/sign-out-everywhere' : `${act}/end-all-portal`,
+    class: 'inline',
+    body: html`<button class="small danger">${isOwn ? 'Sign out everywhere' : 'End all'}</button>`,
+  })
+  return card({
+    title: 'Portal',
+    lead: isOwn ? 'Browsers that are signed in here.' : 'Browsers that are signed in to the portal.',
+    aside: sessions.length > 0 && endAll,
+    isFlush: true,
+    body:
+      sessions.length === 0
+        ? empty({ icon: icon('sessions'), title: 'No browsers', text: 'Nobody is signed in to the portal.' })
+        : sessionTable(
+            sessions.map((session) => portalSessionRow(frame, session, { current, act })),
+            'Last seen',
+          ),
+  })
+}
+
+function sessionTable(rows: readonly Html[], seen: string): Html {
+  return html`<table><thead><tr><th scope="col">Client</th><th scope="col">Address</th><th scope="col">Started</th><th scope="col">${seen}</th><th scope="col">Ends</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
+}
+
+function sessionRow(frame: Frame, session: Session, act: string): Html {
+  const { id, client, address, createdAt, rotatedAt, expiresAt, generation } = session
+  const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Not yet</span>`
+  return html`<tr><td data-label="Client"><div>${clientName(client)}<code class="sub">${id}</code></div></td>${[
+    cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
+    cell('Started', time(createdAt, frame.now)),
+    cell('Last refresh', refreshed),
+    cell('Ends', time(expiresAt, frame.now)),
+  ]}${endCell(frame, `${act}/end`, id)}</tr>`
+}
+
+function portalSessionRow(
+  frame: Frame,
+  session: PortalSession,
+  { current, act }: { readonly current: string | undefined; readonly act: string },
+): Html {
+  const { id, client, address, createdAt, seenAt, expiresAt } = session
+  const isThis = id === current
+  return html`<tr><td data-label="Client"><div>${clientName(client)} ${isThis && badge('good', 'This browser')}</div></td>${[
+    cell('Address', html`${address}`),
+    cell('Started', time(createdAt, frame.now)),
+    cell('Last seen', time(seenAt, frame.now)),
+    cell('Ends', time(expiresAt, frame.now)),
+  ]}${endCell(frame, isThis ? '/sign-out' : `${act}/end-portal`, id)}</tr>`
+}
+
+function cell(label: string, content: Html): Html {
+  return html`<td data-label="${label}"><div>${content}</div></td>`
+}
+
+function endCell(frame: Frame, action: string, id: string): Html {
+  return html`<td class="acts">${form(frame, {
+    action,
+    class: 'inline',
+    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">End<span class="unseen"> session ${id}</span></button>`,
+  })}</td>`
+}

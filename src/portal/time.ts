@@ -1,0 +1,43 @@
+import { type Html, html } from './html.ts'
+
+const steps = [
+  { unit: 'day', ms: 86_400_000 },
+  { unit: 'hour', ms: 3_600_000 },
+  { unit: 'minute', ms: 60_000 },
+] as const
+
+/** From then on a date says more. */
+const relativeMsMax = 31 * 86_400_000
+
+/** Such as `3 hours ago`, `in 5 minutes`, `just now`: rounded towards now; `11 Oct 2026` from a month on. */
+export function relativeTime(at: number, now: number): string {
+  const difference = at - now
+  if (Math.abs(difference) >= relativeMsMax)
+    return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+  const step = steps.find(({ ms }) => Math.abs(difference) >= ms)
+  if (step) return inWords(Math.trunc(difference / step.ms), step.unit)
+  return difference > 1_000 ? 'in less than a minute' : 'just now'
+}
+
+/** Such as `3 hours ago`. */
+function inWords(count: number, unit: string): string {
+  const amount = Math.abs(count)
+  const words = `${amount} ${unit}${amount === 1 ? '' : 's'}`
+  return count < 0 ? `${words} ago` : `in ${words}`
+}
+
+/** A time as people say it, with the exact one on pointing; the exact one is in UTC. */
+export function time(at: number, now: number): Html {
+  const iso = new Date(at).toISOString()
+  return html`<time datetime="${iso}" title="${exactTime(at)}">${relativeTime(at, now)}</time>`
+}
+
+/** Such as `2026-11-21 14:03:22 UTC`. */
+export function exactTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** A time written out, for lists that are looked through. */
+export function exact(at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}">${exactTime(at)}</time>`
+}

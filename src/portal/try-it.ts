@@ -1,0 +1,81 @@
+import { codeBlock } from './code.ts'
+import { button, form } from './form.ts'
+import type { Frame } from './frame.ts'
+import { type Html, html, when } from './html.ts'
+import { icon } from './icons.ts'
+import { type BadgeKind, badge, remark } from './notice.ts'
+import { card } from './page.ts'
+
+/** A route that can be tried: by GET, with what it takes. */
+export interface TryRoute {
+  readonly name: string
+  readonly path: string
+}
+
+export type Tried =
+  | { readonly kind: 'answered'; readonly answer: TriedAnswer }
+  /** It could not be called at all. */
+  | { readonly kind: 'failed'; readonly why: string }
+
+export interface TriedAnswer {
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+  readonly scheme: string
+  /** The identity headers the backend said it got; undefined = it does not say. */
+  readonly identity: readonly (readonly [name: string, value: string])[] | undefined
+  readonly contentType: string
+  /** The beginning of the body. */
+  readonly body: string
+  readonly isCut: boolean
+}
+
+export interface TryItView {
+  readonly routes: readonly TryRoute[]
+  readonly chosen: string | undefined
+  readonly tried: Tried | undefined
+}
+
+/** Calls the gateway as its own clients do, and shows what came of it. */
+export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): Html {
+  const body =
+    routes.length === 0
+      ? html`<p class="muted">There is no route that your account may call with GET.</p>`
+      : html`${form(frame, {
+          action: '/integration/try#try-it',
+          class: 'search',
+          body: html`<div class="grow"><label class="unseen" for="route">Route</label><select id="route" name="route">${routes.map(
+            ({ name, path }) =>
+              html`<option value="${name}"${when(name === chosen, 'selected')}>GET ${path}</option>`,
+          )}</select></div>${button('Send request', 'primary')}`,
+        })}${tried && result(tried)}`
+  return card({
+    title: 'Try it',
+    lead: 'Calls the gateway with your own keys and shows who the backend saw.',
+    id: 'try-it',
+    body,
+  })
+}
+
+function result(tried: Tried): Html {
+  return tried.kind === 'failed' ? remark('bad', tried.why) : answered(tried.answer)
+}
+
+function answered(answer: TriedAnswer): Html {
+  const { status, durationMs, route, scheme, identity, contentType, body, isCut } = answer
+  return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
+${
+  identity
+    ? html`<div class="field"><h3>The backend saw</h3><dl class="facts">${identity.map(
+        ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
+      )}</dl></div>`
+    : status < 400 &&
+      html`<p class="hint">${icon('info')} The backend does not show the headers it got; this is its answer.</p>`
+}
+${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isCut ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
+}
+
+function kindOf(status: number): BadgeKind {
+  if (status < 300) return 'good'
+  return status < 500 ? 'warn' : 'bad'
+}

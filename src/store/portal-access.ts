@@ -1,0 +1,71 @@
+/** How the person behind an account gets into the portal. Kept with the account; digests only. */
+export interface PortalAccess {
+  /** Counts how often all portal sessions were ended: one of an earlier epoch is over. */
+  readonly epoch: number
+  /** Argon2id in PHC form, keyed with the sealing key; undefined = no password has been set. */
+  readonly password: string | undefined
+  /** The last set-up link that was made, until it is used. */
+  readonly setupLink: OneTimeLink | undefined
+  /** The last verification that was sent, until it is used. */
+  readonly emailLink: EmailLink | undefined
+}
+
+/** A link that works once. */
+export interface OneTimeLink {
+  /** SHA-256 of its token, base64url. */
+  readonly digest: string
+  readonly expiresAt: number
+}
+
+/** Proves that whoever opens it reads this address. */
+export interface EmailLink extends OneTimeLink {
+  /** What the account's e-mail becomes: the one it has, or a new one. */
+  readonly email: string
+}
+
+/** One sign-in to the portal, in one browser. */
+export interface PortalSession {
+  readonly id: string
+  readonly accountId: string
+  /** SHA-256 of its token, base64url. */
+  readonly digest: string
+  readonly createdAt: number
+  /** Never extended. */
+  readonly expiresAt: number
+  /** When and from where it was last used, to the minute. */
+  readonly seenAt: number
+  readonly address: string
+  readonly client: string
+  /** `portal.epoch` of the account when it was started. */
+  readonly epoch: number
+}
+
+/** Browsers that can be signed in with one account. */
+export const portalSessionsMax = 100
+
+/** What permits a new password; undefined in its place = whoever asks need not prove anything. */
+export type PasswordProof =
+  /** The set-up link with this digest, which is used up by it. */
+  | { readonly kind: 'setup-link'; readonly digest: string; readonly now: number }
+  /** The password that was checked: it is still the same. */
+  | { readonly kind: 'password'; readonly password: string }
+
+/** A new password ends all portal sessions; a re-hashed one none. */
+export interface PasswordChange {
+  readonly password: string
+  readonly proof: PasswordProof | undefined
+  readonly endsSessions: boolean
+}
+
+/** The access of a new account, and of one that was made before there was a portal. */
+export const noPortalAccess: PortalAccess = {
+  epoch: 1,
+  password: undefined,
+  setupLink: undefined,
+  emailLink: undefined,
+}
+
+export function parsePortalAccess(text: string): PortalAccess {
+  // Written by JSON.stringify of what has this type; what is undefined is not there.
+  return { ...noPortalAccess, ...(JSON.parse(text) as Partial<PortalAccess>) }
+}

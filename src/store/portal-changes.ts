@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { EmailLink, OneTimeLink, PasswordChange, PortalAccess } from './portal-access.ts'
+import type { Account } from './store.ts'
+
+/**
+ * What each verb of the portal makes of an account; undefined = it is refused. Both adapters save the result,
+ * in one step with what it was made from: so a link works once, whoever is faster.
+ */
+
+export function withPassword(
+  account: Account,
+  { password, proof, endsSessions }: PasswordChange,
+): Account | undefined {
+  const { portal } = account
+  const isLink = proof?.kind === 'setup-link'
+  if (isLink && !isLinkOf(portal.setupLink, proof)) return undefined
+  if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
+  return nextPortal(account, {
+    password,
+    // A link that was made before would let somebody in who was to be kept out.
+    ...((isLink || endsSessions) && { setupLink: undefined }),
+    ...(endsSessions && { epoch: portal.epoch + 1 }),
+  })
+}
+
+export function withSetupLink(account: Account, setupLink: OneTimeLink): Account {
+  return nextPortal(account, { setupLink })
+}
+
+export function withEmailLink(account: Account, emailLink: EmailLink): Account {
+  return nextPortal(account, { emailLink })
+}
+
+export function withVerifiedEmail(
+  account: Account,
+  use: { readonly digest: string; readonly now: number },
+): Account | undefined {
+  const { emailLink } = account.portal
+  if (!emailLink || !isLinkOf(emailLink, use)) return undefined
+  return { ...nextPortal(account, { emailLink: undefined }), email: emailLink.email, isVerified: true }
+}
+
+export function withoutPortalSessions(account: Account): Account {
+  return nextPortal(account, { epoch: account.portal.epoch + 1 })
+}
+
+export function withoutPreviousKey(account: Account, now: number): Account | undefined {
+  const { previousSecretKey: previous } = account
+  if (!previous || now >= previous.validUntil) return undefined
+  return { ...account, previousSecretKey: undefined, revision: account.revision + 1 }
+}
+
+function isLinkOf(
+  link: OneTimeLink | undefined,
+  { digest, now }: { readonly digest: string; readonly now: number },
+): boolean {
+  if (!link || now >= link.expiresAt || link.digest.length !== digest.length) return false
+  return timingSafeEqual(Buffer.from(link.digest), Buffer.from(digest))
+}
+
+function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
+  return { ...account, portal: { ...account.portal, ...changes }, revision: account.revision + 1 }
+}

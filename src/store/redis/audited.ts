@@ -1,0 +1,21 @@
+import { type AuditEntry, auditEntriesKept } from '../audit.ts'
+import type { Connection } from './connection.ts'
+import type { Script } from './scripts.ts'
+
+type Entries = AuditEntry | readonly AuditEntry[] | undefined
+
+/** Runs a script that changes something, with the entries of the audit log that tell it if it does. */
+export function createAudited({ change, keys }: Pick<Connection, 'change' | 'keys'>) {
+  return (
+    script: Script,
+    scriptKeys: readonly string[],
+    args: readonly (string | number)[],
+    audit: Entries,
+  ): Promise<unknown> =>
+    change(script, [...scriptKeys, keys.audit], [...args, entriesText(audit), auditEntriesKept])
+}
+
+function entriesText(audit: Entries = []): string {
+  const entries = 'action' in audit ? [audit] : audit
+  return JSON.stringify(entries.map((entry) => JSON.stringify(entry)))
+}

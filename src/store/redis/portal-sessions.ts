@@ -1,0 +1,77 @@
+import { type PortalSession, portalSessionsMax } from '../portal-access.ts'
+import type { PortalStore } from '../portal-store.ts'
+import type { Account } from '../store.ts'
+import { createAudited } from './audited.ts'
+import type { Connection } from './connection.ts'
+import { loadScript } from './scripts.ts'
+
+type PortalSessionVerbs = Pick<
+  PortalStore,
+  'startPortalSession' | 'findPortalSession' | 'seePortalSession' | 'listPortalSessions' | 'endPortalSession'
+>
+
+const startScript = loadScript('start-portal-session', { isChange: true, isAudited: true })
+const endScript = loadScript('end-portal-session', { isChange: true, isAudited: true })
+const seeScript = loadScript('see-portal-session', { isChange: false })
+
+/** Portal sessions of an account as texts in one hash, which goes with the last of them. */
+export function openPortalSessions(
+  connection: Connection,
+  findAccount: (id: string) => Promise<Account | undefined>,
+): PortalSessionVerbs {
+  const { keys, ask, read, confirmAbsence } = connection
+  const audited = createAudited(connection)
+
+  async function find(accountId: string, id: string): Promise<PortalSession | undefined> {
+    const text = await ask((client) => client.hget(keys.portalSessionsOf(accountId), id))
+    return text === null ? confirmAbsence() : parse(text)
+  }
+
+  return {
+    findPortalSession: find,
+    startPortalSession: async (session, { revision }, audit) => {
+      const { id, accountId, createdAt, expiresAt } = session
+      const started = await audited(
+        startScript,
+        [keys.account(accountId), keys.portalSessionsOf(accountId)],
+        [
+          ...[revision, id, createdAt, expiresAt, portalSessionsMax],
+          JSON.stringify({ ...session, seenAt: createdAt }),
+        ],
+        audit,
+      )
+      if (started === 1) return 'started'
+      await confirmAbsence()
+      return 'account-changed'
+    },
+    seePortalSession: async (accountId, id, { at: seenAt, address, client }) => {
+      const session = await find(accountId, id)
+      if (!session) return
+      const { epoch, ...seen } = { ...session, seenAt, address, client }
+      const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${JSON.stringify(seen)}`
+      await read(seeScript, [keys.portalSessionsOf(accountId)], [id, text])
+    },
+    listPortalSessions: async (accountId, now) => {
+      const account = await findAccount(accountId)
+      if (!account || account.isDisabled) return []
+      const texts = await ask((client) => client.hvals(keys.portalSessionsOf(accountId)))
+      return texts
+        .map(parse)
+        .filter(({ expiresAt, epoch }) => expiresAt > now && epoch === account.portal.epoch)
+        .toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id))
+    },
+    endPortalSession: async (accountId, id, audit) => {
+      const ended = await audited(endScript, [keys.portalSessionsOf(accountId)], [id], audit)
+      if (ended === 0) await confirmAbsence()
+      return ended === 1
+    },
+  }
+}
+
+/** `epoch start end JSON`, as the scripts write it: they look at the first three alone. */
+function parse(text: string): PortalSession {
+  const json = text.slice(text.indexOf('{'))
+  // Written by what is above alone.
+  const session = JSON.parse(json) as Omit<PortalSession, 'epoch'>
+  return { ...session, epoch: Number.parseInt(text, 10) }
+}

@@ -1,0 +1,21 @@
+-- Keeps the latest use of each key that an account has now; what is there of other keys goes.
+-- KEYS for each use: the account, uses of its keys (hash)
+-- ARGV for each use: digest of the key, time, `time scheme address`
+for i = 1, #KEYS / 2 do
+  local text = redis.call('GET', KEYS[2 * i - 1])
+  local uses = KEYS[2 * i]
+  local digest, at, use = ARGV[3 * i - 2], tonumber(ARGV[3 * i - 1]), ARGV[3 * i]
+  local account = text and cjson.decode(text) or {}
+  local current = {}
+  for _, name in ipairs({ 'secretKey', 'previousSecretKey', 'apiKey' }) do
+    if account[name] then current[account[name].digest] = true end
+  end
+  if current[digest] then
+    local known = redis.call('HGET', uses, digest)
+    if not known or tonumber(string.match(known, '^%d+')) < at then redis.call('HSET', uses, digest, use) end
+    for _, other in ipairs(redis.call('HKEYS', uses)) do
+      if not current[other] then redis.call('HDEL', uses, other) end
+    end
+  end
+end
+return 1

@@ -1,0 +1,88 @@
+import { ofAccount } from '../changes.ts'
+import {
+  withEmailLink,
+  withoutPortalSessions,
+  withoutPreviousKey,
+  withPassword,
+  withSetupLink,
+  withVerifiedEmail,
+} from '../portal-changes.ts'
+import type { PortalStore } from '../portal-store.ts'
+import type { openAccounts, Replacement } from './accounts.ts'
+import type { Database } from './database.ts'
+import type { openKeyUses } from './key-uses.ts'
+import type { openPortalSessions } from './portal-sessions.ts'
+import type { Writer } from './writer.ts'
+
+interface Tables {
+  readonly accounts: ReturnType<typeof openAccounts>
+  readonly portalSessions: ReturnType<typeof openPortalSessions>
+  readonly keyUses: ReturnType<typeof openKeyUses>
+}
+
+/** The verbs of the portal on the tables of a database. */
+export function openPortal(
+  { read, write }: Database,
+  { change, act, audit }: Writer,
+  { accounts, portalSessions, keyUses }: Tables,
+): PortalStore {
+  const replace = (
+    id: string,
+    become: Parameters<typeof accounts.tryReplace>[1],
+    entry: Parameters<typeof change>[2],
+  ): Promise<Replacement> =>
+    change(
+      () => accounts.tryReplace(id, become),
+      ({ kind }) => ofAccount(id)(kind === 'updated'),
+      entry,
+    )
+
+  return {
+    setPassword: async (id, changed, entry) => {
+      const { kind } = await replace(id, (account) => withPassword(account, changed), entry)
+      if (kind === 'updated') return 'set'
+      return kind === 'unknown' ? 'unknown' : 'refused'
+    },
+    setSetupLink: async (id, link, entry) =>
+      (await replace(id, (account) => withSetupLink(account, link), entry)).kind === 'updated',
+    setEmailLink: async (id, link, entry) =>
+      (await replace(id, (account) => withEmailLink(account, link), entry)).kind === 'updated',
+    useEmailLink: async (id, use, entry) => {
+      const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), entry)
+      return kind === 'updated' ? 'verified' : kind
+    },
+    endOverlap: async (id, now, entry) =>
+      (await replace(id, (account) => withoutPreviousKey(account, now), entry)).kind === 'updated',
+
+    startPortalSession: (session, { revision }, entry) =>
+      act(
+        () => {
+          const owner = accounts.find(session.accountId)
+          if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
+          portalSessions.start({ ...session, seenAt: session.createdAt, epoch: owner.portal.epoch })
+          return 'started'
+        },
+        (outcome) => outcome === 'started',
+        entry && [entry],
+      ),
+    findPortalSession: async (accountId, id) => read(() => portalSessions.find(accountId, id)),
+    seePortalSession: async (accountId, id, seen) => write(() => portalSessions.see(accountId, id, seen)),
+    listPortalSessions: async (accountId, now) =>
+      read(() => {
+        const owner = accounts.find(accountId)
+        return owner && !owner.isDisabled ? portalSessions.list(accountId, now, owner.portal.epoch) : []
+      }),
+    endPortalSession: (accountId, id, entry) =>
+      act(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
+    endPortalSessions: async (id, entry) =>
+      (await replace(id, withoutPortalSessions, entry)).kind === 'updated',
+
+    noteKeyUses: async (uses) => {
+      if (uses.length > 0) write(() => uses.forEach(keyUses.note))
+    },
+    findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
+
+    appendAudit: async (entry) => write(() => audit.append([entry])),
+    listAudit: async ({ before, limit }) => read(() => audit.list(before, limit)),
+  }
+}

@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { termsOf } from '../search.ts'
+
+/**
+ * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970.
+ * `lives_until` of a session is when it ends if nothing more happens; rows stay a day longer, so that an
+ * expired token can be told from an unknown one.
+ */
+const accountsAndSessions = `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL UNIQUE,
+    first_name TEXT NOT NULL,
+    last_name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    is_verified INTEGER NOT NULL,
+    is_disabled INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    session_epoch INTEGER NOT NULL,
+    secret_digest BLOB NOT NULL,
+    secret_sealed BLOB,
+    secret_created_at INTEGER NOT NULL,
+    previous_digest BLOB,
+    previous_until INTEGER,
+    api_digest BLOB NOT NULL,
+    api_sealed BLOB,
+    api_created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    lives_until INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    rotated_at INTEGER NOT NULL,
+    session_epoch INTEGER NOT NULL,
+    end_reason TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_account ON sessions (account_id);
+  CREATE INDEX sessions_by_end ON sessions (lives_until);
+  CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY,
+    algorithm TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    public_key TEXT,
+    created_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE changes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+`
+
+/** A use of a key is found by the digest of the key, so that a reset needs to move nothing. */
+const portalAndAudit = `
+  ALTER TABLE accounts ADD COLUMN portal TEXT NOT NULL DEFAULT '{"epoch":1}';
+  ALTER TABLE sessions ADD COLUMN address TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN client TEXT NOT NULL DEFAULT '';
+  CREATE TABLE portal_sessions (
+    account_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    client TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    PRIMARY KEY (account_id, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE key_uses (
+    account_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    scheme TEXT NOT NULL,
+    PRIMARY KEY (account_id, digest)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE account_terms (
+    term TEXT NOT NULL,
+    account_id TEXT NOT NULL,
+    PRIMARY KEY (term, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    entry TEXT NOT NULL
+  ) STRICT;
+`
+
+/** From each version to the next; what a database has gone through is its user_version. Never changed, only added to. */
+export const migrations: readonly ((database: DatabaseSync) => void)[] = [
+  (database) => database.exec(accountsAndSessions),
+  (database) => {
+    database.exec(portalAndAudit)
+    indexAll(database)
+  },
+]
+
+/** Accounts that were made before there was a search are found by it too. */
+function indexAll(database: DatabaseSync): void {
+  const insert = database.prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
+  for (const row of database.prepare('SELECT id, email, first_name, last_name FROM accounts').iterate()) {
+    const named = {
+      email: String(row.email),
+      firstName: String(row.first_name),
+      lastName: String(row.last_name),
+    }
+    for (const term of termsOf(named)) insert.run(term, String(row.id))
+  }
+}

@@ -1,0 +1,103 @@
+import t from 'tap'
+import { openKeyUses } from '../../src/accounts/key-uses.ts'
+import { createKey, digestOf } from '../../src/accounts/keys.ts'
+import { digestText } from '../../src/store/key-digests.ts'
+import type { NotedKeyUse } from '../../src/store/key-use.ts'
+
+const id = 'abcdefghijklmnop'
+const address = '192.0.2.1'
+
+/** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
+function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
+  const written: (readonly NotedKeyUse[])[] = []
+  const time = { now: 1_000 }
+  const store = {
+    noteKeyUses: async (uses: readonly NotedKeyUse[]) => {
+      if (fail()) throw new Error('out of reach')
+      written.push(uses)
+    },
+  }
+  const uses = openKeyUses({ store, clock: () => time.now, flushMs: 3_600_000 })
+  t.teardown(() => uses.close())
+  return { uses, written, time }
+}
+
+t.test('of many uses of a key the last is written, once', async (t) => {
+  const { uses, written, time } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 1_000; count++) {
+    time.now++
+    uses.note(id, key, `192.0.2.${count % 200}`, 'secretKey')
+  }
+  await uses.flush()
+  const digest = digestText({ digest: digestOf(key) })
+  t.strictSame(written, [[{ accountId: id, digest, at: 2_000, address: '192.0.2.199', scheme: 'secretKey' }]])
+  await uses.flush()
+  t.equal(written.length, 1, 'nothing new, nothing written')
+})
+
+t.test('two keys of an account are told apart', async (t) => {
+  const { uses, written } = start(t)
+  const [one, two] = [createKey('secretKey', id), createKey('apiKey', id)]
+  uses.note(id, one, address, 'secretKey')
+  uses.note(id, two, address, 'accessToken')
+  await uses.flush()
+  t.equal(new Set(written[0]?.map(({ digest }) => digest)).size, 2)
+})
+
+t.test('no more is written at once than the store should take, and none is forgotten', async (t) => {
+  const { uses, written } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 250; count++) uses.note(`account${count}`, key, address, 'secretKey')
+  await uses.flush()
+  t.equal(written[0]?.length, 100)
+  await uses.close()
+  t.strictSame(
+    written.map(({ length }) => length),
+    [100, 100, 50],
+  )
+})
+
+t.test('more accounts than are remembered are not noted, and memory does not grow', async (t) => {
+  const { uses, written } = start(t)
+  const key = createKey('secretKey', id)
+  for (let count = 0; count < 100_500; count++) uses.note(`account${count}`, key, address, 'secretKey')
+  await uses.close()
+  t.equal(
+    written.reduce((sum, { length }) => sum + length, 0),
+    100_000,
+  )
+})
+
+t.test(
+  'with the store out of reach what was noted waits, and is overtaken by what comes later',
+  async (t) => {
+    let isDown = true
+    const { uses, written, time } = start(t, () => isDown)
+    const key = createKey('secretKey', id)
+    uses.note(id, key, address, 'secretKey')
+    uses.note('other', key, address, 'secretKey')
+    await uses.flush()
+    time.now = 2_000
+    uses.note(id, key, '192.0.2.2', 'secretKey')
+    await uses.flush()
+    t.equal(written.length, 0)
+    isDown = false
+    await uses.flush()
+    const [first = []] = written
+    t.match(
+      first.toSorted((a, b) => a.at - b.at),
+      [
+        { accountId: 'other', at: 1_000 },
+        { accountId: id, at: 2_000, address: '192.0.2.2' },
+      ],
+    )
+  },
+)
+
+t.test('an end does not wait for a store that is out of reach', async (t) => {
+  const { uses, written } = start(t, () => true)
+  uses.note(id, createKey('secretKey', id), address, 'secretKey')
+  await uses.close()
+  t.equal(written.length, 0)
+})

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { createActs } from '../../src/accounts/acts.ts'
+import { createPasswords } from '../../src/accounts/passwords.ts'
+import type { SendMail } from '../../src/accounts/profile.ts'
+import { createSealer } from '../../src/accounts/sealing.ts'
+import { createPasswordCheck } from '../../src/auth/password-check.ts'
+import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { createSignIn } from '../../src/auth/sign-in.ts'
+import type { Actor } from '../../src/store/audit.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+export const visitor = { address: '192.0.2.1', client: 'Browser/1' }
+export const system: Actor = { kind: 'system', channel: 'system' }
+export const lifetimeMs = 3_600_000
+export const password = 'correct horse battery'
+
+const cheap = { memoryKiB: 64, passes: 1, parallelism: 1 }
+
+/** The people of a real store, at a clock that is set by hand. */
+export function openPeople(
+  t: Test,
+  { failureLimit = 1_000, sendMail }: { failureLimit?: number; sendMail?: SendMail } = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-people-'))
+  const store = openSqliteStore({ path: join(folder, 'gatehouse.db'), busyTimeoutMs: 1_000 })
+  const time = { now: 1_800_000_000_000 }
+  const clock = () => time.now
+  const limiter = openLimiter({ store, contact: { isUp: false }, clock })
+  t.teardown(async () => {
+    limiter.close()
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const pepper = Buffer.alloc(32, 1)
+  const passwords = createPasswords({ pepper, parameters: cheap })
+  const failures = { limit: failureLimit, perMs: 60_000 }
+  const signIn = createSignIn({
+    ...{ store, passwords, clock },
+    check: createPasswordCheck({ passwords, limiter, failures }),
+    sessionLifetimeMs: lifetimeMs,
+  })
+  const actsOf = createActs({
+    ...{ store, limiter, clock, sendMail },
+    sealer: createSealer(Buffer.alloc(32, 2)),
+    reveal: true,
+    portalUrl: 'https://api.example.com/portal',
+  })
+  const acts = actsOf(system)
+
+  async function createPerson(input: { email?: string; role?: string } = {}) {
+    const profile = { firstName: 'Ada', lastName: '', role: 'User', isVerified: true }
+    const { account } = await acts.accounts.create({ email: 'ada@example.com', ...profile, ...input })
+    const { token } = await acts.setupLinks.create(account.id)
+    const signedIn = await signIn.redeemSetupLink({ token, password }, visitor)
+    return { id: account.id, email: account.email, signedIn }
+  }
+
+  return { store, time, signIn, acts, actsOf, pepper, createPerson }
+}

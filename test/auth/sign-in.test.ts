@@ -1,0 +1,178 @@
+import t from 'tap'
+import { createPasswords } from '../../src/accounts/passwords.ts'
+import { lifetimeMs, openPeople, password, visitor } from './people.ts'
+
+t.test('a set-up link sets a password and signs in; the password signs in from then on', async (t) => {
+  const { signIn, createPerson } = openPeople(t)
+  const { id, email, signedIn } = await createPerson()
+  t.match(await signIn.find(signedIn.token, visitor), { account: { id }, session: { accountId: id } })
+  const again = await signIn.signIn({ email: email.toUpperCase(), password }, visitor)
+  t.not(again.token, signedIn.token)
+  t.match(await signIn.find(again.token, visitor), { account: { id } })
+})
+
+t.test('a set-up link works once, the last one only, for 15 minutes', async (t) => {
+  const { signIn, acts, time, createPerson } = openPeople(t)
+  const { id } = await createPerson()
+  const redeem = (token: string) => signIn.redeemSetupLink({ token, password: 'another password' }, visitor)
+  const first = await acts.setupLinks.create(id)
+  const second = await acts.setupLinks.create(id)
+  t.equal(second.url, `https://api.example.com/portal/setup#${second.token}`)
+  await t.rejects(redeem(first.token), { code: 'link-invalid' }, 'replaced')
+  await t.rejects(
+    signIn.redeemSetupLink({ token: second.token, password: 'short' }, visitor),
+    { code: 'request-invalid' },
+    'a bad password does not use it up',
+  )
+  await redeem(second.token)
+  await t.rejects(redeem(second.token), { code: 'link-invalid' }, 'used')
+  const late = await acts.setupLinks.create(id)
+  time.now = late.expiresAt
+  await t.rejects(redeem(late.token), { code: 'link-invalid' }, 'too old')
+  time.now = late.expiresAt - 1
+  await redeem(late.token)
+  for (const token of [
+    '',
+    'x',
+    late.token.replace('gsl_', 'gev_'),
+    `${late.token}x`,
+    `gsl_${id}_${'a'.repeat(43)}`,
+  ]) {
+    await t.rejects(redeem(token), { code: 'link-invalid' }, token)
+  }
+})
+
+t.test('of many that redeem one link at once exactly one is let in', async (t) => {
+  const { signIn, acts, createPerson } = openPeople(t)
+  const { id } = await createPerson()
+  const { token } = await acts.setupLinks.create(id)
+  const attempts = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, index) =>
+      signIn.redeemSetupLink({ token, password: `password number ${index}` }, visitor),
+    ),
+  )
+  t.equal(attempts.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+t.test('unknown e-mail, wrong password and no password are one answer', async (t) => {
+  const { signIn, acts, createPerson } = openPeople(t)
+  const { email } = await createPerson()
+  const bare = { firstName: '', lastName: '', role: 'User', isVerified: false }
+  await acts.accounts.create({ email: 'bare@example.com', ...bare })
+  const answers = new Set<string>()
+  for (const attempt of [
+    { email, password: 'wrong' },
+    { email, password: '' },
+    { email: 'nobody@example.com', password },
+    { email: 'bare@example.com', password },
+    { email: 'bare@example.com', password: '' },
+    { email: '', password },
+    { email: 'x'.repeat(10_000), password: 'y'.repeat(10_000) },
+  ]) {
+    const error = await signIn.signIn(attempt, visitor).catch((error: unknown) => error)
+    t.match(error, { code: 'credentials-invalid' })
+    answers.add(error instanceof Error ? error.message : '')
+  }
+  t.equal(answers.size, 1)
+})
+
+t.test('a disabled account is told so to the right password alone, and its sessions are over', async (t) => {
+  const { signIn, acts, createPerson } = openPeople(t)
+  const { id, email, signedIn } = await createPerson()
+  const { token } = await acts.setupLinks.create(id)
+  await acts.accounts.update(id, { isDisabled: true })
+  t.equal(await signIn.find(signedIn.token, visitor), undefined)
+  await t.rejects(signIn.signIn({ email, password }, visitor), { code: 'account-disabled' })
+  await t.rejects(signIn.signIn({ email, password: 'wrong' }, visitor), { code: 'credentials-invalid' })
+  await t.rejects(signIn.redeemSetupLink({ token, password }, visitor), { code: 'link-invalid' })
+  await acts.accounts.update(id, { isDisabled: false })
+  t.equal(await signIn.find(signedIn.token, visitor), undefined, 'enabling brings none back')
+  t.match(await signIn.signIn({ email, password }, visitor), { account: { id } })
+})
+
+t.test('a session ends with its lifetime, not before, and no other token finds it', async (t) => {
+  const { signIn, time, createPerson } = openPeople(t)
+  const { signedIn } = await createPerson()
+  const { token, session } = signedIn
+  t.equal(session.expiresAt, session.createdAt + lifetimeMs)
+  for (const wrong of ['', 'x', `${token}x`, token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')]) {
+    t.equal(await signIn.find(wrong, visitor), undefined, wrong)
+  }
+  time.now = session.expiresAt - 1
+  t.ok(await signIn.find(token, visitor))
+  time.now = session.expiresAt
+  t.equal(await signIn.find(token, visitor), undefined)
+})
+
+t.test('where a session was last seen is noted once a minute', async (t) => {
+  const { signIn, acts, time, createPerson } = openPeople(t)
+  const { id, signedIn } = await createPerson()
+  const elsewhere = { address: '203.0.113.9', client: 'Phone/2' }
+  const started = time.now
+  time.now += 59_999
+  await signIn.find(signedIn.token, elsewhere)
+  t.match(await acts.sessions.listPortal(id), [{ seenAt: started, ...visitor }])
+  time.now += 1
+  await signIn.find(signedIn.token, elsewhere)
+  t.match(await acts.sessions.listPortal(id), [{ seenAt: started + 60_000, ...elsewhere }])
+})
+
+t.test('signing out ends one session, signing out everywhere all of them', async (t) => {
+  const { signIn, createPerson } = openPeople(t)
+  const { email, signedIn: first } = await createPerson()
+  const second = await signIn.signIn({ email, password }, visitor)
+  const third = await signIn.signIn({ email, password }, visitor)
+  const isIn = async ({ token }: { token: string }) => (await signIn.find(token, visitor)) !== undefined
+  await signIn.signOut(first, visitor)
+  t.strictSame([await isIn(first), await isIn(second), await isIn(third)], [false, true, true])
+  await signIn.signOutEverywhere(second, visitor)
+  t.strictSame([await isIn(second), await isIn(third)], [false, false])
+})
+
+t.test('a new password needs the current one, and ends all sessions but the new one', async (t) => {
+  const { signIn, createPerson } = openPeople(t)
+  const { email, signedIn } = await createPerson()
+  const other = await signIn.signIn({ email, password }, visitor)
+  const next = 'a whole new password'
+  const change = (current: string, wanted = next) =>
+    signIn.changePassword(signedIn, { current, password: wanted }, visitor)
+  await t.rejects(change('wrong'), { code: 'credentials-invalid' })
+  await t.rejects(change(password, 'short'), { code: 'request-invalid', errors: [{ field: 'password' }] })
+  const changed = await change(password)
+  t.equal(await signIn.find(signedIn.token, visitor), undefined)
+  t.equal(await signIn.find(other.token, visitor), undefined)
+  t.ok(await signIn.find(changed.token, visitor))
+  await t.rejects(signIn.signIn({ email, password }, visitor), { code: 'credentials-invalid' })
+  await t.resolves(signIn.signIn({ email, password: next }, visitor))
+})
+
+t.test('a password hashed with other parameters is hashed anew when it is used; sessions stay', async (t) => {
+  const { signIn, store, pepper, createPerson } = openPeople(t)
+  const { id, email, signedIn } = await createPerson()
+  const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
+  const outdated = await old.hash(password, 'a')
+  await store.setPassword(id, { password: outdated, proof: undefined, endsSessions: false })
+  await signIn.signIn({ email, password }, visitor)
+  const stored = (await store.findAccount(id))?.portal.password
+  t.match(stored, /^\$argon2id\$v=19\$m=64,/)
+  t.ok(await signIn.find(signedIn.token, visitor))
+  await t.resolves(signIn.signIn({ email, password }, visitor))
+})
+
+t.test('every way in and out is in the audit log, under the name of the account', async (t) => {
+  const { signIn, store, createPerson } = openPeople(t)
+  const { id, email, signedIn } = await createPerson()
+  const change = { current: password, password: 'a whole new password' }
+  const changed = await signIn.changePassword(signedIn, change, visitor)
+  await signIn.signOut(changed, visitor)
+  const entries = (await store.listAudit({ before: undefined, limit: 100 })).toReversed()
+  t.strictSame(
+    entries.map(({ action }) => action),
+    [
+      ...['account-created', 'setup-link-created', 'password-set', 'signed-in'],
+      ...['password-changed', 'signed-in', 'signed-out'],
+    ],
+  )
+  const actor = { kind: 'account', channel: 'portal', id, email, address: visitor.address }
+  for (const entry of entries.slice(2)) t.match(entry, { actor, target: { id, email } })
+})

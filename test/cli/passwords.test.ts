@@ -1,0 +1,94 @@
+import t from 'tap'
+import { withOperator } from '../../src/cli/operator.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { drivers } from '../setup/gateway.ts'
+import { place, placeOn } from './place.ts'
+
+const good = 'correct horse battery'
+const ada = 'ada@example.com'
+
+for (const driver of drivers) {
+  t.test(`on ${driver}`, async (t) => {
+    const here = await placeOn(t, driver)
+    const create = (input: string, email: string) =>
+      here.runWith(input, 'accounts', 'create', '--email', email, '--password-stdin', '--json')
+    const passwordOf = (email: string) =>
+      withOperator({ file: here.config, env: {} }, async ({ accounts, passwords }) => {
+        const { portal } = await accounts.find(email)
+        return { portal, isGood: await passwords.verify(good, portal.password, 'test') }
+      })
+
+    t.test('a password from standard input is that of the account; no link is made', async (t) => {
+      const outcome = await create(`${good}\n`, ada)
+      t.equal(outcome.status, 0, outcome.stderr)
+      t.notOk(Object.hasOwn(outcome.json() as object, 'setupUrl'))
+      t.match(await passwordOf(ada), { isGood: true, portal: { setupLink: undefined } })
+      t.notMatch(outcome.stdout + outcome.stderr, good)
+    })
+
+    t.test('a password that is too short or too long makes no account', async (t) => {
+      for (const [input, complaint] of [
+        ['short', /password: must have at least 12 characters/],
+        ['x'.repeat(1_025), /password: must have at most 1024 bytes/],
+        ['x'.repeat(100_000), /password: must have at most 1024 bytes/],
+        ['', /standard input is empty/],
+      ] as const) {
+        const outcome = await create(input, 'bob@example.com')
+        t.not(outcome.status, 0)
+        t.match(outcome.stderr, complaint)
+      }
+      t.match(await here.run('accounts', 'show', 'bob@example.com'), { status: 1, stderr: /no account/ })
+    })
+
+    t.test('update sets another password, with or without other changes', async (t) => {
+      const update = (input: string, ...args: string[]) =>
+        here.runWith(input, 'accounts', 'update', ada, '--password-stdin', ...args)
+      t.equal((await update('another long password')).status, 0)
+      t.match(await passwordOf(ada), { isGood: false })
+      t.equal((await update(`${good}\r\n`, '--first-name', 'Ada')).status, 0)
+      t.match(await passwordOf(ada), { isGood: true })
+      t.match(await here.run('accounts', 'show', ada), { stdout: /Name +Ada/ })
+    })
+
+    t.test('setup-link makes a link to the portal of the config', async (t) => {
+      const outcome = await here.run('accounts', 'setup-link', ada, '--json')
+      t.equal(outcome.status, 0)
+      const { setupUrl, expiresAt } = outcome.json() as { setupUrl: string; expiresAt: string }
+      t.match(setupUrl, /^http:\/\/localhost:8080\/portal\/setup#gsl_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}$/)
+      const minutes = (Date.parse(expiresAt) - Date.now()) / 60_000
+      t.ok(minutes > 13 && minutes <= 15, `${minutes} minutes`)
+      t.match(await here.run('accounts', 'setup-link', 'nobody@example.com'), { status: 1 })
+    })
+
+    t.test('what commands do is in the audit log, under the name of who runs them', async (t) => {
+      await here.run('keys', 'reset-api', ada)
+      await here.run('keys', 'show', ada)
+      await here.run('signing-keys', 'rotate')
+      await here.run('sessions', 'revoke', ada)
+      await here.run('accounts', 'delete', ada)
+      const entries = await withOperator({ file: here.config, env: {} }, ({ store }) =>
+        store.listAudit({ before: undefined, limit: 100 }),
+      )
+      t.strictSame(entries.map(({ action }) => action).toReversed(), [
+        ...['account-created', 'password-set', 'password-set', 'password-set', 'account-updated'],
+        ...['setup-link-created', 'api-key-reset', 'key-revealed', 'key-revealed'],
+        ...['signing-key-added', 'sessions-ended', 'account-deleted'],
+      ])
+      for (const { actor } of entries) t.match(actor, { kind: 'operator', channel: 'cli', name: /./ })
+    })
+  })
+}
+
+t.test('without a portal there are no links to it', async (t) => {
+  const here = place(t, { portal: { enabled: false } })
+  t.equal(loadConfig({ file: here.config, env: {} }).portal.enabled, false)
+  const outcome = await here.run('accounts', 'create', '--email', ada, '--json')
+  t.notOk(Object.hasOwn(outcome.json() as object, 'setupUrl'))
+  t.match(await here.run('accounts', 'setup-link', ada), { status: 1, stderr: /there is no portal/ })
+})
+
+t.test('the real program reads the password from its standard input', async (t) => {
+  const here = place(t)
+  const outcome = await here.runProgram('accounts', 'create', '--email', ada, '--password-stdin')
+  t.match(outcome, { status: 2, stderr: /standard input is empty/ })
+})

@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap'
+import type { KeysStatus } from '../../src/accounts/account-keys.ts'
+import { startBackend } from '../setup/backend.ts'
+import { type Driver, drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+
+async function start(t: Test, driver: Driver) {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, {
+    driver,
+    backend: backend.url,
+    config: { trustedProxies: ['127.0.0.1'] },
+  })
+  const callFrom = async (address: string, secretKey: string) => {
+    const headers = { SecretKey: secretKey, 'X-Forwarded-For': address }
+    return (await fetch(`${gateway.url}/any/x`, { headers })).status
+  }
+  return { gateway, callFrom }
+}
+
+/** The status once it is as asked for: uses are written by the way. */
+function statusWhen(
+  gateway: TestGateway,
+  id: string,
+  isSo: (status: KeysStatus) => boolean,
+): Promise<KeysStatus> {
+  return until('the use shows', async () => {
+    const status = await gateway.operate(({ keys }) => keys.status(id))
+    return isSo(status) ? status : undefined
+  })
+}
+
+for (const driver of drivers) {
+  t.test(`the last use of each key is told, on ${driver}`, async (t) => {
+    const { gateway, callFrom } = await start(t, driver)
+    const account = await gateway.createAccount()
+    const { id } = account.account
+
+    t.test('nothing is told of keys that were never used, or only refused', async (t) => {
+      t.equal(await callFrom('192.0.2.9', account.secretKey.replace(/.$/, 'x')), 401)
+      const status = await gateway.operate(({ keys }) => keys.status(id))
+      t.match(status, {
+        secretKey: { lastUse: undefined, isRevealable: true },
+        apiKey: { lastUse: undefined },
+      })
+      t.equal(status.previousSecretKey, undefined)
+    })
+
+    t.test('when, from where, and that it came as a header', async (t) => {
+      const before = Date.now()
+      t.equal(await callFrom('192.0.2.1', account.secretKey), 200)
+      t.equal(await callFrom('192.0.2.2', account.secretKey), 200)
+      const { secretKey, apiKey } = await statusWhen(
+        gateway,
+        id,
+        ({ secretKey }) => secretKey.lastUse?.address === '192.0.2.2',
+      )
+      t.match(secretKey.lastUse, { address: '192.0.2.2', scheme: 'secretKey' })
+      t.ok((secretKey.lastUse?.at ?? 0) >= before)
+      t.equal(apiKey.lastUse, undefined)
+    })
+
+    t.test('that both keys got tokens; what the tokens do is no use of a key', async (t) => {
+      const { JwtToken } = await gateway.tokens(account)
+      const headers = { Authorization: `Bearer ${JwtToken}`, 'X-Forwarded-For': '203.0.113.5' }
+      t.equal((await fetch(`${gateway.url}/any/x`, { headers })).status, 200)
+      const status = await statusWhen(gateway, id, ({ apiKey }) => apiKey.lastUse !== undefined)
+      for (const { lastUse } of [status.secretKey, status.apiKey]) {
+        t.match(lastUse, { address: '127.0.0.1', scheme: 'accessToken' })
+      }
+    })
+
+    t.test('during an overlap each of both keys has its own, until the old one is ended', async (t) => {
+      const next = await gateway.operate(({ keys }) => keys.resetSecretKey(id, 3_600))
+      t.equal(await callFrom('192.0.2.10', account.secretKey), 200)
+      t.equal(await callFrom('192.0.2.11', next), 200)
+      const status = await statusWhen(gateway, id, ({ secretKey }) => secretKey.lastUse !== undefined)
+      t.match(status.secretKey.lastUse, { address: '192.0.2.11' })
+      t.match(status.previousSecretKey, { lastUse: { address: '192.0.2.10' } })
+      t.equal(await gateway.operate(({ keys }) => keys.endOverlap(id)), true)
+      t.equal(await callFrom('192.0.2.10', account.secretKey), 401)
+      t.equal(await callFrom('192.0.2.11', next), 200)
+      t.equal((await gateway.operate(({ keys }) => keys.status(id))).previousSecretKey, undefined)
+      t.equal(await gateway.operate(({ keys }) => keys.endOverlap(id)), false)
+    })
+  })
+
+  t.test(`what was noted is written before the gateway ends, on ${driver}`, async (t) => {
+    const { gateway, callFrom } = await start(t, driver)
+    const { account, secretKey } = await gateway.createAccount()
+    t.equal(await callFrom('192.0.2.77', secretKey), 200)
+    await gateway.shutDown()
+    const status = await gateway.operate(({ keys }) => keys.status(account.id))
+    t.match(status.secretKey.lastUse, { address: '192.0.2.77' })
+  })
+}

@@ -1,0 +1,79 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { startGateway } from '../setup/gateway.ts'
+import { startAdminApi } from './support/admin.ts'
+import { accessTokenPath, ask, askJson, jwksPath, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
+
+const documentPath = '/api/v1/openapi.json'
+
+t.test('the OpenAPI document', async (t) => {
+  const { gateway, described } = await startAdminApi(t, 'sqlite')
+
+  t.test('is one, and describes every endpoint of the gateway itself', async (t) => {
+    const validator = new Validator()
+    // The cast is sound: a document is what it takes, in another type's words; and it changes what it is given.
+    const copy = structuredClone(described.document) as unknown as Parameters<typeof validator.validate>[0]
+    const result = await validator.validate(copy)
+    t.ok(result.valid, JSON.stringify(result.valid ? '' : result.errors))
+    t.equal(validator.version, '3.1')
+    const operations = Object.entries(described.document.paths).flatMap(([path, item]) =>
+      ['get', 'post', 'patch', 'delete']
+        .filter((method) => method in item)
+        .map((method) => `${method} ${path}`),
+    )
+    t.strictSame(operations, [
+      ...[`post ${accessTokenPath}`, `post ${refreshTokenPath}`, `post ${revokeTokenPath}`],
+      ...[`get ${jwksPath}`, `get ${documentPath}`],
+      ...['get /api/v1/admin/accounts', 'post /api/v1/admin/accounts'],
+      ...['get', 'patch', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}`),
+      ...['post /api/v1/admin/accounts/{id}/secret-key', 'post /api/v1/admin/accounts/{id}/api-key'],
+      ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
+      ...['get /api/v1/admin/audit', 'get /portal'],
+    ])
+  })
+
+  t.test('can be kept, and asked for anew', async (t) => {
+    const first = await ask(t, gateway.url, `GET ${documentPath}`)
+    t.match(first.headers, { 'content-type': /^application\/json/, 'cache-control': 'public, max-age=300' })
+    const { etag = '' } = first.headers
+    for (const condition of [etag, `"x", W/${etag}`, '*']) {
+      const again = await ask(t, gateway.url, `GET ${documentPath}`, [`If-None-Match: ${condition}`])
+      t.match(again, { status: 304, body: '' }, condition)
+      t.equal(again.headers.etag, etag)
+    }
+    t.equal((await ask(t, gateway.url, `GET ${documentPath}`, ['If-None-Match: "x"'])).status, 200)
+    const head = await ask(t, gateway.url, `HEAD ${documentPath}`)
+    t.match(head, { status: 200, body: '' })
+  })
+
+  t.test('is what the endpoints of tokens answer, success and failure', async (t) => {
+    const { secretKey, apiKey } = await gateway.createAccount()
+    const post = async (path: string, body: unknown, status: number, headers: readonly string[] = []) => {
+      const response = await askJson(t, gateway.url, path, body, headers)
+      t.equal(response.status, status)
+      described.assert(t, `POST ${path}`, response)
+      return response
+    }
+    const issued = await post(accessTokenPath, { SecretKey: secretKey, APIKey: apiKey }, 200)
+    const refreshed = await post(refreshTokenPath, { token: issued.json().RefreshToken }, 200)
+    await post(refreshTokenPath, {}, 400)
+    await post(refreshTokenPath, { token: 'x' }, 401)
+    await post(refreshTokenPath, {}, 403, [`Cookie: refreshToken=x`, 'Sec-Fetch-Site: cross-site'])
+    await post(revokeTokenPath, { token: refreshed.json().refreshToken }, 200)
+    await post(refreshTokenPath, { token: refreshed.json().refreshToken }, 401)
+    await post(accessTokenPath, { SecretKey: secretKey, APIKey: apiKey.replace('gak', 'gsk') }, 401)
+    for (const body of [{}, [], { SecretKey: 1, APIKey: '' }]) await post(accessTokenPath, body, 400)
+    await post(accessTokenPath, { SecretKey: 'x'.repeat(70_000) }, 413)
+    const plain = await ask(t, gateway.url, `POST ${accessTokenPath}`, ['Content-Type: text/plain'], 'x')
+    described.assert(t, `POST ${accessTokenPath}`, plain)
+    described.assert(t, `GET ${jwksPath}`, await ask(t, gateway.url, `GET ${jwksPath}`))
+    described.assert(t, `GET ${documentPath}`, await ask(t, gateway.url, `GET ${documentPath}`))
+  })
+})
+
+t.test('without a portal there is none in the document, and its path is like any other', async (t) => {
+  const gateway = await startGateway(t, { config: { portal: { enabled: false } } })
+  const document = await ask(t, gateway.url, `GET ${documentPath}`)
+  t.notOk(Object.hasOwn(document.json().paths as object, '/portal'))
+  t.equal((await ask(t, gateway.url, 'GET /portal')).status, 404)
+})

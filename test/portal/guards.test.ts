@@ -1,0 +1,194 @@
+import t from 'tap'
+import { type Person, type Portal, portalTests } from './support/portal.ts'
+
+const test = portalTests(t)
+const testElsewhere = portalTests(t, { config: { portal: { path: '/keys/for/people' } } })
+const testSecure = portalTests(t, { config: { publicUrl: 'https://api.example.com' } })
+const testWithout = portalTests(t, { config: { portal: { enabled: false } } })
+
+const adminGets = [
+  '/accounts',
+  '/accounts/new',
+  '/accounts/import',
+  '/accounts/ID',
+  '/accounts/ID/delete',
+  '/audit',
+  '/audit/export',
+]
+const adminPosts = [
+  ...[
+    '/accounts/new',
+    '/accounts/import',
+    '/accounts/ID/update',
+    '/accounts/ID/verify',
+    '/accounts/ID/unverify',
+  ],
+  ...['/accounts/ID/disable', '/accounts/ID/enable', '/accounts/ID/set-up-link', '/accounts/ID/reset-secret'],
+  ...['/accounts/ID/reset-api-key', '/accounts/ID/end-overlap', '/accounts/ID/end', '/accounts/ID/end-all'],
+  ...['/accounts/ID/end-portal', '/accounts/ID/end-all-portal', '/accounts/ID/delete'],
+]
+const ownPosts = [
+  ...[
+    '/integration/secret-key/reveal',
+    '/integration/secret-key/reset',
+    '/integration/secret-key/end-overlap',
+  ],
+  ...['/integration/api-key/reveal', '/integration/api-key/reset', '/integration/try', '/sessions/end'],
+  ...['/sessions/end-all', '/sessions/end-portal', '/profile/name', '/profile/email', '/profile/password'],
+  ...['/sign-out', '/sign-out-everywhere'],
+]
+
+test('who is no Admin is refused on every path for Admins, in the portal and in the API', async (t, portal) => {
+  const person = await portal.createPerson()
+  const { id } = await portal.createAccount()
+  const cookie = await cookieOf(person)
+  const csrf = await csrfOf(portal, cookie)
+  for (const path of adminGets) {
+    t.equal(await statusOf(portal, path.replace('ID', id), { headers: { cookie } }), 403, path)
+  }
+  for (const path of adminPosts) {
+    const body = new URLSearchParams({ csrf, role: 'Admin', email: 'x@example.com' })
+    const headers = { cookie, Origin: portal.url }
+    t.equal(await statusOf(portal, path.replace('ID', id), { method: 'POST', headers, body }), 403, path)
+  }
+  for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/sessions`, '/audit']) {
+    const headers = { SecretKey: person.secretKey }
+    const { status } = await fetch(`${portal.url}/api/v1/admin${path}`, { headers })
+    t.equal(status, 403, `API ${path}`)
+  }
+})
+
+test('who is not signed in is led to signing in, or told 401', async (t, portal) => {
+  for (const path of ['/integration', '/sessions', '/profile', ...adminGets]) {
+    const page = await fetch(`${portal.url}/portal${path}`, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    })
+    t.equal(page.status, 303, path)
+    t.match(page.headers.get('location'), '/portal/sign-in?next=')
+    t.equal(await statusOf(portal, path, {}), 401, path)
+  }
+  for (const path of [...ownPosts, ...adminPosts]) {
+    t.equal(await statusOf(portal, path, { method: 'POST', headers: { Origin: portal.url } }), 401, path)
+  }
+})
+
+test('no form is taken from another site, nor without its token', async (t, portal) => {
+  const person = await portal.createPerson({ role: 'Admin' })
+  const cookie = await cookieOf(person)
+  const csrf = await csrfOf(portal, cookie)
+  const paths = ['/sign-in', '/setup', '/verify', ...ownPosts, ...adminPosts]
+  const foreign = [
+    { 'Sec-Fetch-Site': 'cross-site', Origin: portal.url },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'none' },
+    { Origin: 'https://evil.example' },
+    { Origin: `${portal.url}.evil.example` },
+  ]
+  for (const path of paths.map((path) => path.replace('ID', person.id))) {
+    for (const from of foreign) {
+      const body = new URLSearchParams({ csrf })
+      const status = await statusOf(portal, path, { method: 'POST', headers: { cookie, ...from }, body })
+      t.equal(status, 403, `${path} ${JSON.stringify(from)}`)
+    }
+    for (const token of ['', 'x', `${csrf}x`]) {
+      const body = new URLSearchParams({ csrf: token })
+      const headers = { cookie, 'Sec-Fetch-Site': 'same-origin' }
+      t.equal(await statusOf(portal, path, { method: 'POST', headers, body }), 403, `${path} token ${token}`)
+    }
+  }
+  await person.page.goto(`${portal.url}/portal/profile`)
+  t.match(person.page.url(), '/portal/profile', 'still signed in')
+})
+
+test('a link from another site finds its reader signed in, and no frame shows the portal', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  await page.goto('about:blank')
+  await page.route('http://elsewhere.example/**', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<a href="${portal.url}/portal/profile">link</a><iframe src="${portal.url}/portal/profile"></iframe>`,
+    }),
+  )
+  await page.goto('http://elsewhere.example/')
+  const framed = page.frames().find((frame) => frame.url() !== page.url())
+  t.notMatch((await framed?.content().catch(() => '')) ?? '', 'Profile')
+  await page.getByRole('link', { name: 'link' }).click()
+  await page.getByRole('heading', { name: 'Profile' }).waitFor()
+})
+
+test('every answer is kept by nobody and framed by nobody; a wrong method is told the right ones', async (t, portal) => {
+  for (const path of ['', '/sign-in', '/setup', '/integration', '/nothing/there', '/audit']) {
+    const { headers } = await fetch(`${portal.url}/portal${path}`, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    })
+    t.equal(headers.get('cache-control'), 'no-store', path)
+    t.equal(headers.get('x-frame-options'), 'DENY', path)
+    t.equal(headers.get('referrer-policy'), 'no-referrer', path)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    t.ok(headers.get('permissions-policy'), path)
+  }
+  const page = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(page.headers.get('content-security-policy'), /^default-src 'none'; .*frame-ancestors 'none'/)
+  t.match(page.headers.get('set-cookie'), /; Path=\/portal; HttpOnly; SameSite=Strict$/)
+  for (const [path, method, allow] of [
+    ['/sign-in', 'DELETE', 'GET, HEAD, POST'],
+    ['/sign-out', 'GET', 'POST'],
+    ['/accounts', 'PUT', 'GET, HEAD'],
+  ] as const) {
+    const { status, headers } = await fetch(`${portal.url}/portal${path}`, { method })
+    t.strictSame([status, headers.get('allow')], [405, allow], `${method} ${path}`)
+  }
+  const nothing = await fetch(`${portal.url}/portal/nothing/there`)
+  t.strictSame([nothing.status, nothing.headers.get('content-type')], [404, 'application/problem+json'])
+  const wrongType = {
+    method: 'POST',
+    headers: { Origin: portal.url, 'Content-Type': 'application/json' },
+    body: '{}',
+  }
+  t.equal(await statusOf(portal, '/sign-in', wrongType), 415)
+  const large = {
+    method: 'POST',
+    headers: { Origin: portal.url },
+    body: new URLSearchParams({ email: 'x'.repeat(70_000) }),
+  }
+  t.equal(await statusOf(portal, '/sign-in', large), 413)
+})
+
+testElsewhere('the portal stands where it is told to, and not where it is turned off', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  t.match(page.url(), `${portal.url}/keys/for/people/integration`)
+  const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
+})
+
+testSecure('behind https the cookies go over https alone', async (t, portal) => {
+  const { headers } = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(
+    headers.get('set-cookie'),
+    /^__Secure-gatehouse-form=\w{32}; Path=\/portal; HttpOnly; Secure; SameSite=Strict$/,
+  )
+})
+
+testWithout('a portal that is turned off leaves its paths to the routes', async (t, portal) => {
+  const answer = await fetch(`${portal.url}/portal/sign-in`)
+  t.match(await answer.json(), { url: '/portal/sign-in' })
+})
+
+async function cookieOf({ visitor }: Person): Promise<string> {
+  const cookies = await visitor.context.cookies()
+  const inPortal = cookies.filter(({ path }) => path === '/portal')
+  return inPortal.map(({ name, value }) => `${name}=${value}`).join('; ')
+}
+
+async function csrfOf({ url }: Portal, cookie: string): Promise<string> {
+  const page = await fetch(`${url}/portal/profile`, { headers: { cookie } })
+  return /name="csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+}
+
+async function statusOf({ url }: Portal, path: string, init: RequestInit): Promise<number> {
+  const response = await fetch(`${url}/portal${path}`, { redirect: 'manual', ...init })
+  await response.text()
+  return response.status
+}

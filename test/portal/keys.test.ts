@@ -1,0 +1,132 @@
+import t from 'tap'
+import { until } from '../setup/net.ts'
+import { findBarriers } from './support/axe.ts'
+import { goodPassword, type Portal, portalTests, statusWith } from './support/portal.ts'
+
+const test = portalTests(t)
+const testWithoutCopies = portalTests(t, {
+  config: { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } },
+})
+
+/** What the box of a key shows. */
+const secretBox = '[data-key="secretKey"] code'
+const apiKeyBox = '[data-key="apiKey"] code'
+
+test('a key is revealed after the password, and copied', async (t, portal) => {
+  const { page, secretKey, visitor } = await portal.createPerson()
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const box = page.locator(secretBox)
+  t.match(await box.textContent(), /^gsk_\w{16}_•{12}$/)
+  await page.getByText('Reveal the secret').click()
+  const password = page.locator('#secretKey-reveal-password')
+  await password.fill('not the password')
+  await password.press('Enter')
+  await page.getByText('The password is wrong.').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  t.match(await box.textContent(), '•')
+  await password.fill(goodPassword)
+  await password.press('Enter')
+  await page.getByText('Shown for one minute.').waitFor()
+  t.equal(await box.textContent(), secretKey)
+  t.match(await page.locator('#call-it').textContent(), `GATEHOUSE_SECRET_KEY='${secretKey}'`)
+  t.strictSame(await findBarriers(page), [])
+  await page.getByRole('button', { name: 'Copy: the secret' }).click()
+  await page.getByText('Copied').waitFor()
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), secretKey)
+  t.equal(await statusWith(portal, secretKey), 200)
+})
+
+test('a reset without overlap ends the old key at once, and shows the new one', async (t, portal) => {
+  const { page, secretKey } = await portal.createPerson()
+  t.equal(await statusWith(portal, secretKey), 200)
+  await page.getByText('Reset the secret…').click()
+  await page.getByText('End it now').first().click()
+  await page.locator('#secretKey-reset-password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Reset the secret' }).click()
+  await page.waitForURL('**/reset')
+  const fresh = (await page.locator(secretBox).textContent()) ?? ''
+  t.match(fresh, /^gsk_\w{16}_\w{43}_\w{6}$/)
+  t.not(fresh, secretKey)
+  t.equal(await statusWith(portal, secretKey), 401)
+  t.equal(await statusWith(portal, fresh), 200)
+  t.strictSame(await findBarriers(page), [])
+  await page.reload()
+  await page.getByText('This key was replaced meanwhile').waitFor()
+  t.equal(await statusWith(portal, fresh), 200, 'sent again by a reload, the form resets nothing')
+})
+
+test('during an overlap the page tells live whether the old key is used, and ends it', async (t, portal) => {
+  const { page, secretKey } = await portal.createPerson()
+  await page.getByText('Reset the secret…').click()
+  await page.getByText('1 hour').click()
+  await page.locator('#secretKey-reset-password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Reset the secret' }).click()
+  await page.getByText('Two secrets work.').waitFor()
+  await page.getByText('Nothing has used it').waitFor()
+  t.equal(await statusWith(portal, secretKey), 200)
+  await page.getByText('It is still in use: just now from 127.0.0.1.').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await page.getByRole('button', { name: 'End it now' }).click()
+  await page.getByText('The old secret has ended.').waitFor()
+  t.equal(await statusWith(portal, secretKey), 401)
+  t.equal(await page.getByText('Two secrets work.').count(), 0)
+})
+
+test('an overlap that is over by itself ends the old key, and the page says so', async (_t, portal) => {
+  const { page, secretKey, email } = await portal.createPerson()
+  await portal.command('keys', 'reset-secret', email, '--grace', '3s')
+  await page.goto(`${portal.url}/portal/integration`)
+  await page.getByText('Two secrets work.').waitFor()
+  await untilRefused(portal, secretKey)
+  await page.getByText('It has ended: only the new secret works.').waitFor()
+})
+
+test('an API key is reset: the old pair gets no access token any more', async (t, portal) => {
+  const { page, secretKey, apiKey } = await portal.createPerson()
+  const ask = async (APIKey: string) => {
+    const response = await fetch(`${portal.url}/api/v1/accounts/access-token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ SecretKey: secretKey, APIKey }),
+    })
+    return response.status
+  }
+  t.equal(await ask(apiKey), 200)
+  await page.getByText('Reset the API key…').click()
+  await page.locator('#apiKey-reset-password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Reset the API key' }).click()
+  await page.waitForURL('**/reset')
+  const fresh = (await page.locator(apiKeyBox).textContent()) ?? ''
+  t.equal(await ask(apiKey), 401)
+  t.equal(await ask(fresh), 200)
+})
+
+test('the page tells when, from where and how a key was last used', async (t, portal) => {
+  const { page, secretKey } = await portal.createPerson()
+  t.equal(await page.locator('#secretKey .facts').textContent(), 'Createdjust nowLast usedNot yet')
+  t.equal(await statusWith(portal, secretKey), 200)
+  await until('the use shows', async () => {
+    await page.reload()
+    return (await page.locator('#secretKey').getByText('127.0.0.1').count()) === 1
+  })
+  t.match(
+    await page.locator('#secretKey .facts').textContent(),
+    /Last usedjust now\s*From127\.0\.0\.1HowOn a request/,
+  )
+})
+
+testWithoutCopies('where no copies are kept a key is shown at its reset alone', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  t.equal(await page.getByText('Reveal the secret').count(), 0)
+  await page.getByText('Reset the secret…').click()
+  await page.locator('#secretKey-reset-password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Reset the secret' }).click()
+  await page.getByText('Copy the secret now: no copy of it is kept.').waitFor()
+  t.equal(await statusWith(portal, (await page.locator(secretBox).textContent()) ?? ''), 200)
+  await page.goto(`${portal.url}/portal/integration`)
+  t.match(await page.locator(secretBox).textContent(), '•')
+})
+
+async function untilRefused(portal: Portal, secretKey: string): Promise<void> {
+  await until('the old key is refused', async () => (await statusWith(portal, secretKey)) === 401)
+}

@@ -1,0 +1,237 @@
+import type { KeysStatus } from '../../src/accounts/account-keys.ts'
+import type { FormState, Frame } from '../../src/portal/frame.ts'
+import type { LoggedAuditEntry } from '../../src/store/audit.ts'
+import type { PortalSession } from '../../src/store/portal-access.ts'
+import type { Account, Session } from '../../src/store/store.ts'
+
+/** What the pages are looked at with: one moment, some people, and one whose everything is long. */
+
+export const now = Date.UTC(2026, 10, 21, 14, 3, 22)
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+export function frame(over: Partial<Frame> = {}): Frame {
+  return {
+    base: '/portal',
+    assets: { style: '', script: '' },
+    nonce: '',
+    now,
+    csrf: 'sample',
+    viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
+    notice: undefined,
+    ...over,
+  }
+}
+
+export function adminFrame(over: Partial<Frame> = {}): Frame {
+  const viewer = { id: 'Pq8RsYd4NfHj6GtB', email: 'grace@example.com', name: 'Grace Hopper', isAdmin: true }
+  return frame({ viewer, ...over })
+}
+
+const longWord = 'Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch'
+
+export const longFrame = frame({
+  viewer: {
+    id: 'Zz9ZzZz9ZzZz9ZzZ',
+    email: `${longWord.toLowerCase()}@department.of.rather.long.names.example.com`,
+    name: `${longWord} von der ${longWord}`,
+    isAdmin: true,
+  },
+})
+
+const use = (ago: number, scheme: 'secretKey' | 'accessToken' = 'secretKey') => ({
+  at: now - ago,
+  address: '203.0.113.24',
+  scheme,
+})
+
+export const freshKeys: KeysStatus = {
+  secretKey: { createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
+  previousSecretKey: undefined,
+  apiKey: { createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
+}
+
+export const usedKeys: KeysStatus = {
+  secretKey: { createdAt: now - 41 * day, lastUse: use(4 * minute), isRevealable: true },
+  previousSecretKey: undefined,
+  apiKey: { createdAt: now - 200 * day, lastUse: use(3 * hour, 'accessToken'), isRevealable: true },
+}
+
+export const overlappingKeys: KeysStatus = {
+  ...usedKeys,
+  secretKey: { createdAt: now - 2 * hour, lastUse: use(minute), isRevealable: true },
+  previousSecretKey: {
+    validUntil: now + 22 * hour,
+    lastUse: { ...use(9 * minute), address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' },
+  },
+}
+
+export const unkeptKeys: KeysStatus = {
+  ...usedKeys,
+  secretKey: { ...usedKeys.secretKey, isRevealable: false },
+  apiKey: { ...usedKeys.apiKey, isRevealable: false },
+}
+
+export function account(over: Partial<Account> = {}): Account {
+  const key = { digest: new Uint8Array(32), sealed: undefined, createdAt: now - 41 * day }
+  return {
+    id: 'Kx3TbWq9ZrLm2VcA',
+    email: 'ada@example.com',
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    role: 'User',
+    isVerified: true,
+    isDisabled: false,
+    createdAt: now - 200 * day,
+    revision: 3,
+    sessionEpoch: 1,
+    secretKey: key,
+    previousSecretKey: undefined,
+    apiKey: key,
+    portal: { epoch: 1, password: undefined, setupLink: undefined, emailLink: undefined },
+    ...over,
+  }
+}
+
+export const people: readonly Account[] = [
+  account(),
+  account({
+    id: 'Pq8RsYd4NfHj6GtB',
+    email: 'grace@example.com',
+    firstName: 'Grace',
+    lastName: 'Hopper',
+    role: 'Admin',
+  }),
+  account({
+    id: 'Bc5DfGh7JkLm9NpQ',
+    email: 'billing-service@example.com',
+    firstName: '',
+    lastName: '',
+    role: 'Service',
+    createdAt: now - 12 * day,
+  }),
+  account({
+    id: 'Rs2TvWx4YzAb6CdE',
+    email: 'alan@example.com',
+    firstName: 'Alan',
+    lastName: 'Turing',
+    isVerified: false,
+    createdAt: now - 3 * hour,
+  }),
+  account({
+    id: 'Fg8HjKl1MnPq3RsT',
+    email: 'edsger@example.com',
+    firstName: 'Edsger',
+    lastName: 'Dijkstra',
+    isDisabled: true,
+  }),
+]
+
+export const longAccount = account({
+  id: 'Zz9ZzZz9ZzZz9ZzZ',
+  email: `${longWord.toLowerCase()}@department.of.rather.long.names.example.com`,
+  firstName: longWord,
+  lastName: `von der ${longWord}`,
+  role: `Reader.of.${longWord}`.slice(0, 64),
+})
+
+export const sessions: readonly Session[] = [
+  {
+    id: 'hK2mQx8RtV5wYz1B',
+    client: 'node',
+    address: '203.0.113.24',
+    createdAt: now - 6 * day,
+    rotatedAt: now - 4 * minute,
+    generation: 812,
+    expiresAt: now + 24 * day,
+  },
+  {
+    id: 'sD7fGj3KlP9nMb4C',
+    client: 'python-requests/2.32.3',
+    address: '198.51.100.7',
+    createdAt: now - 50_000,
+    rotatedAt: now - 50_000,
+    generation: 1,
+    expiresAt: now + 30 * day,
+  },
+].map((session) => ({ ...session, accountId: 'Kx3TbWq9ZrLm2VcA', sessionEpoch: 1, end: undefined }))
+
+export const portalSessions: readonly PortalSession[] = [
+  {
+    id: 'p1',
+    client:
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+    address: '203.0.113.24',
+    createdAt: now - 2 * hour,
+    seenAt: now - 10_000,
+    expiresAt: now + 10 * hour,
+  },
+  {
+    id: 'p2',
+    client:
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
+    address: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+    createdAt: now - 9 * hour,
+    seenAt: now - 7 * hour,
+    expiresAt: now + 3 * hour,
+  },
+].map((session) => ({ ...session, accountId: 'Kx3TbWq9ZrLm2VcA', digest: '', epoch: 1 }))
+
+const grace = {
+  kind: 'account',
+  channel: 'portal',
+  id: 'Pq8RsYd4NfHj6GtB',
+  email: 'grace@example.com',
+  address: '203.0.113.90',
+} as const
+const ada = { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com' }
+
+export const auditEntries: readonly LoggedAuditEntry[] = [
+  {
+    at: now - minute,
+    actor: grace,
+    action: 'secret-key-reset',
+    target: ada,
+    details: { graceSeconds: 86_400 },
+  },
+  { at: now - 3 * minute, actor: grace, action: 'account-updated', target: ada, details: { role: 'Editor' } },
+  { at: now - 9 * minute, actor: grace, action: 'signed-in', target: grace, details: {} },
+  {
+    at: now - 2 * hour,
+    actor: { ...grace, channel: 'api' },
+    action: 'account-created',
+    target: { id: 'Rs2TvWx4YzAb6CdE', email: 'alan@example.com' },
+    details: {},
+  },
+  {
+    at: now - 5 * hour,
+    actor: { kind: 'operator', channel: 'cli', name: 'deploy' },
+    action: 'signing-key-added',
+    target: undefined,
+    details: { kid: '2026-11' },
+  },
+  {
+    at: now - 41 * day,
+    actor: { kind: 'system', channel: 'system' },
+    action: 'account-created',
+    target: { id: grace.id, email: grace.email },
+    details: { role: 'Admin' },
+  },
+].map((entry, index) => ({ ...entry, position: String(900 - index) }) as LoggedAuditEntry)
+
+export function refused(over: Partial<FormState>): FormState {
+  return { values: {}, errors: {}, message: undefined, ...over }
+}
+
+const secret = '0123456789abcdefghijABCDEFGHIJ0123456789abc'
+export const sampleKeys = {
+  secretKey: `gsk_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
+  apiKey: `gak_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
+}
+
+export const sampleLink = {
+  url: 'https://api.example.com/portal/setup#Kx3TbWq9ZrLm2VcA.0123456789abcdefghijABCDEFGHIJ0123456789abc',
+  token: '',
+  expiresAt: now + 15 * minute,
+}

@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { launchChromium } from '../setup/chromium.ts'
+import { showStates } from './show-states.ts'
+import { states } from './states.ts'
+
+/**
+ * Writes a picture of every page in every state: light, dark, and on a phone.
+ * `npm run screenshots [-- FOLDER [STATE …]]`
+ */
+const [folder = 'screenshots', ...wanted] = process.argv.slice(2)
+
+const looks = {
+  light: { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1200, height: 800 } },
+  phone: { colorScheme: 'light', viewport: { width: 375, height: 740 } },
+  'phone-dark': { colorScheme: 'dark', viewport: { width: 375, height: 740 } },
+} as const
+
+const { url, close } = await showStates()
+const browser = await launchChromium()
+const names = Object.keys(states).filter((name) => wanted.length === 0 || wanted.includes(name))
+mkdirSync(folder, { recursive: true })
+for (const [look, options] of Object.entries(looks)) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  for (const name of names) {
+    await page.goto(`${url}/${name}`)
+    await page.screenshot({ path: join(folder, `${name}.${look}.png`), fullPage: true })
+  }
+  await context.close()
+}
+await browser.close()
+close()
+console.log(
+  `${names.length * Object.keys(looks).length} pictures of ${names.length} states are in ${folder}/`,
+)

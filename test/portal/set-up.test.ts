@@ -1,0 +1,78 @@
+import t from 'tap'
+import { drivers } from '../setup/gateway.ts'
+import { findBarriers } from './support/axe.ts'
+import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
+
+for (const driver of drivers) {
+  const test = portalTests(t, { driver })
+  test(`with the link of the command line one sets a password, and signs in with it (${driver})`, async (t, portal) => {
+    const account = await portal.createAccount({ email: 'ada@example.com' })
+    t.match(account.setupUrl, `${portal.url}/portal/setup#`)
+    const { page, urls, context } = await portal.visit()
+    await page.goto(account.setupUrl)
+    t.equal(new URL(page.url()).hash, '', 'the token is gone from the address')
+    t.strictSame(await findBarriers(page), [])
+    await setUp(page, account.setupUrl, goodPassword)
+    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Integration')
+    t.ok(await page.getByText('Your password is set').isVisible())
+    t.strictSame(await findBarriers(page), [])
+    await context.clearCookies()
+    await signIn(page, portal, { email: 'ADA@example.com', password: goodPassword })
+    await page.waitForURL('**/portal/integration')
+    const [, token = ''] = account.setupUrl.split('#')
+    t.notOk(
+      urls.some((url) => url.split('#')[0]?.includes(token)),
+      'the token was in no URL that was sent',
+    )
+  })
+}
+
+const test = portalTests(t)
+
+test('a link works once, and only the last one', async (t, portal) => {
+  const account = await portal.createAccount()
+  const last = (await portal.command('accounts', 'setup-link', account.email)) as { setupUrl: string }
+  const { page, context } = await portal.visit()
+  const choose = async (link: string) => {
+    await context.clearCookies()
+    // A link that differs in its fragment alone would not load the page anew.
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.getByLabel('Password', { exact: true }).fill(goodPassword)
+    await page.getByLabel('Password, again').fill(goodPassword)
+    await page.getByRole('button', { name: 'Set password' }).click()
+  }
+  const refusal = page.getByText('The link was used, replaced by a later one')
+  await choose(account.setupUrl)
+  await refusal.waitFor()
+  await choose(last.setupUrl)
+  await page.waitForURL('**/integration')
+  await choose(last.setupUrl)
+  await refusal.waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await signIn(page, portal, { email: account.email, password: goodPassword })
+  await page.waitForURL('**/portal/integration')
+})
+
+test('a password that is too short, or typed differently, is told at its field', async (t, portal) => {
+  const { setupUrl } = await portal.createAccount()
+  const { page } = await portal.visit({ javaScriptEnabled: false })
+  const password = page.getByLabel('Password', { exact: true })
+  const choose = async (first: string, again: string) => {
+    await page.getByLabel('Set-up link').fill(setupUrl)
+    await password.fill(first)
+    await page.getByLabel('Password, again').fill(again)
+    await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
+    await page.getByRole('button', { name: 'Set password' }).click()
+  }
+  await page.goto(`${portal.url}/portal/setup`)
+  await choose('eleven char', 'eleven char')
+  await page.getByText('Must have at least 12 characters.').waitFor()
+  t.equal(await password.getAttribute('aria-invalid'), 'true')
+  t.equal(await page.getByLabel('Set-up link').inputValue(), setupUrl, 'what was typed is still there')
+  t.equal(await password.inputValue(), '', 'but no password')
+  await choose(goodPassword, 'something else!')
+  await page.getByText('The passwords are not the same.').waitFor()
+  await choose('twelve chars', 'twelve chars')
+  await page.waitForURL('**/integration')
+})

@@ -1,0 +1,206 @@
+import { accountPage, deleteAccountPage } from '../../src/portal/account.ts'
+import { accountsPage, importPage, newAccountPage } from '../../src/portal/accounts.ts'
+import { auditPage } from '../../src/portal/audit.ts'
+import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/door.ts'
+import { emptyForm, type Frame } from '../../src/portal/frame.ts'
+import type { Html } from '../../src/portal/html.ts'
+import { type IntegrationView, integrationPage } from '../../src/portal/integration.ts'
+import { profilePage } from '../../src/portal/profile.ts'
+import { sessionsPage } from '../../src/portal/sessions.ts'
+import * as samples from './samples.ts'
+
+/** Every page in every state that somebody may see it in. */
+export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = {
+  'sign-in': (over) => signInPage(out(over), { ...emptyForm, next: '' }),
+  'sign-in-wrong': (over) =>
+    signInPage(out(over), {
+      ...samples.refused({
+        values: { email: 'ada@example.com' },
+        message: 'E-mail and password do not match.',
+      }),
+      next: '',
+    }),
+  'sign-in-signed-out': (over) =>
+    signInPage(out({ ...over, notice: { kind: 'good', text: 'You are signed out.' } }), {
+      ...emptyForm,
+      next: '',
+    }),
+  setup: (over) => setupPage(out(over), emptyForm),
+  'setup-refused': (over) =>
+    setupPage(
+      out(over),
+      samples.refused({
+        values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' },
+        errors: { password: 'Must have at least 12 characters.', again: 'The passwords are not the same.' },
+      }),
+    ),
+  'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
+  error: (over) =>
+    errorPage(out(over), {
+      title: 'It cannot be decided now',
+      detail: 'The store is out of reach. Try again in a moment.',
+      requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+    }),
+  'integration-first': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.freshKeys })),
+  integration: (over) => integrationPage(samples.frame(over), integration({})),
+  'integration-overlap': (over) =>
+    integrationPage(
+      samples.frame({ ...over, notice: { kind: 'good', text: 'The secret has been reset.' } }),
+      integration({
+        keys: samples.overlappingKeys,
+        shown: { kind: 'secretKey', key: samples.sampleKeys.secretKey },
+      }),
+    ),
+  'integration-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        refused: {
+          kind: 'secretKey',
+          form: 'reset',
+          state: samples.refused({
+            values: { graceSeconds: '3600' },
+            errors: { password: 'The password is wrong.' },
+          }),
+        },
+      }),
+    ),
+  'integration-no-copies': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.unkeptKeys })),
+  'integration-tried': (over) =>
+    integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', tried } })),
+  sessions: (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: samples.sessions,
+      portalSessions: samples.portalSessions,
+      current: 'p1',
+    }),
+  'sessions-none': (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: [],
+      portalSessions: samples.portalSessions.slice(0, 1),
+      current: 'p1',
+    }),
+  profile: (over) => profilePage(samples.frame(over), { account: samples.account(), canSend: true }),
+  'profile-refused': (over) =>
+    profilePage(samples.frame(over), {
+      account: samples.account({ isVerified: false }),
+      canSend: false,
+      refused: { form: 'password', state: samples.refused({ message: 'The current password is wrong.' }) },
+    }),
+  'profile-long': (over) =>
+    profilePage({ ...samples.longFrame, ...over }, { account: samples.longAccount, canSend: true }),
+  accounts: (over) => accountsPage(samples.adminFrame(over), accounts({ nextCursor: 'next' })),
+  'accounts-long': (over) =>
+    accountsPage(
+      { ...samples.longFrame, ...over },
+      accounts({ items: [samples.longAccount, ...samples.people], isFirstPage: false }),
+    ),
+  'accounts-none': (over) => accountsPage(samples.adminFrame(over), accounts({ query: 'nobody', items: [] })),
+  'account-new': (over) => newAccountPage(samples.adminFrame(over)),
+  'account-new-refused': (over) =>
+    newAccountPage(
+      samples.adminFrame(over),
+      samples.refused({
+        values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
+        errors: {
+          email: 'ada@example.com is taken.',
+          role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
+        },
+      }),
+    ),
+  'account-created': (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.account({ isVerified: false }),
+      keys: samples.freshKeys,
+      sessions: [],
+      portalSessions: [],
+      handout: { kind: 'created', ...samples.sampleKeys, link: samples.sampleLink },
+    }),
+  account: (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.account(),
+      keys: samples.overlappingKeys,
+      sessions: samples.sessions,
+      portalSessions: samples.portalSessions,
+    }),
+  'account-long': (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.longAccount,
+      keys: samples.usedKeys,
+      sessions: samples.sessions,
+      portalSessions: [],
+      problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+    }),
+  'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
+  'accounts-import': (over) =>
+    importPage(samples.adminFrame(over), { state: emptyForm, badLines: [], imported: undefined }),
+  'accounts-import-refused': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: samples.refused({ values: { text: 'email,role\nada@example.com,User\nnobody,1st\n' } }),
+      badLines: [
+        { line: 2, message: 'email: ada@example.com is taken' },
+        {
+          line: 3,
+          message:
+            'email: must be an e-mail address of at most 254 characters; role: must begin with a letter',
+        },
+      ],
+      imported: undefined,
+    }),
+  audit: (over) => auditPage(samples.adminFrame(over), audit({ entries: samples.auditEntries, before: '7' })),
+  'audit-none': (over) =>
+    auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
+}
+
+function out(over: Partial<Frame>): Frame {
+  return samples.frame({ ...over, viewer: undefined })
+}
+
+const tryIt: IntegrationView['tryIt'] = {
+  routes: [
+    { name: 'hello', path: '/hello' },
+    { name: 'orders', path: '/orders' },
+  ],
+  chosen: undefined,
+  tried: undefined,
+}
+
+const tried: IntegrationView['tryIt']['tried'] = {
+  kind: 'answered',
+  answer: {
+    route: 'GET /hello',
+    status: 200,
+    durationMs: 7,
+    scheme: 'the secret',
+    identity: [
+      ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],
+      ['X-User-Role', 'User'],
+    ],
+    contentType: 'application/json',
+    body: '{\n  "message": "This is the demo backend. It got:",\n  "method": "GET",\n  "url": "/hello"\n}',
+    isCut: false,
+  },
+}
+
+function integration(over: Partial<IntegrationView>): IntegrationView {
+  return {
+    accountId: 'Kx3TbWq9ZrLm2VcA',
+    keys: samples.usedKeys,
+    snippets: { baseUrl: 'https://api.example.com', path: '/orders' },
+    tryIt,
+    ...over,
+  }
+}
+
+function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters<typeof accountsPage>[1] {
+  return { query: '', items: samples.people, nextCursor: undefined, isFirstPage: true, ...over }
+}
+
+function audit({
+  who = '',
+  ...over
+}: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
+  return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
+}

@@ -1,0 +1,133 @@
+import type { Test } from 'tap'
+import type { AuditEntry } from '../../../src/store/audit.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import { newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
+import { createAccount, newAccount, newKey, now, startSession } from '../samples.ts'
+
+async function actions(store: Store): Promise<readonly string[]> {
+  return (await store.listAudit({ before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
+}
+
+/** Each verb that changes something, where there is something to change; in this order. */
+function everyAct(
+  store: Store,
+  account: { readonly id: string; readonly revision: number },
+  sessionId: string,
+) {
+  const { id } = account
+  const link = { digest: newDigest(), expiresAt: now + 1_000 }
+  const entry = (action: AuditEntry['action']) => newAuditEntry({ action, at: Date.now() })
+  return [
+    () => store.startPortalSession(newPortalSession(account), account, entry('signed-in')),
+    () => store.endSession(sessionId, 'revoked', entry('session-ended')),
+    () => store.endSessions(id, entry('sessions-ended')),
+    () => store.updateAccount(id, { role: 'Admin' }, entry('account-updated')),
+    () => store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + 1e6 }, entry('secret-key-reset')),
+    () => store.endOverlap(id, now, entry('secret-key-overlap-ended')),
+    () => store.resetApiKey(id, newKey(), entry('api-key-reset')),
+    () => store.setSetupLink(id, link, entry('setup-link-created')),
+    () =>
+      store.setPassword(id, { password: 'p', proof: undefined, endsSessions: true }, entry('password-set')),
+    () => store.setEmailLink(id, { ...link, email: 'v@example.com' }, entry('email-verification-sent')),
+    () => store.useEmailLink(id, { digest: link.digest, now }, entry('email-verified')),
+    () => store.endPortalSessions(id, entry('portal-sessions-ended')),
+    () => store.deleteAccount(id, entry('account-deleted')),
+  ]
+}
+
+/** How the audit log is written and read. */
+export function auditCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'entries are read as they were written, newest first', async (t, _place, store) => {
+    t.strictSame(await store.listAudit({ before: undefined, limit: 10 }), [])
+    const entries = [
+      newAuditEntry({ details: { role: 'Admin', graceSeconds: 5, isVerified: true } }),
+      newAuditEntry({ target: undefined, actor: { kind: 'system', channel: 'system' } }),
+      newAuditEntry({
+        actor: {
+          ...{ kind: 'account', channel: 'portal', id: 'a', email: '"ä\n@example.com', address: '::1' },
+        },
+      }),
+    ]
+    for (const entry of entries) await store.appendAudit(entry)
+    const read = await store.listAudit({ before: undefined, limit: 10 })
+    t.strictSame(
+      read.map(({ position: _, ...entry }) => entry),
+      entries.toReversed(),
+    )
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'the log is read page after page, whatever comes meanwhile',
+    async (t, _place, store) => {
+      for (let at = 0; at < 7; at++) await store.appendAudit(newAuditEntry({ at }))
+      const seen: number[] = []
+      let before: string | undefined
+      for (;;) {
+        const page = await store.listAudit({ before, limit: 3 })
+        if (page.length === 0) break
+        t.ok(page.length <= 3)
+        seen.push(...page.map(({ at }) => at))
+        before = page.at(-1)?.position
+        await store.appendAudit(newAuditEntry({ at: 99 }))
+      }
+      t.strictSame(seen, [6, 5, 4, 3, 2, 1, 0])
+      for (const wrong of ['', 'x', '-', '0', '0-0', '(1', '1e9', '9'.repeat(40)]) {
+        t.strictSame(await store.listAudit({ before: wrong, limit: 3 }), [], wrong)
+      }
+    },
+  )
+
+  runCase(t, newPlace, 'each act is written with its entry', async (t, _place, store) => {
+    const account = newAccount()
+    await store.createAccounts([account], [newAuditEntry({ action: 'account-created' })])
+    const session = await startSession(store, account)
+    const expected: string[] = ['account-created']
+    for (const act of everyAct(store, account, session.id)) {
+      await act()
+      const all = await actions(store)
+      t.equal(all.length, expected.length + 1)
+      expected.push(all.at(-1) ?? '')
+    }
+    t.equal(new Set(expected).size, 14)
+    t.strictSame(await actions(store), expected)
+  })
+
+  runCase(t, newPlace, 'what was not done is not in the log', async (t, _place, store) => {
+    const account = newAccount()
+    await store.createAccounts([account])
+    await store.createAccounts([newAccount({ email: account.email })], [newAuditEntry()])
+    for (const act of everyAct(store, { id: 'nobody', revision: 1 }, 'none')) await act()
+    const taken = await createAccount(store)
+    await store.updateAccount(account.id, { email: taken.email }, newAuditEntry())
+    const proof = { kind: 'password', password: 'not it' } as const
+    await store.setPassword(account.id, { password: 'p', proof, endsSessions: true }, newAuditEntry())
+    await store.endPortalSession(account.id, 'none', newAuditEntry())
+    t.strictSame(await actions(store), [])
+  })
+
+  runCase(t, newPlace, 'an import has an entry for each account', async (t, _place, store) => {
+    const accounts = Array.from({ length: 50 }, () => newAccount())
+    const entries = accounts.map(({ id, email }) => newAuditEntry({ target: { id, email } }))
+    await store.createAccounts(accounts, entries)
+    const read = await store.listAudit({ before: undefined, limit: 100 })
+    t.strictSame(
+      read.map(({ target }) => target?.id),
+      accounts.map(({ id }) => id).toReversed(),
+    )
+  })
+
+  runCase(t, newPlace, 'nothing is missing of what many write at once', async (t, place, store) => {
+    const stores = await openMany(place, 4)
+    await Promise.all(
+      Array.from({ length: 40 }, (_, at) => stores[at % 4]?.appendAudit(newAuditEntry({ at }))),
+    )
+    const read = await store.listAudit({ before: undefined, limit: 100 })
+    t.strictSame(
+      read.map(({ at }) => at).toSorted((a, b) => a - b),
+      Array.from({ length: 40 }, (_, at) => at),
+    )
+  })
+}

@@ -1,0 +1,120 @@
+import type { Test } from 'tap'
+import type { EmailLink, PasswordChange } from '../../../src/store/portal-access.ts'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import { newDigest, startPortalSession } from '../portal-samples.ts'
+import { createAccount, now, second } from '../samples.ts'
+
+const link = () => ({ digest: newDigest(), expiresAt: now + second })
+
+function byLink(digest: string, changes: Partial<PasswordChange> & { now?: number } = {}): PasswordChange {
+  const { now: at = now, ...change } = changes
+  const proof = { kind: 'setup-link', digest, now: at } as const
+  return { password: '$argon2id$new', proof, endsSessions: true, ...change }
+}
+
+/** How passwords are set, and the links that permit it. */
+export function passwordCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'a set-up link sets a password once', async (t, _place, store) => {
+    const { id } = await createAccount(store)
+    const { digest, expiresAt } = link()
+    t.equal(await store.setSetupLink(id, { digest, expiresAt }), true)
+    t.equal(await store.setPassword(id, byLink(newDigest())), 'refused')
+    t.equal(await store.setPassword(id, byLink(digest)), 'set')
+    t.match((await store.findAccount(id))?.portal, { password: '$argon2id$new', setupLink: undefined })
+    t.equal(await store.setPassword(id, byLink(digest, { password: 'again' })), 'refused')
+    t.equal((await store.findAccount(id))?.portal.password, '$argon2id$new')
+  })
+
+  runCase(t, newPlace, 'a set-up link ends with its time, not before', async (t, _place, store) => {
+    const { id } = await createAccount(store)
+    const { digest, expiresAt } = link()
+    await store.setSetupLink(id, { digest, expiresAt })
+    t.equal(await store.setPassword(id, byLink(digest, { now: expiresAt })), 'refused')
+    t.equal(await store.setPassword(id, byLink(digest, { now: expiresAt - 1 })), 'set')
+  })
+
+  runCase(t, newPlace, 'of many that use one link exactly one does', async (t, place, store) => {
+    const { id } = await createAccount(store)
+    const { digest, expiresAt } = link()
+    await store.setSetupLink(id, { digest, expiresAt })
+    const stores = await openMany(place, 4)
+    const outcomes = await Promise.all(
+      Array.from({ length: 16 }, (_, index) =>
+        stores[index % 4]?.setPassword(id, byLink(digest, { password: `p${index}` })),
+      ),
+    )
+    const winner = outcomes.indexOf('set')
+    t.equal(outcomes.filter((outcome) => outcome === 'set').length, 1)
+    t.equal((await store.findAccount(id))?.portal.password, `p${winner}`)
+  })
+
+  runCase(t, newPlace, 'a later link replaces the one before', async (t, _place, store) => {
+    const { id } = await createAccount(store)
+    const first = link()
+    const second = link()
+    await store.setSetupLink(id, first)
+    await store.setSetupLink(id, second)
+    t.equal(await store.setPassword(id, byLink(first.digest)), 'refused')
+    t.equal(await store.setPassword(id, byLink(second.digest)), 'set')
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'a password is changed where it is still the one that was checked',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store)
+      const any = { proof: undefined, endsSessions: true }
+      t.equal(await store.setPassword(id, { password: 'one', ...any }), 'set')
+      const wrong = { kind: 'password', password: 'other' } as const
+      const right = { kind: 'password', password: 'one' } as const
+      t.equal(await store.setPassword(id, { password: 'two', proof: wrong, endsSessions: true }), 'refused')
+      t.equal(await store.setPassword(id, { password: 'two', proof: right, endsSessions: true }), 'set')
+      t.equal((await store.findAccount(id))?.portal.password, 'two')
+      t.equal(await store.setPassword('nobody', { password: 'x', ...any }), 'unknown')
+      t.equal(await store.setSetupLink('nobody', link()), false)
+    },
+  )
+
+  runCase(t, newPlace, 'a new password ends all sessions, a re-hashed one none', async (t, _place, store) => {
+    const account = await createAccount(store)
+    await startPortalSession(store, account)
+    await store.setPassword(account.id, { password: 'x', proof: undefined, endsSessions: false })
+    t.equal((await store.listPortalSessions(account.id, now)).length, 1)
+    await store.setSetupLink(account.id, link())
+    await store.setPassword(account.id, { password: 'y', proof: undefined, endsSessions: true })
+    t.strictSame(await store.listPortalSessions(account.id, now), [])
+    t.equal((await store.findAccount(account.id))?.portal.setupLink, undefined)
+  })
+
+  runCase(t, newPlace, 'a verification makes its e-mail that of the account', async (t, _place, store) => {
+    const { id } = await createAccount(store, { email: 'old@example.com', isVerified: false })
+    const emailLink: EmailLink = { ...link(), email: 'new@example.com' }
+    await store.setEmailLink(id, emailLink)
+    t.equal((await store.findAccount(id))?.email, 'old@example.com')
+    t.equal(await store.useEmailLink(id, { digest: newDigest(), now }), 'refused')
+    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'verified')
+    t.match(await store.findAccountByEmail('new@example.com'), { id, isVerified: true })
+    t.equal(await store.findAccountByEmail('old@example.com'), undefined)
+    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'refused')
+    t.equal(await store.useEmailLink('nobody', { digest: emailLink.digest, now }), 'unknown')
+  })
+
+  runCase(t, newPlace, 'a verification cannot take the e-mail of another', async (t, _place, store) => {
+    const { id } = await createAccount(store, { isVerified: false })
+    const emailLink = { ...link(), email: 'Taken@example.com' }
+    await store.setEmailLink(id, emailLink)
+    await createAccount(store, { email: 'taken@example.com' })
+    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'exists')
+    t.equal((await store.findAccount(id))?.isVerified, false)
+  })
+
+  runCase(t, newPlace, 'an e-mail that was changed ends the verification', async (t, _place, store) => {
+    const { id } = await createAccount(store)
+    const emailLink = { ...link(), email: 'late@example.com' }
+    await store.setEmailLink(id, emailLink)
+    await store.updateAccount(id, { email: 'other@example.com' })
+    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'refused')
+    t.equal((await store.findAccount(id))?.email, 'other@example.com')
+  })
+}

@@ -1,0 +1,99 @@
+import type { Test } from 'tap'
+import { portalSessionsMax } from '../../../src/store/portal-access.ts'
+import { type NewPlace, runCase } from '../place.ts'
+import { newPortalSession, startPortalSession } from '../portal-samples.ts'
+import { createAccount, hour, now } from '../samples.ts'
+
+/** How portal sessions are started, found, listed and ended. */
+export function portalSessionCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'a portal session is found as it was started', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const session = await startPortalSession(store, account)
+    const found = { ...session, seenAt: now, epoch: 1 }
+    t.strictSame(await store.findPortalSession(account.id, session.id), found)
+    t.strictSame(await store.listPortalSessions(account.id, now), [found])
+    t.equal(await store.findPortalSession(account.id, 'none'), undefined)
+    t.equal(await store.findPortalSession('nobody', session.id), undefined)
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'a portal session is not started where the account has changed or is disabled',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      await store.updateAccount(account.id, { firstName: 'B' })
+      t.equal(await store.startPortalSession(newPortalSession(account), account), 'account-changed')
+      const disabled = await createAccount(store, { isDisabled: true })
+      t.equal(await store.startPortalSession(newPortalSession(disabled), disabled), 'account-changed')
+      const nobody = { id: 'nobody', revision: 1 }
+      t.equal(await store.startPortalSession(newPortalSession(nobody), nobody), 'account-changed')
+    },
+  )
+
+  runCase(t, newPlace, 'where a session was seen is noted while it is there', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const { id } = await startPortalSession(store, account)
+    const seen = { address: '2001:db8::1', client: 'curl {"a":1} 8' }
+    await store.seePortalSession(account.id, id, { at: now + 60_000, ...seen })
+    t.match(await store.findPortalSession(account.id, id), { seenAt: now + 60_000, epoch: 1, ...seen })
+    await store.endPortalSession(account.id, id)
+    await store.seePortalSession(account.id, id, { at: now + 120_000, ...seen })
+    t.equal(await store.findPortalSession(account.id, id), undefined)
+  })
+
+  runCase(t, newPlace, 'sessions are listed until they end, newest first', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const start = (createdAt: number, expiresAt: number) =>
+      startPortalSession(store, account, { createdAt, expiresAt })
+    const first = await start(now, now + hour)
+    const second = await start(now + 1, now + 2 * hour)
+    const ids = async (at: number) => (await store.listPortalSessions(account.id, at)).map(({ id }) => id)
+    t.strictSame(await ids(now + hour - 1), [second.id, first.id])
+    t.strictSame(await ids(now + hour), [second.id])
+    t.strictSame(await store.listPortalSessions('nobody', now), [])
+  })
+
+  runCase(t, newPlace, 'one session or all of them can be ended', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const other = await createAccount(store)
+    const [one, two] = [await startPortalSession(store, account), await startPortalSession(store, account)]
+    await startPortalSession(store, other)
+    t.equal(await store.endPortalSession(other.id, one.id), false)
+    t.equal(await store.endPortalSession(account.id, one.id), true)
+    t.equal(await store.endPortalSession(account.id, one.id), false)
+    t.strictSame(
+      (await store.listPortalSessions(account.id, now)).map(({ id }) => id),
+      [two.id],
+    )
+    t.equal(await store.endPortalSessions(account.id), true)
+    t.strictSame(await store.listPortalSessions(account.id, now), [])
+    t.equal((await store.listPortalSessions(other.id, now)).length, 1)
+    t.equal(await store.endPortalSessions('nobody'), false)
+  })
+
+  runCase(t, newPlace, 'disabling and deleting end all portal sessions', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const { id } = await startPortalSession(store, account)
+    await store.updateAccount(account.id, { isDisabled: true })
+    t.strictSame(await store.listPortalSessions(account.id, now), [])
+    await store.updateAccount(account.id, { isDisabled: false })
+    t.strictSame(await store.listPortalSessions(account.id, now), [], 'enabling brings none back')
+    await store.deleteAccount(account.id)
+    t.equal(await store.findPortalSession(account.id, id), undefined)
+  })
+
+  runCase(t, newPlace, 'the oldest of too many sessions ends', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const starts = Array.from({ length: portalSessionsMax + 1 }, (_, index) => now + index)
+    const ids: string[] = []
+    for (const createdAt of starts) {
+      ids.push((await startPortalSession(store, account, { createdAt })).id)
+      if (ids.length === portalSessionsMax) {
+        t.equal((await store.listPortalSessions(account.id, now)).length, portalSessionsMax)
+      }
+    }
+    const left = (await store.listPortalSessions(account.id, now)).map(({ id }) => id)
+    t.strictSame(left, ids.slice(1).toReversed())
+  })
+}

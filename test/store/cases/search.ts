@@ -1,0 +1,74 @@
+import type { Test } from 'tap'
+import { wordsOf } from '../../../src/store/search.ts'
+import type { Store, TermEntry } from '../../../src/store/store.ts'
+import { type NewPlace, runCase } from '../place.ts'
+import { createAccount, newAccount } from '../samples.ts'
+
+/** All that a query finds, in pages of a size. */
+async function found(store: Store, query: string, limit = 10): Promise<readonly string[]> {
+  const emails: string[] = []
+  let after: TermEntry | undefined
+  for (;;) {
+    const page = await store.searchAccounts({ words: wordsOf(query), after, limit })
+    if (page.accounts.length > limit) throw new Error('more than a page')
+    emails.push(...page.accounts.map(({ email }) => email))
+    if (!page.next) return emails
+    after = page.next
+  }
+}
+
+/** How accounts are found by a few words. */
+export function searchCases(t: Test, newPlace: NewPlace): void {
+  runCase(t, newPlace, 'a word finds e-mails and names that begin with it', async (t, _place, store) => {
+    await createAccount(store, { email: 'Ada@Example.com', firstName: 'Augusta Ada', lastName: 'Lovelace' })
+    await createAccount(store, { email: 'k@example.com', firstName: 'Käthe', lastName: 'von Ada' })
+    await createAccount(store, { email: 'bob@example.com', firstName: 'Bob', lastName: '' })
+    t.strictSame((await found(store, 'ada')).toSorted(), ['Ada@Example.com', 'k@example.com'])
+    t.strictSame(await found(store, ' LOVE '), ['Ada@Example.com'])
+    t.strictSame(await found(store, 'KA\u0308T'), ['k@example.com'])
+    t.strictSame(await found(store, 'bob@example.com'), ['bob@example.com'])
+    t.strictSame(await found(store, 'example'), [])
+    t.strictSame(await found(store, 'adb'), [])
+  })
+
+  runCase(t, newPlace, 'of several words each must be found', async (t, _place, store) => {
+    await createAccount(store, { email: 'a@example.com', firstName: 'Ada', lastName: 'Lovelace' })
+    await createAccount(store, { email: 'b@example.com', firstName: 'Ada', lastName: 'Byron' })
+    t.strictSame(await found(store, 'ada love'), ['a@example.com'])
+    t.strictSame(await found(store, 'ada b@'), ['b@example.com'])
+    t.strictSame(await found(store, 'love by'), [])
+  })
+
+  runCase(t, newPlace, 'each account comes once, whatever the pages', async (t, _place, store) => {
+    const accounts = Array.from({ length: 23 }, (_, index) =>
+      newAccount({ email: `ada${index}@example.com`, firstName: 'Ada', lastName: `Ada${index % 3}` }),
+    )
+    await store.createAccounts(accounts)
+    for (const limit of [1, 2, 5, 22, 23, 24]) {
+      const emails = await found(store, 'ada', limit)
+      t.equal(emails.length, 23, `pages of ${limit}`)
+      t.equal(new Set(emails).size, 23)
+    }
+  })
+
+  runCase(t, newPlace, 'what is changed or deleted is found as it is now', async (t, _place, store) => {
+    const { id } = await createAccount(store, { email: 'old@example.com', firstName: 'Olga', lastName: 'X' })
+    await store.updateAccount(id, { email: 'new@example.com', firstName: 'Nora' })
+    t.strictSame(await found(store, 'ol'), [])
+    t.strictSame(await found(store, 'nora'), ['new@example.com'])
+    t.strictSame(await found(store, 'x'), ['new@example.com'])
+    await store.updateAccount(id, { role: 'Admin' })
+    t.strictSame(await found(store, 'new@'), ['new@example.com'])
+    await store.deleteAccount(id)
+    for (const query of ['new', 'nora', 'x', 'old']) t.strictSame(await found(store, query), [])
+  })
+
+  runCase(t, newPlace, 'no character of a query or a name means anything else', async (t, _place, store) => {
+    for (const [index, name] of ['%', '_a', "'; ~~", '\uffff', '[a', '(b', '+', '-', '*', '😀'].entries()) {
+      await createAccount(store, { email: `${index}@example.com`, firstName: name, lastName: '' })
+    }
+    for (const [index, query] of ['%', '_a', "'; ~~", '\uffff', '[a', '(b', '+', '-', '*', '😀'].entries()) {
+      t.strictSame(await found(store, query), [`${index}@example.com`], query)
+    }
+  })
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import type { AuditEntry } from '../../src/store/audit.ts'
+import type { PortalSession } from '../../src/store/portal-access.ts'
+import type { Account, Store } from '../../src/store/store.ts'
+import { createSessionId } from '../../src/tokens/refresh-token.ts'
+import { hour, now } from './samples.ts'
+
+export const visitor = { address: '192.0.2.7', client: 'Mozilla/5.0 (test)' }
+
+type NewPortalSession = Omit<PortalSession, 'epoch' | 'seenAt'>
+
+export function newPortalSession(
+  { id: accountId }: Pick<Account, 'id'>,
+  changes: Partial<NewPortalSession> = {},
+): NewPortalSession {
+  return {
+    id: createSessionId(),
+    accountId,
+    digest: newDigest(),
+    createdAt: now,
+    expiresAt: now + hour,
+    ...visitor,
+    ...changes,
+  }
+}
+
+export async function startPortalSession(
+  store: Store,
+  account: Pick<Account, 'id' | 'revision'>,
+  changes: Partial<NewPortalSession> = {},
+): Promise<NewPortalSession> {
+  const session = newPortalSession(account, changes)
+  const started = await store.startPortalSession(session, account)
+  if (started !== 'started') throw new Error(`the session was not started: ${started}`)
+  return session
+}
+
+export function newAuditEntry(changes: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    at: now,
+    actor: { kind: 'operator', channel: 'cli', name: 'ada' },
+    action: 'account-updated',
+    target: { id: 'a', email: 'a@example.com' },
+    details: {},
+    ...changes,
+  }
+}
+
+/** A digest as tokens have it. */
+export function newDigest(): string {
+  return randomBytes(32).toString('base64url')
+}

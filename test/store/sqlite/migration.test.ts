@@ -1,0 +1,44 @@
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { migrations } from '../../../src/store/sqlite/schema.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { newSqlitePlace } from './place.ts'
+
+t.test('a database of the first version goes on, with its accounts and sessions', async (t) => {
+  const { path, open } = await newSqlitePlace(t)
+  const old = new DatabaseSync(path)
+  migrations[0]?.(old)
+  old.exec('PRAGMA user_version = 1')
+  const account = old.prepare(
+    `INSERT INTO accounts (id, email, email_key, first_name, last_name, role, is_verified, is_disabled, created_at,
+       revision, session_epoch, secret_digest, secret_created_at, api_digest, api_created_at)
+     VALUES (?, ?, ?, ?, ?, 'User', 1, 0, 1, 3, 1, x'01', 1, x'02', 1)`,
+  )
+  account.run('a', 'Ada@Example.com', 'ada@example.com', 'Ada', 'Lovelace')
+  old.exec(
+    `INSERT INTO sessions (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, session_epoch)
+     VALUES ('s', 'a', 1, 9, 9, 1, 1, 1)`,
+  )
+  old.close()
+
+  const store = await open()
+  t.match(await store.findAccount('a'), { revision: 3, portal: { epoch: 1, password: undefined } })
+  const found = await store.searchAccounts({ words: ['love'], after: undefined, limit: 1 })
+  t.strictSame(
+    found.accounts.map(({ id }) => id),
+    ['a'],
+  )
+  t.match(await store.listSessions('a', 5), [{ id: 's', address: '', client: '' }])
+  t.strictSame(await store.listAudit({ before: undefined, limit: 1 }), [])
+  t.equal(await store.setSetupLink('a', { digest: 'd', expiresAt: 9 }), true)
+  await (await open()).close()
+})
+
+t.test('a database of a later version is left alone', async (t) => {
+  const { path, open } = await newSqlitePlace(t)
+  await (await open()).close()
+  const later = new DatabaseSync(path)
+  later.exec(`PRAGMA user_version = ${migrations.length + 1}`)
+  later.close()
+  t.throws(() => openSqliteStore({ path, busyTimeoutMs: 100 }), { message: /newer version/ })
+})
