@@ -88,14 +88,10 @@ let browser: Promise<Browser> | undefined
 async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<SharedPortal> {
   const folder = tempFolder(t)
   const file = join(folder, 'gateway.yaml')
-  const readyFile = join(folder, 'ready.json')
-  const [port, backend] = await Promise.all([freePort(), startEcho(t)])
-  const url = `http://127.0.0.1:${port}`
+  const backend = await startEcho(t)
   const redis = driver === 'redis' ? await startRedis(t) : undefined
   if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
-  writeFileSync(file, JSON.stringify(configOf({ url, port, backend, redis: redis?.url, config })))
-  const { output } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
-  await until('the gateway is ready', () => textOf(readyFile), patienceMs)
+  const { url, output } = await serveSomewhere(t, file, { backend, redis: redis?.url, config })
   browser ??= startChromium(t)
   let created = 0
 
@@ -124,6 +120,21 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
   }
 
   return { url, browser: await browser, output, redis, complaints: [], command, createAccount }
+}
+
+/** On a port that is known before, as links hold it; another where somebody was quicker to take it. */
+async function serveSomewhere(t: Test, file: string, parts: Omit<ConfigParts, 'url' | 'port'>) {
+  for (;;) {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const readyFile = `${file}.${port}.ready`
+    writeFileSync(file, JSON.stringify(configOf({ ...parts, url, port })))
+    const { child, output } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
+    const isOver = () => child.exitCode !== null || undefined
+    await until('the gateway is ready', () => textOf(readyFile) ?? isOver(), patienceMs)
+    if (textOf(readyFile)) return { url, output }
+    if (!/in use/.test(output.stderr)) throw new Error(`the gateway has ended: ${output.stderr}`)
+  }
 }
 
 /** Browsers that are gone with the test. */
