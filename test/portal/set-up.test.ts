@@ -1,5 +1,6 @@
 import t from 'tap'
 import { drivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
 
@@ -13,7 +14,14 @@ for (const driver of drivers) {
     t.equal(new URL(page.url()).hash, '', 'the token is gone from the address')
     t.strictSame(await findBarriers(page), [])
     await setUp(page, account.setupUrl, goodPassword)
-    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Integration')
+    const heading = page.getByRole('heading', { level: 1 })
+    await until('the keys are shown', async () => {
+      if ((await heading.textContent()) === 'Integration') return true
+      // On a busy machine Redis may not answer in time: that page says so, and nothing is lost.
+      t.equal(await heading.textContent(), 'It cannot be decided now')
+      await page.reload()
+      return undefined
+    })
     t.ok(await page.getByText('Your password is set').isVisible())
     t.strictSame(await findBarriers(page), [])
     await context.clearCookies()

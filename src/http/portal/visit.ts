@@ -56,7 +56,7 @@ export function createVisit(
     return csrfTokenOf(token ?? cookie.setFormToken(reply))
   }
 
-  function frame(): Frame {
+  function frame(status: number): Frame {
     return {
       base: path,
       assets,
@@ -69,12 +69,13 @@ export function createVisit(
         name: nameOf(viewer.account),
         isAdmin: viewer.account.role === adminRole,
       },
-      notice: notices.take(request, reply),
+      // Where the page cannot be shown now, what it has to say waits for it.
+      notice: status < 500 ? notices.take(request, reply) : undefined,
     }
   }
 
   function show(write: (frame: Frame) => Html, { status = 200, headers = {} } = {}): PageAnswer {
-    const made = frame()
+    const made = frame(status)
     return { kind: 'page', nonce: made.nonce, html: write(made), status, headers }
   }
 
