@@ -5,7 +5,7 @@ import { type AccountEndpointsOptions, registerAccountEndpoints } from './accoun
 import { type AdminOptions, createAdminApi } from './admin/admin.ts'
 import { arrivalOf, destinationOf } from './arrival.ts'
 import { translateError } from './fastify-errors.ts'
-import { acceptJsonOnly, jsonBytesMax } from './json-body.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
 import { openOperations } from './openapi/account-operations.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
@@ -36,7 +36,6 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
-  acceptJsonOnly(app, options.requestTimeoutMs)
   await app.register(fastifyCookie)
   app.addHook('onRequest', (request, _reply, done) => {
     arrivalOf(request.raw).outcome.route = '_gateway'
@@ -50,13 +49,24 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   addAllMethods(app)
-  registerAccountEndpoints(app, options)
-  registerJwks(app, options.keyring)
-  const admin = createAdminApi({ ...options, ...options.admin })
-  await app.register(async (scope) => admin.register(scope))
-  registerOpenApi(app, { ...options, operations: { ...openOperations, ...admin.operations } })
+  await app.register(async (scope) => registerJson(scope, options))
   const { registerPortal } = options
-  if (registerPortal) await app.register(async (scope) => registerPortal(scope))
+  if (registerPortal) {
+    await app.register(async (scope) => {
+      limitBodies(scope, options.requestTimeoutMs)
+      registerPortal(scope)
+    })
+  }
   await app.ready()
   return app
+}
+
+/** All that takes JSON and nothing else. */
+function registerJson(scope: FastifyInstance, options: ApiOptions): void {
+  acceptJsonOnly(scope, options.requestTimeoutMs)
+  registerAccountEndpoints(scope, options)
+  registerJwks(scope, options.keyring)
+  const admin = createAdminApi({ ...options, ...options.admin })
+  scope.register(async (ofAdmins) => admin.register(ofAdmins))
+  registerOpenApi(scope, { ...options, operations: { ...openOperations, ...admin.operations } })
 }
