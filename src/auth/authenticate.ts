@@ -36,6 +36,7 @@ const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: und
 
 /** Also for whoever needs the token of a request that has passed. */
 export const bearerToken = /^Bearer +([^ ]+) *$/i
+const usualPrefix = 'Bearer '
 const bearerPrefix = /^Bearer(?: |$)/i
 
 /**
@@ -53,13 +54,24 @@ export function authenticate(
     return refused('credentials-ambiguous', undefined)
   }
   if (secretKey !== undefined) return attempt(access.schemes, schemes.secretKey, secretKey)
-  if (authorization !== undefined && bearerPrefix.test(authorization)) {
-    return attempt(access.schemes, schemes.bearer, bearerToken.exec(authorization)?.[1] ?? '')
+  if (authorization !== undefined) {
+    const token = tokenOf(authorization)
+    if (token !== undefined) return attempt(access.schemes, schemes.bearer, token)
   }
   // Another scheme, such as Basic, is no credential of ours: an optional route leaves it to the upstream.
   if (access.isOptional) return anonymous
   const code = authorization === undefined ? 'credentials-missing' : 'scheme-not-accepted'
   return refused(code, undefined)
+}
+
+/** Of a bearer, be it empty where it is not well-formed; undefined = of another scheme. */
+function tokenOf(authorization: string): string | undefined {
+  // As nearly all write it: patterns cost as much as the rest of a decision.
+  if (authorization.startsWith(usualPrefix)) {
+    const token = authorization.slice(usualPrefix.length)
+    if (token !== '' && !token.includes(' ')) return token
+  }
+  return bearerPrefix.test(authorization) ? (bearerToken.exec(authorization)?.[1] ?? '') : undefined
 }
 
 function attempt(

@@ -4,6 +4,7 @@ import type { Directory, KnownAccount, KnownSession } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
+const refusals = { 'token-invalid': rejected('token-invalid'), 'token-expired': rejected('token-expired') }
 
 /** `mismatch`: the account that is known is not that of the token; either may be the older. */
 type Judgement = Authentication | 'mismatch'
@@ -49,7 +50,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   async function verifyAfresh(credential: string): Promise<Authentication> {
     await confirm()
     const verdict = accessTokens.verify(credential)
-    return verdict.kind === 'invalid' ? rejected(verdict.code) : decideAfresh(verdict.claims)
+    return verdict.kind === 'invalid' ? refusals[verdict.code] : decideAfresh(verdict.claims)
   }
 
   return {
@@ -57,7 +58,9 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'invalid') {
-        return accessTokens.isOfNewKey(credential) ? verifyAfresh(credential) : rejected(verdict.code)
+        // One that has expired is of a key that is known.
+        const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
+        return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
       }
       const { claims } = verdict
       const judgement = judgeNow(claims)

@@ -5,6 +5,7 @@ import { assertWithinRate, countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Scheme } from '../auth/scheme.ts'
 import { type Code, GatehouseError } from '../errors.ts'
+import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Route, SchemeName } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
@@ -40,6 +41,11 @@ const failureCodes = new Set<Code>(['secret-key-invalid'])
 
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
   const { table, schemes, limiter, failures, metrics, keyUses } = options
+  const counts = {
+    none: countsOf(metrics, 'none'),
+    secretKey: countsOf(metrics, 'secretKey'),
+    bearer: countsOf(metrics, 'bearer'),
+  }
 
   function decide(route: Route<Upstream>, { fields }: Arrival): Decision | Promise<Decision> {
     const { secretKey, authorization, isCredentialRepeated } = fields
@@ -92,10 +98,9 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     keyUses.note(principal.accountId, fields.secretKey, client.address, 'secretKey')
   }
 
-  function report({ kind, scheme }: Decision, code: Code | undefined): void {
-    const reason = code ?? (kind === 'allowed' && scheme === undefined ? 'anonymous' : 'ok')
+  function report({ scheme }: Decision, code: Code | undefined): void {
     const outcome = code === undefined ? 'allowed' : 'refused'
-    metrics.decisions.of(scheme ?? 'none', outcome, reason).value++
+    counts[scheme ?? 'none'](outcome, code ?? (scheme === undefined ? 'anonymous' : 'ok')).value++
   }
 
   function refuse({ code, isMalformed }: Refusal, { outcome, client }: Arrival): never | Promise<never> {
@@ -122,6 +127,18 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
       : pass(route, arrival, decision)
+  }
+}
+
+/** The series of one scheme, each found once: by its reason, as no two outcomes share one. */
+function countsOf(metrics: Metrics, scheme: string): (outcome: string, reason: string) => Count {
+  const byReason = new Map<string, Count>()
+  return (outcome, reason) => {
+    const known = byReason.get(reason)
+    if (known) return known
+    const count = metrics.decisions.of(scheme, outcome, reason)
+    byReason.set(reason, count)
+    return count
   }
 }
 

@@ -25,6 +25,8 @@ export interface ObserverOptions {
 const clientLeft = 499
 /** Keys and tokens have no place in a path; one that is there all the same is not written down. */
 const secretInPath = /g(?:sk|ak|rt)_[0-9A-Za-z_-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
+/** Whether a path is to be looked at more closely: most are not. */
+const mayBeUnfit = /[?#%]|g(?:sk|ak|rt)_|eyJ/
 /** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
 const decodingsMax = 3
 /** Of a request that has no readable method. */
@@ -61,22 +63,20 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
     isComplete: boolean,
   ): void {
     const { route, status = clientLeft, scheme, principal, upstream, code, reason } = outcome
-    log.info(
-      {
-        requestId,
-        client: client.address,
-        method: head.method,
-        path: pathForLog(destination?.target.sentPath ?? head.target),
-        route,
-        status,
-        durationMs: Math.round((now - arrivedAt) * 1_000) / 1_000,
-        scheme,
-        accountId: principal?.accountId,
-        upstream,
-        code,
-        reason,
-        isComplete,
-      },
+    const path = pathForLog(destination?.target.sentPath ?? head.target)
+    log.line(
+      member('requestId', requestId) +
+        member('client', client.address) +
+        member('method', head.method) +
+        member('path', path) +
+        member('route', route) +
+        `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
+        member('scheme', scheme) +
+        member('accountId', principal?.accountId) +
+        member('upstream', upstream) +
+        member('code', code) +
+        member('reason', reason) +
+        `"isComplete":${isComplete},`,
       'request',
     )
   }
@@ -90,6 +90,11 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
   }
 
   return { begin: metrics.begin, end, refuse }
+}
+
+/** A member of JSON, with a comma behind it; nothing where there is no value. */
+function member(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
 }
 
 /** The series of one route. */
@@ -133,6 +138,7 @@ function methodLabel(method: string): string {
 
 /** Without query, fragment and user, which may hold anything. */
 function pathForLog(target: string): string {
+  if (target.startsWith('/') && !mayBeUnfit.test(target)) return target
   const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
   const decoded = path.includes('%') ? decode(path) : path
   const withoutSecrets = decoded.replaceAll(secretInPath, '[secret]')

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import { type ExceededRate, GatehouseError } from '../errors.ts'
+import { type Code, type ExceededRate, failures, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
@@ -26,14 +26,14 @@ interface About {
 
 /** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
-  return noteProblem(arrivalOf(request), error)
+  const arrival = arrivalOf(request)
+  noteFailure(arrival, error)
+  return describeProblem(error, { requestId: arrival.requestId, access: arrival.outcome.access })
 }
 
-function noteProblem({ requestId, outcome }: Arrival, error: GatehouseError): Problem {
-  const { code, cause } = error
+function noteFailure({ outcome }: Arrival, { code, cause }: GatehouseError): void {
   outcome.code = code
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
-  return describeProblem(error, { requestId, access: outcome.access })
 }
 
 function describeProblem(error: GatehouseError, { requestId, access }: About): Problem {
@@ -44,11 +44,11 @@ function describeProblem(error: GatehouseError, { requestId, access }: About): P
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      'X-Request-Id': requestId,
       ...(isChallenge && { 'WWW-Authenticate': challenges(code, access) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
       ...(status === 503 && { 'Retry-After': String(retryAfterS) }),
+      'X-Request-Id': requestId,
     },
     body: JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors }),
   }
@@ -83,14 +83,14 @@ export function prepareEarlyAnswer(request: IncomingMessage, response: ServerRes
 
 /** Answers with a problem, unless an answer is under way: that one is broken off. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome } = arrival
-  const problem = noteProblem(arrival, error)
+  const { connection, outcome, requestId } = arrival
+  noteFailure(arrival, error)
   if (connection.isHeadSent) {
     connection.breakOff()
     return
   }
-  outcome.status = problem.status
-  writeProblem(connection, problem)
+  outcome.status = error.status
+  writeProblem(connection, error, { requestId, access: outcome.access })
 }
 
 /** Answers where there is no request to answer. */
@@ -99,27 +99,59 @@ export function answerUnreadable(
   error: GatehouseError,
   requestId: string,
 ): void {
-  writeProblem(connection, describeProblem(error, { requestId, access: undefined }))
+  writeProblem(connection, error, { requestId, access: undefined })
 }
 
-function writeProblem(connection: ClientConnection, { status, headers, body }: Problem): void {
-  // What is not ASCII in it is written as an escape, so that a character is a byte.
-  const text = notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body
+function writeProblem(connection: ClientConnection, error: GatehouseError, about: About): void {
+  const { status } = error
+  const { lines, body } = isUsual(error) ? usualText(error, about) : textOf(describeProblem(error, about))
+  const isHead = connection.head?.method === 'HEAD'
+  connection.respond(
+    status,
+    STATUS_CODES[status] ?? '',
+    `${lines}${dateLine()}Content-Length: ${body.length}\r\n`,
+    isHead ? 'none' : 'counted',
+  )
+  connection.end(body)
+}
+
+interface ProblemText {
+  /** Field lines, each ended by CR LF. */
+  readonly lines: string
+  /** In ASCII, so that a character is a byte. */
+  readonly body: string
+}
+
+function textOf({ headers, body }: Problem): ProblemText {
   let lines = ''
   for (const name in headers) {
     const value = headers[name] ?? ''
     if (typeof value === 'string') lines += `${name}: ${value}\r\n`
     else for (const each of value) lines += `${name}: ${each}\r\n`
   }
-  const isHead = connection.head?.method === 'HEAD'
-  const length = `Content-Length: ${text.length}\r\n`
-  connection.respond(
-    status,
-    STATUS_CODES[status] ?? '',
-    lines + dateLine() + length,
-    isHead ? 'none' : 'counted',
-  )
-  connection.end(text)
+  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
+}
+
+/** Whether its answer differs from others of its code, on its route, in nothing but the ID. */
+function isUsual({ code, detail, errors, allow, rate }: GatehouseError): boolean {
+  const usual: { readonly title: string; readonly detail?: string } = failures[code]
+  return detail === usual.detail && !errors && !allow && !rate
+}
+
+const ofNoRoute = {}
+/** Answers up to the ID, which comes last in both: to refuse must cost less than to forward. */
+const usualTexts = new WeakMap<object, Map<Code, ProblemText>>()
+
+function usualText(error: GatehouseError, { requestId, access }: About): ProblemText {
+  const byCode = usualTexts.get(access ?? ofNoRoute) ?? new Map<Code, ProblemText>()
+  const known = byCode.get(error.code)
+  if (known) {
+    return { lines: `${known.lines}${requestId}\r\n`, body: `${known.body}${JSON.stringify(requestId)}}` }
+  }
+  const { lines, body } = textOf(describeProblem(error, { requestId: '', access }))
+  const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
+  usualTexts.set(access ?? ofNoRoute, byCode.set(error.code, withoutId))
+  return textOf(describeProblem(error, { requestId, access }))
 }
 
 const notAscii = /[^ -~]/

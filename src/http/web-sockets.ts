@@ -1,4 +1,4 @@
-import { parseKey } from '../accounts/keys.ts'
+import { digestOf } from '../accounts/keys.ts'
 import { bearerToken } from '../auth/authenticate.ts'
 import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -120,7 +120,7 @@ function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
   if (!principal || !access) return undefined
   const admission = { principal, access, keyDigest: undefined, signedBy: undefined }
   if (principal.scheme === 'secretKey') {
-    return { ...admission, keyDigest: parseKey('secretKey', fields.secretKey ?? '')?.digest }
+    return { ...admission, keyDigest: digestOf(fields.secretKey ?? '') }
   }
   const [, token = ''] = bearerToken.exec(fields.authorization ?? '') ?? []
   return { ...admission, signedBy: signingKeyIdOf(token) }

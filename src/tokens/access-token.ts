@@ -28,10 +28,13 @@ export interface AccessTokens {
   isOfNewKey(token: string): boolean
 }
 
-/** Tokens whose signature has been checked, by their text; whoever keeps it drops it when keys change. */
+/** Tokens that have been read, by their text; whoever keeps them drops them when keys change. */
 export interface VerifiedTokens {
   get(token: string): AccessTokenClaims | undefined
   set(token: string, claims: AccessTokenClaims): void
+  /** Remembers a token, as far as there is room, that only other keys could make a right one. */
+  refuse(token: string): void
+  isRefused(token: string): boolean
 }
 
 export interface AccessTokensOptions {
@@ -82,18 +85,24 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verifySignature(token: string): AccessTokenClaims | undefined {
+    if (verified.isRefused(token)) return undefined
     const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
     const key = kid === undefined ? undefined : keyring.find(kid)
-    if (key === undefined) return undefined
-    const claims = parseClaims(decode(remember(verifiers, key, createKeyVerifier), token), {
-      issuer,
-      audience,
-    })
+    // Its key may come yet.
+    if (kid !== undefined && key === undefined) return undefined
+    const claims = key && claimsOf(token, key)
     if (claims) verified.set(token, claims)
+    else verified.refuse(token)
     return claims
   }
 
+  function claimsOf(token: string, key: SigningKey): AccessTokenClaims | undefined {
+    const payload = decode(remember(verifiers, key, createKeyVerifier), token)
+    return parseClaims(payload, { issuer, audience })
+  }
+
   function isOfNewKey(token: string): boolean {
+    if (verified.isRefused(token)) return false
     const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
     if (kid === undefined || !keyring.mayBeNew(kid)) return false
     return parseClaims(parseJson(partOf(token, 1)), { issuer, audience }) !== undefined

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import t from 'tap'
 import {
   createAccountId,
@@ -8,6 +9,7 @@ import {
   keyLength,
   parseKey,
 } from '../../src/accounts/keys.ts'
+import { toBase62 } from '../../src/random.ts'
 
 const kinds: readonly KeyKind[] = ['secretKey', 'apiKey']
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-']
@@ -96,4 +98,24 @@ t.test('what is not a key is none', async (t) => {
     __proto__: '__proto__',
   }
   for (const [name, text] of Object.entries(texts)) t.equal(parseKey('secretKey', text), undefined, name)
+})
+
+t.test('a right checksum does not make a key of other characters', async (t) => {
+  const id = createAccountId()
+  const body = createKey('secretKey', id).slice(0, 64)
+  const withChecksum = (text: string) => `${text}_${toBase62(crc32(Buffer.from(text, 'latin1')), 6)}`
+  t.equal(parseKey('secretKey', withChecksum(body))?.accountId, id)
+  for (const place of [3, 4, 19, 20, 21, 63]) {
+    // The last have the low byte of a letter.
+    for (const letter of ['-', '.', ' ', '\0', '\u007f', '\u00e9', '\u0141', '\u015f']) {
+      const changed = body.slice(0, place) + letter + body.slice(place + 1)
+      t.equal(parseKey('secretKey', withChecksum(changed)), undefined, `${letter} at ${place}`)
+    }
+  }
+  const whole = withChecksum(body)
+  for (const letter of ['-', '\u0141']) {
+    t.equal(parseKey('secretKey', `${whole.slice(0, 64)}${letter}${whole.slice(65)}`), undefined)
+    t.equal(parseKey('secretKey', whole.slice(0, -1) + letter), undefined)
+  }
+  t.equal(parseKey('secretKey', `${whole.slice(0, 65)}zzzzzz`), undefined, 'more than a CRC-32 can be')
 })

@@ -1,6 +1,14 @@
 import t from 'tap'
 import { createVerifiedTokens } from '../../src/cache/verified-tokens.ts'
-import { createBench, forge, newSigningKey, rightClaims, rightHeader, subject } from '../tokens/forge.ts'
+import {
+  createBench,
+  forge,
+  newSigningKey,
+  rightClaims,
+  rightHeader,
+  startS,
+  subject,
+} from '../tokens/forge.ts'
 
 t.test('a token that was verified is known until it is pushed out or all are dropped', async (t) => {
   const verified = createVerifiedTokens(2)
@@ -15,7 +23,7 @@ t.test('a token that was verified is known until it is pushed out or all are dro
   t.equal(verify(tokens[0]).kind, 'valid', 'and is verified again')
 })
 
-t.test('no token that is refused is remembered', async (t) => {
+t.test('no token that is refused is remembered as a right one', async (t) => {
   const verified = createVerifiedTokens(10)
   const key = newSigningKey('key')
   const { verify } = createBench([key], { verified })
@@ -43,4 +51,95 @@ t.test('a remembered token is no longer looked at for its signature', async (t) 
   // That is why whoever replaces the keys clears it.
   verified.clear()
   t.equal(verify(token).kind, 'invalid')
+})
+
+t.test('a token that was refused for good is not read again until the keys change', async (t) => {
+  const verified = createVerifiedTokens(10)
+  const [key, other] = [newSigningKey('key'), newSigningKey('key')]
+  const { verify, keyring } = createBench([key], { verified })
+  const token = forge(rightHeader(other), rightClaims, other.material)
+  t.equal(verify(token).kind, 'invalid')
+  // Read again, it would be right now.
+  keyring.replace([other])
+  t.equal(verify(token).kind, 'invalid')
+  verified.clear()
+  t.equal(verify(token).kind, 'valid')
+})
+
+t.test('of whatever cannot change without other keys it is remembered that it is refused', async (t) => {
+  const verified = createVerifiedTokens(10)
+  const key = newSigningKey('key')
+  const { verify, accessTokens } = createBench([key], { verified })
+  const right = forge(rightHeader(key), rightClaims, key.material)
+  const refused = {
+    'no token': 'x.y.z',
+    'an empty one': '',
+    'another signature': forge(rightHeader(key), rightClaims, newSigningKey('key').material),
+    'a signature spelled otherwise': `${right}=`,
+    'another type': forge({ ...rightHeader(key), typ: 'JWT' }, rightClaims, key.material),
+    'another algorithm': forge({ ...rightHeader(key), alg: 'none' }, rightClaims, key.material),
+    'another issuer': forge(rightHeader(key), { ...rightClaims, iss: 'other' }, key.material),
+    'another audience': forge(rightHeader(key), { ...rightClaims, aud: 'other' }, key.material),
+    'a claim left out': forge(rightHeader(key), { ...rightClaims, jti: undefined }, key.material),
+  }
+  for (const [name, token] of Object.entries(refused)) {
+    t.equal(verified.isRefused(token), false, name)
+    t.equal(verify(token).kind, 'invalid', name)
+    t.equal(verified.isRefused(token), true, name)
+    t.equal(accessTokens.isOfNewKey(token), false, name)
+  }
+})
+
+t.test('a token that may be right later is not remembered as refused', async (t) => {
+  const verified = createVerifiedTokens(10)
+  const [key, coming] = [newSigningKey('key'), newSigningKey('coming')]
+  const { verify, keyring, time } = createBench([key], { verified })
+  const early = { ...rightClaims, nbf: startS + 60 }
+  const tokens = {
+    'of a key to come': forge(rightHeader(coming), rightClaims, coming.material),
+    'not yet valid': forge(rightHeader(key), early, key.material),
+    expired: forge(rightHeader(key), { ...rightClaims, iat: 0, exp: startS - 60 }, key.material),
+  }
+  for (const [name, token] of Object.entries(tokens)) {
+    t.equal(verify(token).kind, 'invalid', name)
+    t.equal(verified.isRefused(token), false, name)
+  }
+  keyring.replace([key, coming])
+  t.equal(verify(tokens['of a key to come']).kind, 'valid')
+  time.nowMs += 60_000
+  t.equal(verify(tokens['not yet valid']).kind, 'valid')
+  time.nowMs -= 180_000
+  t.equal(verify(tokens.expired).kind, 'valid', 'by a clock that went back')
+})
+
+t.test(
+  'a flood of made-up tokens fills no more than its place, and pushes out none that is right',
+  async (t) => {
+    const verified = createVerifiedTokens(2)
+    const { issue, verify } = createBench([newSigningKey('key')], { verified })
+    const right = [issue(subject), issue(subject)] as const
+    for (const token of right) t.equal(verify(token).kind, 'valid')
+    for (let count = 0; count < 4_096; count++) verify(`made.up.${count}`)
+    t.equal(verified.isRefused('made.up.0'), true)
+    verify('made.up.4096')
+    t.equal(verified.isRefused('made.up.1'), false, 'the one used longest ago is forgotten')
+    for (let count = 5_000; count < 20_000; count++) verify(`made.up.${count}`)
+    t.equal(verified.isRefused('made.up.4096'), false)
+    for (const token of right) t.ok(verified.get(token))
+  },
+)
+
+t.test('a token that is longer than any of ours takes no place', async (t) => {
+  const verified = createVerifiedTokens(10)
+  const { verify } = createBench([newSigningKey('key')], { verified })
+  for (const [length, isKept] of [
+    [2_048, true],
+    [2_049, false],
+    [100_000, false],
+  ] as const) {
+    const token = `a.b.${'A'.repeat(length - 4)}`
+    t.equal(token.length, length)
+    t.equal(verify(token).kind, 'invalid')
+    t.equal(verified.isRefused(token), isKept, `${length}`)
+  }
 })

@@ -89,3 +89,37 @@ t.test('refusals that no credential changes', async (t) => {
     t.equal(head.headers['content-length'], get.headers['content-length'])
   })
 })
+
+t.test('a refusal is told each time in the same words, with the ID of its own request', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, {
+    config: {
+      trustedProxies: ['127.0.0.1/32'],
+      upstreams: { backend: { targets: [{ url: backend.url }] } },
+      routes: [
+        { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+        { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey' },
+      ],
+    },
+  })
+  const told = async (path: string, id: string) => {
+    const response = await ask(t, gateway.url, `GET ${path}`, [`X-Request-Id: ${id}`])
+    assertProblem(t, response, { status: 401, code: 'credentials-missing' })
+    const { 'x-request-id': idInHead, date, ...headers } = response.headers
+    const { requestId, ...problem } = response.json()
+    t.equal(idInHead, id)
+    t.equal(requestId, id)
+    t.match(date, /GMT$/)
+    const { 'www-authenticate': challenge } = headers
+    const length = Number(headers['content-length']) - id.length
+    return { challenge, problem, headers: { ...headers, 'content-length': length } }
+  }
+  const first = await told('/any', 'first')
+  t.match(first.challenge, /Bearer/)
+  for (const id of ['second', 'x'.repeat(128)]) t.strictSame(await told('/any', id), first)
+  for (const id of ['one', 'two']) {
+    t.equal((await told('/key', id)).challenge, 'SecretKey realm="gatehouse"', 'of its own route')
+  }
+  const quoted = await told('/any', 'a"b\\c')
+  t.strictSame(quoted.problem, first.problem)
+})

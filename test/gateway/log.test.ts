@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createLog } from '../../src/log.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -99,4 +100,59 @@ t.test('log.access: false leaves out the requests, log.level what is below it', 
   await askJson(t, silent.url, accessTokenPath, {})
   await silent.shutDown()
   t.strictSame(silent.logLines, [])
+})
+
+t.test('whatever a client writes stands in its line as text, and breaks none', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, {
+    backend: backend.url,
+    config: { trustedProxies: ['127.0.0.1/32'] },
+  })
+  const paths = [
+    '/public/"',
+    '/public/","status":1,"',
+    "/public/'{}",
+    '/public/\xe9\xff\x85',
+    '/public/\\',
+    '/public/\x7f\x01',
+  ]
+  for (const [index, path] of paths.entries()) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: a"b\\c${index}\r\n\r\n`)
+    await client.response()
+    client.close()
+  }
+  const lines = await requestLines(gateway, paths.length)
+  t.strictSame(
+    lines.map(({ path, requestId }) => ({ path, requestId })),
+    paths.map((path, index) => ({ path, requestId: `a"b\\c${index}` })),
+  )
+  t.ok(gateway.logLines.every((line) => line.indexOf('\n') === line.length - 1))
+})
+
+t.test('with log.level above info a request leaves no line', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config: { log: { level: 'warn' } } })
+  t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
+  await gateway.shutDown()
+  t.strictSame(
+    gateway.logLines.filter((line) => line.includes('"request"')),
+    [],
+  )
+})
+
+t.test('a line of several workers says which of them wrote it, behind its time', async (t) => {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', worker: 3, stream: { write: (line) => void lines.push(line) } })
+  const before = Date.now()
+  log.line('"a":1,', 'request')
+  log.info({ a: 1 }, 'request')
+  const after = Date.now()
+  const written = lines.map((line) => JSON.parse(line))
+  for (const { time, ...rest } of written) {
+    t.strictSame(Object.entries(rest), Object.entries({ level: 'info', worker: 3, a: 1, msg: 'request' }))
+    t.equal(new Date(time).toISOString(), time)
+    t.ok(Date.parse(time) >= before && Date.parse(time) <= after)
+  }
+  t.equal(written.length, 2)
 })

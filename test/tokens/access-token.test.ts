@@ -99,7 +99,9 @@ t.test('claims are kept as they are, whatever is in them', async (t) => {
 
 t.test('a token of a key that is gone is none, even if it was known', async (t) => {
   const [old, next] = [newSigningKey('old'), newSigningKey('next')]
-  const { keyring, issue, verify } = createBench([old], { verified: { get: () => undefined, set: () => {} } })
+  const { keyring, issue, verify } = createBench([old], {
+    verified: { get: () => undefined, set: () => {}, refuse: () => {}, isRefused: () => false },
+  })
   const token = issue(subject)
   keyring.replace([old, next])
   t.equal(verify(token).kind, 'valid')
