@@ -1,3 +1,4 @@
+import { copyOf } from '../copy.ts'
 import { digestText } from '../store/key-digests.ts'
 import type { KeyUse, NotedKeyUse } from '../store/key-use.ts'
 import type { Store } from '../store/store.ts'
@@ -56,7 +57,8 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
       use.scheme = scheme
       return
     }
-    const first = { key, at: clock(), address, scheme }
+    // A text of its own: a piece of a request's head would keep the whole head in memory.
+    const first = { key: copyOf(key), at: clock(), address, scheme }
     if (ofAccount) ofAccount.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
   }

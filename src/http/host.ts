@@ -1,4 +1,4 @@
-import { copyOf } from '../wire/copy.ts'
+import { copyOf } from '../copy.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or address, and perhaps a port.
 const hostPattern =

@@ -1,4 +1,4 @@
-import { copyOf } from '../wire/copy.ts'
+import { copyOf } from '../copy.ts'
 
 /** What becomes of a request header, whoever sent it. */
 export type HeaderRule =
