@@ -26,8 +26,6 @@ export function openKeyUses({ prepare }: Database, findAccount: (id: string) => 
     if (!digests.includes(use.digest)) return
     const known = find(use.accountId)
     upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
-    // The first use of a new key is when there may be an old one's.
-    if (known.has(use.digest)) return
     for (const digest of known.keys()) {
       if (!digests.includes(digest)) remove.run(use.accountId, digest)
     }
