@@ -1,6 +1,6 @@
-import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Code, GatehouseError } from '../errors.ts'
+import { ownMethods } from './own-route.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ export function ownOperations(
   }
   app.route({
     url: path,
-    method: METHODS.filter((method) => !allow.includes(method)),
+    method: ownMethods.filter((method) => !allow.includes(method)),
     onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
     handler: async () => undefined,
   })

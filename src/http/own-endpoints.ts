@@ -1,7 +1,8 @@
-import { IncomingMessage, METHODS, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestEvents } from '../wire/connection-events.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, rememberArrival } from './arrival.ts'
+import { otherMethod, ownMethods } from './own-route.ts'
 import { sendProblem } from './problem.ts'
 import { malformedError } from './unreadable.ts'
 
@@ -18,7 +19,7 @@ export interface OwnEndpoints {
   startDrain(): void
 }
 
-const knownMethods: ReadonlySet<string> = new Set(METHODS)
+const knownMethods: ReadonlySet<string> = new Set(ownMethods)
 
 /**
  * Lends the connection of a request to Fastify, which wants the objects of node:http: they are made for these
@@ -94,8 +95,8 @@ class LentConnection implements RequestEvents {
 function requestOf({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   const request = new IncomingMessage(connection.socket)
-  // Fastify finds no route for a method that Node does not know: each of ours refuses TRACE in the same way.
-  request.method = knownMethods.has(method) ? method : 'TRACE'
+  // What no endpoint takes need not be told apart: each refuses it in the same way.
+  request.method = knownMethods.has(method) ? method : otherMethod
   request.url = target
   request.httpVersionMajor = 1
   request.httpVersionMinor = minorVersion

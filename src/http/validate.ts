@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
 
@@ -14,7 +14,24 @@ const common = {
 export function acceptDescribedOnly(app: FastifyInstance): void {
   const body = new Ajv(common)
   const query = new Ajv({ ...common, coerceTypes: true })
-  app.setValidatorCompiler(({ schema, httpPart }) => (httpPart === 'body' ? body : query).compile(schema))
+  app.setValidatorCompiler(({ schema, httpPart }) => compileLater(httpPart === 'body' ? body : query, schema))
+}
+
+interface Check {
+  (data: unknown): boolean
+  errors?: ErrorObject[] | null
+}
+
+/** Compiles a schema with the first request for it: a start should not wait for all of them. */
+function compileLater(ajv: Ajv, schema: AnySchema): Check {
+  let compiled: ValidateFunction | undefined
+  const check: Check = (data) => {
+    compiled ??= ajv.compile(schema)
+    const isValid = compiled(data)
+    check.errors = compiled.errors ?? null
+    return isValid
+  }
+  return check
 }
 
 /** What is wrong with the whole, which no field can tell. */

@@ -1,8 +1,8 @@
-import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
 import { assertCsrfToken, csrfField, csrfTokenOf } from '../csrf.ts'
 import { jsonBytesMax } from '../json-body.ts'
+import { ownMethods } from '../own-route.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { type Answer, setSafeHeaders } from './answer.ts'
@@ -36,7 +36,7 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
   for (const page of everyPart.flatMap((pages) => pages(options))) {
     scope.route({
       url: base + page.path,
-      method: METHODS,
+      method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
       onRequest: (request, reply) => admit(page, request, reply),
       handler: async (request, reply) => {
@@ -45,7 +45,7 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
       },
     })
   }
-  const rest = { method: METHODS, handler: async () => nothingThere() }
+  const rest = { method: [...ownMethods], handler: async () => nothingThere() }
   scope.route({
     ...rest,
     url: `${base}/assets/*`,
