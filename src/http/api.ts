@@ -9,7 +9,6 @@ import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
 import { openOperations } from './openapi/account-operations.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
-import { addOwnMethods } from './own-route.ts'
 import { createProblem, prepareEarlyAnswer } from './problem.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
@@ -48,7 +47,6 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
-  addOwnMethods(app)
   await app.register(async (scope) => registerJson(scope, options))
   const { registerPortal } = options
   if (registerPortal) {

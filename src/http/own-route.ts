@@ -14,11 +14,6 @@ export const ownMethods: readonly string[] = [
   otherMethod,
 ]
 
-/** Lets a scope have routes for all of them. */
-export function addOwnMethods(app: FastifyInstance): void {
-  app.addHttpMethod(otherMethod, { hasBody: false })
-}
-
 /** Registers an endpoint of the gateway itself: it owns its path for every method. */
 export function ownRoute(
   app: FastifyInstance,
