@@ -14,10 +14,14 @@ t.test('all workers take it, or none', async (t) => {
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('all'), route('a')] } })
   await untilAllAnswer(fleet)
   t.match(await reloadWith(fleet, { routes: [route('all'), route('b')] }), taken)
-  const answers = await Promise.all(Array.from({ length: 40 }, () => get(`${fleet.url}/b`)))
-  t.strictSame([...new Set(answers)], [200], 'from the answer on nobody meets the old one')
-  const answering = fleet.lines().filter(({ route }) => route === 'b')
-  t.equal(new Set(answering.map(({ worker }) => worker)).size, 2)
+  const answers = new Set<number>()
+  await until('both workers have answered by the new one', async () => {
+    for (const answer of await Promise.all(Array.from({ length: 40 }, () => get(`${fleet.url}/b`))))
+      answers.add(answer)
+    const answering = fleet.lines().filter(({ route }) => route === 'b')
+    return new Set(answering.map(({ worker }) => worker)).size === 2 || undefined
+  })
+  t.strictSame([...answers], [200], 'from the answer on nobody meets the old one')
   const refused = await reloadWith(fleet, { routes: [route('c')], listen: { port: 0, workers: 3 } })
   t.match(refused, { code: 422, problems: [/listen\.workers: cannot change/] })
   t.equal(await get(`${fleet.url}/b`), 200)
