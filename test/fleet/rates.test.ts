@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { until } from '../setup/net.ts'
 import { type Fleet, get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const route = { name: 'all', path: '/all', upstream: 'backend', auth: 'none' }
@@ -23,8 +24,11 @@ t.test('a rate holds over all workers, exactly', async (t) => {
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route, limited] } })
   await untilAllAnswer(fleet)
   t.strictSame(await statuses(fleet, 60, '/limited'), { 200: 20, 429: 40 })
-  const both = fleet.lines().filter(({ status, route }) => status === 429 && route === 'limited')
-  t.equal(new Set(both.map(({ worker }) => worker)).size, 2, 'each of them has refused some')
+  await until('each of them has refused some', async () => {
+    t.strictSame(await statuses(fleet, 20, '/limited'), { 429: 20 })
+    const both = fleet.lines().filter(({ status, route }) => status === 429 && route === 'limited')
+    return new Set(both.map(({ worker }) => worker)).size === 2 || undefined
+  })
   process.kill(fleet.pids()[0] ?? 0, 'SIGKILL')
   t.strictSame(await statuses(fleet, 5, '/limited'), { 429: 5 }, 'the death of a worker frees nothing')
 })
