@@ -313,6 +313,17 @@ export class GatehouseError extends Error {
   }
 }
 
+const refusals = new Map<Code, GatehouseError>()
+
+/** The error of a code that says it all, made once: to make one takes longer than to answer it. */
+export function refusalOf(code: Code): GatehouseError {
+  const known = refusals.get(code)
+  if (known) return known
+  const refusal = new GatehouseError(code)
+  refusals.set(code, refusal)
+  return refusal
+}
+
 /** What is wrong with a request where no member of a body is to blame. */
 function ofWholeRequest(message: string): readonly FieldError[] {
   return [{ field: 'request', message }]

@@ -7,6 +7,7 @@ import { createSecretKeyScheme } from './auth/secret-key.ts'
 import { type Contact, createContact } from './cache/contact.ts'
 import { createDirectory } from './cache/directory.ts'
 import { openInvalidation } from './cache/invalidation.ts'
+import type { LookUp } from './cache/loading-cache.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
 import type { Config } from './config/config.ts'
 import { GatehouseError } from './errors.ts'
@@ -75,7 +76,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     ...config.cache,
     tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
     clock,
-    report: (result) => void metrics.keyCache.of(result).value++,
+    report: createLookUpCount(metrics),
     confirm,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
@@ -168,6 +169,19 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       return clock() - contact.confirmedAt < config.cache.maxStaleMs ? 'degraded' : 'store-unavailable'
     },
     close: invalidation.close,
+  }
+}
+
+/** The series of each result, found once. */
+function createLookUpCount({ keyCache }: Metrics): (result: LookUp) => void {
+  const counts = {
+    hit: keyCache.of('hit'),
+    negative_hit: keyCache.of('negative_hit'),
+    miss: keyCache.of('miss'),
+    stale: keyCache.of('stale'),
+  }
+  return (result) => {
+    counts[result].value++
   }
 }
 

@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors.ts'
-import { digestText } from '../store/key-digests.ts'
+import { digestText } from '../store/digest-text.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import type { Account, Store, StoredKey } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'

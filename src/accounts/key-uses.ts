@@ -1,5 +1,5 @@
 import { copyOf } from '../copy.ts'
-import { digestText } from '../store/key-digests.ts'
+import { digestText } from '../store/digest-text.ts'
 import type { KeyUse, NotedKeyUse } from '../store/key-use.ts'
 import type { Store } from '../store/store.ts'
 import { digestOf } from './keys.ts'

@@ -20,8 +20,8 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   const { confirm } = directory
 
   function judgeNow(claims: AccessTokenClaims): Judgement | Promise<Judgement> {
-    const account = lookUp<KnownAccount>(() => directory.account(claims.accountId))
-    const session = lookUp<KnownSession>(() => directory.session(claims.sessionId))
+    const account = lookUp(directory.account, claims.accountId)
+    const session = lookUp(directory.session, claims.sessionId)
     if (!(account instanceof Promise) && !(session instanceof Promise)) {
       return judge(claims, directory, account, session)
     }
@@ -74,10 +74,11 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
 
 /** A look-up that says so where the store is out of reach, at once or later. */
 function lookUp<Value>(
-  ask: () => Value | undefined | Promise<Value | undefined>,
+  ask: (id: string) => Value | undefined | Promise<Value | undefined>,
+  id: string,
 ): Known<Value> | Promise<Known<Value>> {
   try {
-    const answer = ask()
+    const answer = ask(id)
     return answer instanceof Promise ? answer.catch(orOutOfReach) : answer
   } catch (error) {
     return orOutOfReach(error)

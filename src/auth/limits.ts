@@ -1,6 +1,6 @@
 import { GatehouseError } from '../errors.ts'
 import type { RateLimit } from '../routes/route.ts'
-import type { Rate } from '../store/store.ts'
+import type { Rate, Taken } from '../store/store.ts'
 import type { Principal } from './principal.ts'
 import { addressSubject, type Limiter } from './rate-limit.ts'
 
@@ -25,20 +25,32 @@ export async function assertWithinRate(
 
 /**
  * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, then
- * in all workers, and across instances where somebody could have it. To be called once it is known to be wrong: a right one is
- * never refused for what others did.
- * @throws GatehouseError `too-many-failures`
+ * in all workers, and across instances where somebody could have it. To be called once it is known to be wrong:
+ * a right one is never refused for what others did. At once where it is nobody else's matter.
+ * @throws GatehouseError `too-many-failures`, at once or as a rejection
  */
-export async function countFailure(
+export function countFailure(
   limiter: Limiter,
   rate: Rate,
   { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
-): Promise<void> {
+): void | Promise<void> {
   const subject = `failure ip ${addressSubject(address)}`
   const here = limiter.takeHere(subject, rate)
-  const inInstance = here.isAllowed ? await limiter.takeInInstance?.(subject, rate).catch(() => here) : here
-  const known = inInstance ?? here
+  if (!here.isAllowed) throw tooManyFailures(rate, here)
+  if (isMalformed && !limiter.takeInInstance) return
+  return countElsewhere(limiter, rate, { subject, here, isMalformed })
+}
+
+async function countElsewhere(
+  limiter: Limiter,
+  rate: Rate,
+  { subject, here, isMalformed }: { subject: string; here: Taken; isMalformed: boolean },
+): Promise<void> {
+  const known = (await limiter.takeInInstance?.(subject, rate).catch(() => here)) ?? here
   const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
-  if (!taken.isAllowed)
-    throw new GatehouseError('too-many-failures', { rate: { limit: rate.limit, ...taken } })
+  if (!taken.isAllowed) throw tooManyFailures(rate, taken)
+}
+
+function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
+  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
 }

@@ -85,10 +85,12 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   async function countWrongPair(request: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
       const { address } = arrivalOf(request.raw).client
-      await countFailure(limiter, failures, { address, isMalformed: false }).catch((tooMany: unknown) => {
+      try {
+        await countFailure(limiter, failures, { address, isMalformed: false })
+      } catch (tooMany) {
         metrics.rateLimited.inc({ route: '_gateway' })
         throw tooMany
-      })
+      }
     }
     throw error
   }

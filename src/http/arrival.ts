@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { type Code, GatehouseError } from '../errors.ts'
@@ -9,6 +8,7 @@ import type { ClientConnection } from '../wire/client-connection.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { parseHost } from './host.ts'
 import { type RequestFields, readRequestFields } from './request-fields.ts'
+import { createRequestId } from './request-id.ts'
 
 /** A request as it arrived, before anything is decided. */
 export interface Arrival {
@@ -74,7 +74,7 @@ export function createArrival(
   return {
     connection,
     head,
-    requestId: believedRequestId(fields, client.isTrusted) ?? randomUUID(),
+    requestId: believedRequestId(fields, client.isTrusted) ?? createRequestId(),
     arrivedAt: performance.now(),
     client,
     fields,

@@ -1,16 +1,17 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
-import { authenticate, type Decision, type Refusal } from '../auth/authenticate.ts'
+import { authenticate, type Decision } from '../auth/authenticate.ts'
 import { authorize } from '../auth/authorize.ts'
-import { assertWithinRate, countFailure } from '../auth/limits.ts'
+import { assertWithinRate } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Scheme } from '../auth/scheme.ts'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type Code, GatehouseError, refusalOf } from '../errors.ts'
 import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Route, SchemeName } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
+import { createRefuse } from './refuse.ts'
 import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
@@ -36,11 +37,9 @@ export type Gate<Upstream> = (
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
-/** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
-const failureCodes = new Set<Code>(['secret-key-invalid'])
-
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
-  const { table, schemes, limiter, failures, metrics, keyUses } = options
+  const { table, schemes, limiter, metrics, keyUses } = options
+  const refuse = createRefuse(options)
   const counts = {
     none: countsOf(metrics, 'none'),
     secretKey: countsOf(metrics, 'secretKey'),
@@ -71,12 +70,15 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     const code = authorize(route.access, outcome.principal)
     if (code !== undefined && !isConfirmed) return passConfirmed(route, arrival, decision)
     report(decision, code)
-    if (code !== undefined) throw new GatehouseError(code)
+    if (code !== undefined) throw refusalOf(code)
     if (!route.rateLimit) return route
     const caller = { principal: outcome.principal, address: client.address }
     return assertWithinRate(limiter, route.name, route.rateLimit, caller).then(
       () => route,
-      countRefusal(route.name),
+      (error: unknown) => {
+        metrics.rateLimited.inc({ route: route.name })
+        throw error
+      },
     )
   }
 
@@ -101,20 +103,6 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   function report({ scheme }: Decision, code: Code | undefined): void {
     const outcome = code === undefined ? 'allowed' : 'refused'
     counts[scheme ?? 'none'](outcome, code ?? (scheme === undefined ? 'anonymous' : 'ok')).value++
-  }
-
-  function refuse({ code, isMalformed }: Refusal, { outcome, client }: Arrival): never | Promise<never> {
-    if (!failureCodes.has(code)) throw new GatehouseError(code)
-    return countFailure(limiter, failures, { address: client.address, isMalformed }).then(() => {
-      throw new GatehouseError(code)
-    }, countRefusal(outcome.route))
-  }
-
-  function countRefusal(route: string): (error: unknown) => never {
-    return (error) => {
-      metrics.rateLimited.inc({ route })
-      throw error
-    }
   }
 
   return function gate(arrival, destination) {

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { GatehouseError } from '../errors.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
 import { HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
 import { answerUnreadable } from './problem.ts'
+import { createRequestId } from './request-id.ts'
 
 /** What was told of a request that could not be read. */
 export interface Refusal {
@@ -13,7 +13,7 @@ export interface Refusal {
 
 /** Answers where there is no request to answer; the connection ends with it. */
 export function refuseUnreadable(connection: ClientConnection, what: Unreadable): Refusal {
-  const refusal = { requestId: randomUUID(), error: unreadableError(what) }
+  const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
   return refusal
 }

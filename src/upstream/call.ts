@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Waiter } from './pool.ts'
-import type { ResponseHead } from './response-parser.ts'
+import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
 export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'> {

@@ -4,12 +4,8 @@ import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
-import {
-  type ConnectionTerms,
-  type ResponseEvents,
-  type ResponseHead,
-  ResponseParser,
-} from './response-parser.ts'
+import type { ResponseHead } from './response-head.ts'
+import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
 
 /** How long an idle connection is kept where the upstream does not say: less than servers usually do. */
 const keptIdleMs = 4_000

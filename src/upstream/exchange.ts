@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import type { UpstreamFailure } from './failure.ts'
-import type { ResponseHead } from './response-parser.ts'
+import type { ResponseHead } from './response-head.ts'
 
 /** What is known of a request before its body. */
 export interface RequestTerms {

@@ -1,3 +1,4 @@
+import { digitsMax, parseDigits } from '../wire/characters.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** What the fields of a response say of its end and its connection. */
@@ -29,10 +30,9 @@ export function readFraming(headers: readonly string[], isHttp10: boolean): Read
 function readFramingField(framing: Framing, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (framing.contentLength !== undefined || !/^[0-9]{1,15}$/.test(value)) {
-        throw new InvalidResponse('a content length that is none, or two')
-      }
-      framing.contentLength = Number(value)
+      if (framing.contentLength !== undefined || value.length > digitsMax) throw wrongLength()
+      framing.contentLength = parseDigits(value)
+      if (framing.contentLength === undefined) throw wrongLength()
       break
     case 'transfer-encoding':
       if (framing.isChunked || value.toLowerCase() !== 'chunked') {
@@ -41,7 +41,7 @@ function readFramingField(framing: Framing, name: string, value: string): void {
       framing.isChunked = true
       break
     case 'connection':
-      if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) framing.isPersistent = false
+      if (value !== 'keep-alive' && closes.test(value)) framing.isPersistent = false
       break
     case 'keep-alive':
       framing.keepAliveMs = keepAliveTimeoutMs(value)
@@ -49,12 +49,22 @@ function readFramingField(framing: Framing, name: string, value: string): void {
   }
 }
 
+function wrongLength(): InvalidResponse {
+  return new InvalidResponse('a content length that is none, or two')
+}
+
+const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
+/** As nearly all servers write it: patterns cost as much as the rest of a head. */
+const usualTimeout = 'timeout='
+
 /** The name in lower case if its length is that of one that matters here; most are not. */
 function framingName(name: string): string | undefined {
   return name.length === 10 || name.length === 14 || name.length === 17 ? name.toLowerCase() : undefined
 }
 
 function keepAliveTimeoutMs(value: string): number | undefined {
+  const usual = value.startsWith(usualTimeout) ? parseDigits(value.slice(usualTimeout.length)) : undefined
+  if (usual !== undefined && usual < 1_000_000) return usual * 1_000
   const seconds = /(?:^|[,; \t])timeout=([0-9]{1,6})/i.exec(value)?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 1_000
 }

@@ -1,17 +1,17 @@
 import { ChunkedDecoder } from '../wire/chunked-decoder.ts'
-import { isTooLong, readFieldLines } from '../wire/field-lines.ts'
+import { isTooLong } from '../wire/field-lines.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, readFraming } from './response-framing.ts'
-
-/** The head of a response, as it was sent. */
-export interface ResponseHead {
-  readonly status: number
-  readonly reason: string
-  /** Name, value, name, value: in their order and case. */
-  readonly headers: readonly string[]
-}
+import {
+  checkBeginning,
+  findHeadEnd,
+  headEnd,
+  isHttp10,
+  parseHead,
+  type ResponseHead,
+} from './response-head.ts'
 
 /** What a parser tells. After a head come its data and one end; a parser that throws tells no more. */
 export interface ResponseEvents {
@@ -33,8 +33,6 @@ export interface ConnectionTerms {
 }
 
 const headBytesMax = 65_536
-const statusLine = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n/
-const headEnd = '\r\n\r\n'
 
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
@@ -93,16 +91,21 @@ export class ResponseParser {
   }
 
   #readHead(chunk: Buffer): Buffer {
-    const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
-    const end = bytes.indexOf(headEnd)
+    const pending = this.#pending
+    const bytes = pending ? Buffer.concat([pending, chunk]) : chunk
+    const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
     if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
     if (end === -1) {
-      checkStart(bytes)
+      checkBeginning(bytes)
       this.#pending = bytes
       return nothing
     }
     this.#pending = undefined
-    return this.#acceptHead(bytes.subarray(0, end + 2), bytes.subarray(end + headEnd.length))
+    const bodyAt = end + headEnd.length
+    return this.#acceptHead(
+      bytes.subarray(0, end + 2),
+      bodyAt === bytes.length ? nothing : bytes.subarray(bodyAt),
+    )
   }
 
   #acceptHead(bytes: Buffer, rest: Buffer): Buffer {
@@ -112,7 +115,7 @@ export class ResponseParser {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readFraming(head.headers, bytes[versionAt] === 0x30)
+    const framing = readFraming(head.headers, isHttp10(bytes))
     this.#state = this.#bodyState(head.status, framing)
     const terms = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
@@ -152,7 +155,7 @@ export class ResponseParser {
     this.#remaining -= data.length
     this.#events.onData(data)
     if (this.#remaining === 0) this.#end([])
-    return chunk.subarray(data.length)
+    return data.length === chunk.length ? nothing : chunk.subarray(data.length)
   }
 
   #readChunked(chunk: Buffer): Buffer {
@@ -180,33 +183,3 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
 }
 
 const nothing = Buffer.alloc(0)
-const start = Buffer.from('HTTP/1.')
-/** Where the minor version stands in a status line. */
-const versionAt = start.length
-
-/**
- * The status line and the fields of a head, or of its first lines.
- * @param bytes lines, each ended by CR LF @throws InvalidResponse
- */
-function parseHead(bytes: Buffer): ResponseHead {
-  const text = bytes.toString('latin1')
-  const [line, digits, reason = ''] = statusLine.exec(text) ?? []
-  if (line === undefined) throw notHttp()
-  const headers: string[] = []
-  if (line.length < bytes.length && readFieldLines({ bytes, text }, line.length, headers) !== bytes.length) {
-    throw new InvalidResponse('a malformed header field')
-  }
-  return { status: Number(digits), reason, headers }
-}
-
-/** What can no longer become a response is refused at once, else it costs the whole response timeout. */
-function checkStart(bytes: Buffer): void {
-  const length = Math.min(bytes.length, start.length)
-  if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
-  const end = bytes.lastIndexOf(0x0a) + 1
-  if (end > 0) parseHead(bytes.subarray(0, end))
-}
-
-function notHttp(): InvalidResponse {
-  return new InvalidResponse('no HTTP/1.1 status line')
-}

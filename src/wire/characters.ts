@@ -16,3 +16,17 @@ export function isToken(text: string): boolean {
   }
   return text.length > 0
 }
+
+/** Digits allowed: enough for any body, and exact as a number. */
+export const digitsMax = 15
+
+/** A decimal number, exact up to `digitsMax` digits; undefined where there is anything but digits, or nothing. */
+export function parseDigits(text: string): number | undefined {
+  let number = 0
+  for (let index = 0; index < text.length; index++) {
+    const digit = text.charCodeAt(index) - 0x30
+    if (digit < 0 || digit > 9) return undefined
+    number = number * 10 + digit
+  }
+  return text.length > 0 ? number : undefined
+}

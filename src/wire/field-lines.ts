@@ -37,7 +37,7 @@ export function readFieldLines({ bytes, text }: Lines, start: number, fields: st
 }
 
 /** Where the first byte stands, from one on, that is none of these. */
-function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
+export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
   const end = bytes.length
   let at = start
   while (at < end && characters[bytes[at] ?? 0] === 1) at++

@@ -1,3 +1,4 @@
+import { digitsMax, parseDigits } from './characters.ts'
 import { MalformedMessage } from './malformed.ts'
 import type { RequestBody, RequestHead } from './request-head.ts'
 
@@ -16,9 +17,6 @@ interface Seen {
 const noBody: RequestBody = { kind: 'none', isEmpty: false }
 const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }
-
-/** Enough for any body, and exact as a number. */
-const lengthDigitsMax = 15
 
 /**
  * What the fields say of where a request ends, and of its connection. What could be read in two ways is
@@ -108,13 +106,9 @@ function readConnection(seen: Seen, value: string): void {
 }
 
 function parseLength(value: string): number {
-  let length = 0
-  for (let index = 0; index < value.length; index++) {
-    const digit = value.charCodeAt(index) - 0x30
-    if (digit < 0 || digit > 9) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
-    length = length * 10 + digit
-  }
-  if (value.length === 0 || value.length > lengthDigitsMax) {
+  const length = parseDigits(value)
+  if (length === undefined) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
+  if (value.length > digitsMax) {
     throw new MalformedMessage('Content-Length', 'must be a number of bytes that can be counted')
   }
   return length

@@ -29,6 +29,7 @@ const heldBytesMax = 16_384
  */
 export class ResponseWriter {
   readonly #socket: Socket
+  readonly #isEncrypted: boolean
   readonly #keepAliveLines: string
   #held = ''
   #framing: ResponseFraming = 'none'
@@ -38,6 +39,7 @@ export class ResponseWriter {
   /** @param keepAliveTimeoutMs as is said to clients */
   constructor(socket: Socket, keepAliveTimeoutMs: number) {
     this.#socket = socket
+    this.#isEncrypted = 'encrypted' in socket
     const seconds = Math.floor(keepAliveTimeoutMs / 1_000)
     this.#keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
   }
@@ -87,8 +89,16 @@ export class ResponseWriter {
     this.hasBegun = false
     const held = this.#held
     this.#held = ''
-    if (held === '' && this.#socket.writableLength === 0) onWritten()
-    else this.#socket.write(held, 'latin1', onWritten)
+    if (this.#isEncrypted) this.#socket.write(held, 'latin1', onWritten)
+    else this.#writeLast(held, onWritten)
+  }
+
+  /** Nearly always the system takes it at once: to be called back for that costs as much as a head. */
+  #writeLast(held: string, onWritten: () => void): void {
+    const socket = this.#socket
+    if (held !== '') socket.write(held, 'latin1')
+    if (socket.writableLength === 0 && !socket.errored) onWritten()
+    else socket.write('', 'latin1', onWritten)
   }
 
   #writeLarge(chunk: Buffer, isChunked: boolean): boolean {

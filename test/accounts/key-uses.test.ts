@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { createKey, digestOf } from '../../src/accounts/keys.ts'
-import { digestText } from '../../src/store/key-digests.ts'
+import { digestText } from '../../src/store/digest-text.ts'
 import type { NotedKeyUse } from '../../src/store/key-use.ts'
 
 const id = 'abcdefghijklmnop'

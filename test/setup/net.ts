@@ -20,7 +20,7 @@ export function portOf(server: Server): number {
 export async function until<Value>(
   what: string,
   ask: () => Promise<Value | undefined> | Value | undefined,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Value> {
   const deadline = performance.now() + withinMs
   for (;;) {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Call } from '../../src/upstream/call.ts'
 import type { UpstreamFailure } from '../../src/upstream/failure.ts'
-import type { ResponseHead } from '../../src/upstream/response-parser.ts'
+import type { ResponseHead } from '../../src/upstream/response-head.ts'
 import type { Target } from '../../src/upstream/target.ts'
 import { openUpstream, type Upstream, type UpstreamOptions } from '../../src/upstream/upstream.ts'
 

@@ -1,9 +1,6 @@
 import { UpstreamFailure } from '../../src/upstream/failure.ts'
-import {
-  type ConnectionTerms,
-  type ResponseHead,
-  ResponseParser,
-} from '../../src/upstream/response-parser.ts'
+import type { ResponseHead } from '../../src/upstream/response-head.ts'
+import { type ConnectionTerms, ResponseParser } from '../../src/upstream/response-parser.ts'
 
 export interface Asked {
   readonly method?: string

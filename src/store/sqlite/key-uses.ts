@@ -1,10 +1,12 @@
-import { keyDigestsOf } from '../key-digests.ts'
+import { digestText } from '../digest-text.ts'
 import type { KeyUse, NotedKeyUse } from '../key-use.ts'
-import type { Account } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
-export function openKeyUses({ prepare }: Database, findAccount: (id: string) => Account | undefined) {
+export function openKeyUses({ prepare }: Database) {
+  // No more than is needed: hundreds of uses are noted a second, and are to cost a gateway next to nothing.
+  const selectKeys = prepare('SELECT secret_digest, previous_digest, api_digest FROM accounts WHERE id = ?')
+  const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
     `INSERT INTO key_uses (account_id, digest, at, address, scheme) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET at = excluded.at, address = excluded.address, scheme = excluded.scheme
@@ -18,16 +20,20 @@ export function openKeyUses({ prepare }: Database, findAccount: (id: string) => 
     return new Map(select.all(accountId).map((row) => [String(row.digest), toUse(row)]))
   }
 
+  function digestsOfKeys(accountId: string): readonly string[] {
+    return Object.values(selectKeys.get(accountId) ?? {}).flatMap((digest) =>
+      digest instanceof Uint8Array ? [digestText({ digest })] : [],
+    )
+  }
+
   /** Only of keys that the account has now; what is there of others goes. */
   function note(use: NotedKeyUse): void {
-    const account = findAccount(use.accountId)
-    if (!account) return
-    const digests = keyDigestsOf(account)
+    const digests = digestsOfKeys(use.accountId)
     if (!digests.includes(use.digest)) return
-    const known = find(use.accountId)
+    const known = selectDigests.all(use.accountId)
     upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
-    for (const digest of known.keys()) {
-      if (!digests.includes(digest)) remove.run(use.accountId, digest)
+    for (const { digest } of known) {
+      if (!digests.includes(String(digest))) remove.run(use.accountId, String(digest))
     }
   }
 

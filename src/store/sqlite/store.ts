@@ -29,7 +29,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const sessions = openSessions(database)
   const signingKeys = openSigningKeys(database)
   const portalSessions = openPortalSessions(database)
-  const keyUses = openKeyUses(database, accounts.find)
+  const keyUses = openKeyUses(database)
   const writer = openWriter(database)
   const { changes, change, act } = writer
   const rates = createLocalRates(Date.now)

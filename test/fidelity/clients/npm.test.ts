@@ -17,7 +17,7 @@ async function start(t: Test) {
 function npm(cwd: string, { url, accessToken }: ClientPlace, ...args: readonly string[]) {
   const host = url.replace('http:', '')
   writeFileSync(join(cwd, '.npmrc'), `registry=${url}/\n${host}/:_authToken=${accessToken}\n`)
-  const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0', '--cache', join(cwd, '.cache')]
+  const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0', '--cache', `${cwd}.cache`]
   return runClient('npm', [...args, ...quiet], { cwd })
 }
 

@@ -1,0 +1,84 @@
+import { valueCharacters } from '../wire/characters.ts'
+import { readFieldLines, skip } from '../wire/field-lines.ts'
+import { InvalidResponse } from './failure.ts'
+
+/** The head of a response, as it was sent. */
+export interface ResponseHead {
+  readonly status: number
+  readonly reason: string
+  /** Name, value, name, value: in their order and case. */
+  readonly headers: readonly string[]
+}
+
+export const headEnd = '\r\n\r\n'
+
+const start = Buffer.from('HTTP/1.')
+/** Where the minor version stands in a status line. */
+const versionAt = start.length
+/** Where it stands that a reason may follow. */
+const statusEnd = 12
+const lf = 0x0a
+const cr = 0x0d
+const space = 0x20
+
+/**
+ * The status line and the fields of a head, or of its first lines.
+ * @param bytes lines, each ended by CR LF @throws InvalidResponse
+ */
+export function parseHead(bytes: Buffer): ResponseHead {
+  const text = bytes.toString('latin1')
+  const end = bytes.indexOf(lf) + 1
+  const status = readStatus(bytes, text)
+  if (status === undefined || skip(bytes, statusEnd, valueCharacters) !== end - 2) throw notHttp()
+  const headers: string[] = []
+  if (end < bytes.length && readFieldLines({ bytes, text }, end, headers) !== bytes.length) {
+    throw new InvalidResponse('a malformed header field')
+  }
+  return { status, reason: text.slice(statusEnd + 1, end - 2), headers }
+}
+
+/** RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing. */
+function readStatus(bytes: Buffer, text: string): number | undefined {
+  const status = digitAt(bytes, 9) * 100 + digitAt(bytes, 10) * 10 + digitAt(bytes, 11)
+  const minorVersion = digitAt(bytes, versionAt)
+  const isLine =
+    text.startsWith('HTTP/1.') && (minorVersion === 0 || minorVersion === 1) && bytes[8] === space
+  const isEnd = bytes[statusEnd] === space || bytes[statusEnd] === cr
+  return isLine && isEnd && status >= 100 ? status : undefined
+}
+
+/** Whether a head says HTTP/1.0. */
+export function isHttp10(bytes: Buffer): boolean {
+  return bytes[versionAt] === 0x30
+}
+
+/** NaN where there is none. */
+function digitAt(bytes: Buffer, index: number): number {
+  const digit = (bytes[index] ?? 0) - 0x30
+  return digit >= 0 && digit <= 9 ? digit : Number.NaN
+}
+
+/**
+ * Where the empty line stands that ends a head; -1 where it has not come.
+ * @param from what stands before it was looked at already; Buffer.indexOf takes five times as long
+ */
+export function findHeadEnd(bytes: Buffer, from: number): number {
+  const last = bytes.length - headEnd.length
+  for (let at = from; at <= last; at++) {
+    if (bytes[at] !== cr || bytes[at + 1] !== lf) continue
+    if (bytes[at + 2] === cr && bytes[at + 3] === lf) return at
+  }
+  return -1
+}
+
+/** What can no longer become a response is refused at once, else it costs the whole response timeout. @throws InvalidResponse */
+export function checkBeginning(bytes: Buffer): void {
+  const length = Math.min(bytes.length, start.length)
+  if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
+  const end = bytes.lastIndexOf(0x0a) + 1
+  if (end > 0) parseHead(bytes.subarray(0, end))
+}
+
+function notHttp(): InvalidResponse {
+  return new InvalidResponse('no HTTP/1.1 status line')
+}
