@@ -27,11 +27,13 @@ export async function surviveFailover(
   const reader = startReader(await openStoreAt(t, hurried, { listens: true }))
   const visitor = startVisitor(await openStoreAt(t, hurried), accounts.at(-1)?.id ?? '')
 
-  await until('changes are made', () => writer.answered.length > changes || undefined)
+  t.teardown(() => Promise.all([writer.stop(), reader.stop(), visitor.stop()]))
+  // Twenty thousand accounts have to reach the replica first.
+  await until('changes are made', () => writer.answered.length > changes || undefined, 60_000)
   await killMaster()
   await until('one is refused', () => writer.failed() > 0 || undefined)
   const before = writer.answered.length
-  await until('changes are made again', () => writer.answered.length > before + changes || undefined, 30_000)
+  await until('changes are made again', () => writer.answered.length > before + changes || undefined, 60_000)
   await writer.stop()
   await visitor.stop()
   await reader.catchUp()
@@ -104,6 +106,7 @@ function startReader(store: Store) {
   const stop = repeat(read)
   return {
     store,
+    stop,
     gaps: () => gaps,
     isTold: (id: string) => isAll || told.has(id),
     catchUp: async () => {
