@@ -50,12 +50,14 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
 
   function note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
     const ofAccount = pending.get(accountId)
-    const use = ofAccount?.find((one) => one.key === key)
-    if (use) {
-      use.at = clock()
-      use.address = address
-      use.scheme = scheme
-      return
+    if (ofAccount) {
+      for (const use of ofAccount) {
+        if (use.key !== key) continue
+        use.at = clock()
+        use.address = address
+        use.scheme = scheme
+        return
+      }
     }
     // A text of its own: a piece of a request's head would keep the whole head in memory.
     const first = { key: copyOf(key), at: clock(), address, scheme }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { SharedReader } from '../wire/shared-reader.ts'
 import { StraightReader } from '../wire/straight-reader.ts'
 import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
@@ -22,7 +23,7 @@ const never = Number.POSITIVE_INFINITY
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements Expiring {
   readonly socket: Socket
-  readonly #reader: StraightReader
+  readonly #reader: StraightReader | SharedReader
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
@@ -44,9 +45,11 @@ export class Connection implements Expiring {
   /** Whether it has carried a request before. */
   isReused = false
 
-  constructor(socket: Socket) {
+  /** @param reader where the socket was made with one */
+  constructor(socket: Socket, reader?: SharedReader) {
     this.socket = socket
-    this.#reader = new StraightReader(socket, this.#receive)
+    this.#reader = reader ?? new StraightReader(socket, this.#receive)
+    reader?.attach(socket, this.#receive)
     socket.on('drain', this.#drained)
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)

@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { UpstreamFailure } from './failure.ts'
 
@@ -23,9 +23,17 @@ export interface DialEvents {
 
 const keepAliveDelayMs = 30_000
 
-/** Connects to a target. @returns how to give up: true where nothing had been told yet, nor will be */
-export function dial({ url, connectTimeoutMs, tls }: DialOptions, events: DialEvents): () => boolean {
-  const socket = url.protocol === 'https:' ? openTls(url, tls) : openTcp(url)
+/**
+ * Connects to a target.
+ * @param onread where a plain socket is to read to
+ * @returns how to give up: true where nothing had been told yet, nor will be
+ */
+export function dial(
+  { url, connectTimeoutMs, tls }: DialOptions,
+  events: DialEvents,
+  onread?: OnReadOpts,
+): () => boolean {
+  const socket = url.protocol === 'https:' ? openTls(url, tls) : openTcp(url, onread)
   const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
   let isSettled = false
   const timer = setTimeout(onTimeout, connectTimeoutMs)
@@ -62,8 +70,8 @@ export function dial({ url, connectTimeoutMs, tls }: DialOptions, events: DialEv
   }
 }
 
-function openTcp(url: URL): Socket {
-  return connectTcp({ host: hostOf(url), port: Number(url.port || 80) })
+function openTcp(url: URL, onread: OnReadOpts | undefined): Socket {
+  return connectTcp({ host: hostOf(url), port: Number(url.port || 80), ...(onread && { onread }) })
 }
 
 function openTls(url: URL, tls: TargetTls): Socket {

@@ -17,6 +17,7 @@ export interface RequestTerms {
 export interface ExchangeEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void
+  /** @param chunk good until the call returns, unless it is longer than `heldBytesMax` */
   onData(chunk: Buffer): void
   onEnd(trailers: readonly string[]): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void

@@ -1,5 +1,6 @@
+import { SharedReader } from '../wire/shared-reader.ts'
 import { Connection } from './connection.ts'
-import { type DialOptions, dial } from './dial.ts'
+import { type DialEvents, type DialOptions, dial } from './dial.ts'
 import { UpstreamFailure } from './failure.ts'
 
 export interface PoolOptions extends DialOptions {
@@ -81,9 +82,10 @@ export class Pool {
 
   #dialCounted(waiter: Waiter): () => void {
     this.#open++
-    const cancel = dial(this.#options, {
+    const reader = this.#options.url.protocol === 'http:' ? new SharedReader() : undefined
+    const events: DialEvents = {
       onSocket: (socket) => {
-        const connection = new Connection(socket)
+        const connection = new Connection(socket, reader)
         connection.onFree = (isReusable) =>
           isReusable ? this.#release(connection) : this.#forget(connection)
         waiter.onConnection(connection)
@@ -92,7 +94,8 @@ export class Pool {
         this.#freePlace()
         waiter.onFailure(failure)
       },
-    })
+    }
+    const cancel = dial(this.#options, events, reader?.onread)
     return () => {
       if (cancel()) this.#freePlace()
     }

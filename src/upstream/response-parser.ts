@@ -59,7 +59,7 @@ export class ResponseParser {
     return this.#state === 'complete'
   }
 
-  /** Takes what has arrived. @returns what came after the end of the response. @throws InvalidResponse */
+  /** Takes what has arrived, and keeps no part of it. @returns what came after the end of the response. @throws InvalidResponse */
   feed(chunk: Buffer): Buffer {
     let rest = chunk
     while (rest.length > 0 && this.#state !== 'complete') rest = this.#step(rest)
@@ -97,7 +97,8 @@ export class ResponseParser {
     if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
     if (end === -1) {
       checkBeginning(bytes)
-      this.#pending = bytes
+      // A copy: what was fed is not kept for longer than the call.
+      this.#pending = pending ? bytes : Buffer.from(bytes)
       return nothing
     }
     this.#pending = undefined

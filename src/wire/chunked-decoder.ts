@@ -32,8 +32,8 @@ export class ChunkedDecoder {
       const before = rest.length
       rest = this.#step(rest)
       if (rest.length === before) {
-        // Only the start of a line: kept until there is more of it.
-        this.#pending = rest
+        // Only the start of a line: kept until there is more of it. A copy, as what was fed may be overwritten.
+        this.#pending = Buffer.from(rest)
         return rest.subarray(rest.length)
       }
     }

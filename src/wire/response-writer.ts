@@ -20,8 +20,8 @@ export interface ResponseStart {
   readonly closes: boolean
 }
 
-/** Data up to this size are worth copying to save a write. */
-const heldBytesMax = 16_384
+/** Data up to this size are worth copying to save a write; what is longer is written from where it is. */
+export const heldBytesMax = 16_384
 
 /**
  * Writes one response after the other to a socket. What is small is held back until `flush`, so that head and

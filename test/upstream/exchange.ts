@@ -98,7 +98,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       },
       onData: (chunk) => {
         if (told.at(-1) !== 'data') told.push('data')
-        data.push(chunk)
+        data.push(Buffer.from(chunk))
         made.onData(chunk)
       },
       onEnd: (trailers) => {
