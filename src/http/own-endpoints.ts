@@ -72,6 +72,10 @@ class LentConnection implements RequestEvents {
     this.#request.push(chunk)
   }
 
+  hasPassedAll(): boolean {
+    return false
+  }
+
   onBodyEnd(): void {
     this.#request.complete = true
     this.#request.push(null)

@@ -7,6 +7,7 @@ import type { Target } from '../upstream/target.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { RequestEvents } from '../wire/connection-events.ts'
+import { hasWrittenAll } from '../wire/let-go.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
@@ -132,8 +133,9 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     if (!this.#connection.write(chunk)) this.#call.pause()
   }
 
-  onRead(): void {
+  onRead(): boolean {
     if (!this.#connection.flush()) this.#call.pause()
+    return hasWrittenAll(this.#connection.socket)
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -161,6 +163,10 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.#bodyBytes += chunk.length
     if (this.#bodyBytes > this.#forwarding.bodyBytesMax) this.#fail('body-too-large')
     else if (!this.#call.write(chunk)) this.#connection.holdBody()
+  }
+
+  hasPassedAll(): boolean {
+    return this.#call.hasWrittenAll
   }
 
   onBodyEnd(trailers: readonly string[]): void {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { hasWrittenAll } from '../wire/let-go.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import type { Connection } from './connection.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
@@ -58,6 +59,11 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#connection?.write(chunk) ?? false
   }
 
+  /** Whether nothing that was written is in use any more. */
+  get hasWrittenAll(): boolean {
+    return this.#connection !== undefined && hasWrittenAll(this.#connection.socket)
+  }
+
   finish(trailers: string): void {
     this.#connection?.finish(trailers)
   }
@@ -86,8 +92,8 @@ export class Call implements ExchangeEvents, Waiter {
     this.#options.events.onHead(head, framing)
   }
 
-  onRead(): void {
-    this.#options.events.onRead()
+  onRead(): boolean {
+    return this.#options.events.onRead()
   }
 
   onData(chunk: Buffer): void {

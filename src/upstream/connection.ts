@@ -126,21 +126,22 @@ export class Connection implements Expiring {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
-  readonly #receive = (chunk: Buffer): void => {
+  /** @returns whether nothing of the chunk is in use any more */
+  readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
     // Nobody asked: an answer to no request must never become the answer to the next one.
     if (!parser || !this.#events) {
       this.destroy()
-      return
+      return false
     }
     try {
       const rest = parser.feed(chunk)
-      if (this.#isHandedOver) return
-      if (parser.isComplete) this.#complete(rest.length === 0)
-      else {
+      if (this.#isHandedOver) return false
+      if (!parser.isComplete) {
         this.#watch()
-        this.#events.onRead()
+        return this.#events.onRead()
       }
+      this.#complete(rest.length === 0)
     } catch (error) {
       this.#fail(
         error instanceof UpstreamFailure
@@ -148,6 +149,7 @@ export class Connection implements Expiring {
           : new UpstreamFailure('invalid-response', 'its reading failed', error),
       )
     }
+    return false
   }
 
   readonly #drained = (): void => this.#events?.onDrain()

@@ -22,8 +22,8 @@ export interface ExchangeEvents {
   onEnd(trailers: readonly string[]): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
   onFailure(failure: UpstreamFailure): void
-  /** What has arrived at once has been told. */
-  onRead(): void
+  /** What has arrived at once has been told. @returns whether nothing of it is in use any more */
+  onRead(): boolean
   /** More of the body may be written. */
   onDrain(): void
 }

@@ -38,7 +38,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.peerAddress = plainAddress(socket.remoteAddress ?? '')
     this.protocol = 'encrypted' in socket ? 'https' : 'http'
     this.#options = options
-    this.#reader = new StraightReader(socket, (chunk) => this.#intake.feed(chunk))
+    this.#reader = new StraightReader(socket, this.#receive)
     this.#intake = new Intake(this.#reader, options.headBytesMax, this)
     this.#writer = new ResponseWriter(socket, options.keepAliveTimeoutMs)
     this.deadline = performance.now() + options.requestTimeoutMs
@@ -146,6 +146,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
       this.deadline = now + patience.lingeringMs
       this.#refuse('timeout')
     }
+  }
+
+  readonly #receive = (chunk: Buffer): boolean => {
+    this.#intake.feed(chunk)
+    return !this.#intake.keepsAny && this.#events?.hasPassedAll() === true
   }
 
   onHeadBegun(): void {

@@ -7,6 +7,8 @@ export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 /** Who carries out a request: takes its body, and is told what happens to its client. */
 export interface RequestEvents {
   onBodyData(chunk: Buffer): void
+  /** Whether nothing of what `onBodyData` was handed is in use any more. */
+  hasPassedAll(): boolean
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
   /** The rest of the body cannot be read; the connection ends with the answer. */

@@ -61,6 +61,11 @@ export class Intake {
     return this.#body === undefined ? 0 : this.#body.remaining
   }
 
+  /** Whether something of what was fed is kept for later. */
+  get keepsAny(): boolean {
+    return this.#waiting !== undefined || this.#parser.isWithinHead
+  }
+
   /** What has come and was not taken. */
   get waiting(): Buffer | undefined {
     return this.#waiting

@@ -1,4 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net'
+import { letGo } from './let-go.ts'
 import { heldBytesMax } from './response-writer.ts'
 
 /** As much as a socket reads at once otherwise. */
@@ -15,7 +16,7 @@ export class SharedReader {
   /** For the socket to be made with (net.connect). */
   readonly onread: OnReadOpts
   #socket: Socket | undefined
-  #onData: (chunk: Buffer) => void = () => {}
+  #onData: (chunk: Buffer) => boolean = () => false
   #isPaused = false
   #isStopped = false
 
@@ -23,8 +24,11 @@ export class SharedReader {
     this.onread = { buffer: shared, callback: (length) => this.#read(length) }
   }
 
-  /** To be called before anything can have come. */
-  attach(socket: Socket, onData: (chunk: Buffer) => void): void {
+  /**
+   * To be called before anything can have come.
+   * @param onData returns whether nothing of the chunk is in use any more
+   */
+  attach(socket: Socket, onData: (chunk: Buffer) => boolean): void {
     this.#socket = socket
     this.#onData = onData
   }
@@ -46,9 +50,15 @@ export class SharedReader {
   }
 
   #read(length: number): boolean {
-    const chunk = shared.subarray(0, length)
-    this.#onData(length > heldBytesMax ? Buffer.from(chunk) : chunk)
+    const chunk = length > heldBytesMax ? copyOfShared(length) : shared.subarray(0, length)
+    if (this.#onData(chunk)) letGo(chunk)
     this.#isStopped = this.#isPaused
     return !this.#isPaused
   }
+}
+
+function copyOfShared(length: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(length)
+  shared.copy(copy, 0, 0, length)
+  return copy
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { letGo } from './let-go.ts'
 
 /** As much as a socket reads at once: only that it is not 0 matters. */
 const readSize = 65_536
@@ -12,14 +13,17 @@ export class StraightReader {
   #isPaused = false
   #isStopped = false
 
-  /** To be made before anybody else reads. */
-  constructor(socket: Socket, onData: (chunk: Buffer) => void) {
+  /**
+   * To be made before anybody else reads.
+   * @param onData returns whether nothing of the chunk is in use any more
+   */
+  constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     this.#socket = socket
     const push = socket.push
     // What a stream is made of calls this for each chunk (Readable.push), and reads on where it says true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk === null) return push.call(socket, chunk, encoding)
-      onData(chunk)
+      if (onData(chunk)) letGo(chunk)
       this.#isStopped = this.#isPaused
       return !this.#isPaused
     }

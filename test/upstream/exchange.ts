@@ -114,7 +114,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         told.push(failure.reason)
         answer.reject(failure)
       },
-      onRead: () => {},
+      onRead: () => false,
       onDrain: () => made.onDrain(),
     },
   )

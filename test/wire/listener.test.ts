@@ -33,6 +33,7 @@ async function listen(t: Test, tls?: { readonly key: string; readonly cert: stri
       onBodyData: (chunk) => {
         body += chunk.toString('latin1')
       },
+      hasPassedAll: () => true,
       onBodyEnd: answer,
       onBodyBroken: () => connection.breakOff(),
       onClientDrain: () => {},
