@@ -60,7 +60,7 @@ export function openUpstream(terms: UpstreamTerms, options: UpstreamOptions): Up
   if (!first) throw new Error(`the upstream ${name} has no target`)
   const choose = createChoice(terms.balancing, [first, ...others])
   const callTerms: CallTerms = { choose, retryAttempts, idleTimeoutMs }
-  const endChecks = health.active && openChecks(targets, health.active)
+  const endChecks = health.active && openChecks(eachOnce(targets), health.active)
 
   return {
     ...{ terms, name, responseTimeoutMs, host, targets },
@@ -78,12 +78,18 @@ function openTargets(terms: UpstreamTerms, options: UpstreamOptions): readonly T
   const { ca, verify } = terms.tls
   // Made once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
+  // One that stands there twice is one server all the same.
+  const healths = new Map(targets.map(({ url }) => [url.origin, healthOf(url.origin, terms, options)]))
   return targets.map(({ url, weight }) => {
     const tls = { verify, context, session: undefined }
     const pool = new Pool({ url, connectTimeoutMs, connectionsMax, tls })
-    const health = healthOf(url.origin, terms, options)
+    const health = healths.get(url.origin)
     return { authority: url.host, origin: url.origin, weight, pool, health, underWay: 0 }
   })
+}
+
+function eachOnce(targets: readonly Target[]): readonly Target[] {
+  return [...new Map(targets.map((target) => [target.origin, target])).values()]
 }
 
 function healthOf(origin: string, { name, health }: UpstreamTerms, options: UpstreamOptions) {

@@ -17,6 +17,7 @@ export function openUpstreams(
   before: OpenUpstreams,
   log: Log,
 ): OpenUpstreams {
+  const onHealthChange = createHealthLog(log)
   const byName = new Map(
     configs.map((config) => {
       const known = before.byName.get(config.name)
@@ -24,13 +25,15 @@ export function openUpstreams(
       return [config.name, known && isSame ? known : openUpstream(config, { before: known, onHealthChange })]
     }),
   )
+  return { byName }
+}
 
-  function onHealthChange({ isHealthy, ...change }: HealthChange): void {
+/** Outside of what opens upstreams: what it makes lives as long as a target, and must hold on to no earlier ones. */
+function createHealthLog(log: Log): (change: HealthChange) => void {
+  return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'a target is back')
     else log.warn(change, 'a target is taken out')
   }
-
-  return { byName }
 }
 
 /** How every target is now. */

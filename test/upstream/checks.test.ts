@@ -193,3 +193,18 @@ t.test('with its upstream the checks end, one under way too', async (t) => {
   t.equal(backend.heads.length, 1)
   t.strictSame(changes, [])
 })
+
+t.test('a target that stands there twice is checked once an interval, and out as one', async (t) => {
+  const seenAt: number[] = []
+  const backend = await startHeadBackend(t, ({ socket }) => {
+    seenAt.push(performance.now())
+    socket.end('HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n')
+  })
+  const { upstream, changes } = openChecked(t, [backend.url, backend.url], { active: { intervalMs: 200 } })
+  await until('it is checked', () => seenAt.length >= 4 || undefined)
+  // Three intervals lie between them; were both checked it would be two at most.
+  const between = (seenAt[3] ?? 0) - (seenAt[0] ?? 0)
+  t.ok(between > 450, `${between} ms`)
+  t.equal(changes.length, 1)
+  t.strictSame(exchange(upstream).told, ['no-target'])
+})
