@@ -224,7 +224,8 @@ export const failures = {
     status: 503,
     title: 'The service is not available',
     detail: 'The service behind this path cannot take the request now.',
-    check: 'All `connections` to the targets are in use: slow targets, or too few of them.',
+    check:
+      'The `reason` in the log: no target is healthy (`gatehouse_upstream_target_healthy`, and why in its own log line), or all `connections` are in use: slow targets, or too few of them.',
   },
   'store-unavailable': {
     status: 503,

@@ -1,5 +1,7 @@
 import type { RouteOptions } from '../routes/compile.ts'
 import type { Algorithm, KeyMaterial } from '../tokens/key-material.ts'
+import type { Balancing } from '../upstream/balance.ts'
+import type { HealthTerms } from '../upstream/health.ts'
 
 /**
  * The config as the program uses it: every option resolved, times in milliseconds, sizes in bytes, paths
@@ -65,6 +67,8 @@ export type SecretSource =
 export interface UpstreamConfig {
   readonly name: string
   readonly targets: readonly { readonly url: URL; readonly weight: number }[]
+  readonly balancing: Balancing
+  readonly health: HealthTerms
   readonly connectTimeoutMs: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number

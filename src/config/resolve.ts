@@ -85,6 +85,8 @@ function resolveUpstream(
   return {
     name,
     targets: upstream.targets.map(({ url, weight }) => ({ url: new URL(url), weight })),
+    balancing: upstream.balancing,
+    health: resolveHealth(upstream.health),
     connectTimeoutMs: ms(upstream.timeouts.connect),
     responseTimeoutMs: ms(upstream.timeouts.response),
     idleTimeoutMs: ms(upstream.timeouts.idle),
@@ -92,6 +94,26 @@ function resolveUpstream(
     connectionsMax: upstream.connections,
     host: upstream.host,
     tls: resolveTls(upstream.tls, around),
+  }
+}
+
+function resolveHealth({
+  active,
+  passive,
+}: ConfigTree['upstreams'][string]['health']): UpstreamConfig['health'] {
+  return {
+    active: active && {
+      path: active.path,
+      intervalMs: ms(active.interval),
+      timeoutMs: ms(active.timeout),
+      unhealthyAfter: active.unhealthyAfter,
+      healthyAfter: active.healthyAfter,
+    },
+    passive: passive && {
+      maxFailures: passive.maxFailures,
+      windowMs: ms(passive.window),
+      ejectForMs: ms(passive.ejectFor),
+    },
   }
 }
 

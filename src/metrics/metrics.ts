@@ -25,9 +25,17 @@ const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
+/** How a target of an upstream is. */
+export interface TargetState {
+  readonly upstream: string
+  /** Its origin, as configured. */
+  readonly target: string
+  readonly isHealthy: boolean
+}
+
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or address. */
+/** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or address of a client. */
 export function createMetrics(build: { readonly version: string }) {
   const registry = new Registry()
   const registers = [registry]
@@ -99,6 +107,19 @@ export function createMetrics(build: { readonly version: string }) {
     labelNames: ['route'],
     registers,
   })
+  let readTargets = (): readonly TargetState[] => []
+  new Gauge({
+    name: 'gatehouse_upstream_target_healthy',
+    help: '1 = the target gets requests, 0 = it was taken out; of several workers the worst.',
+    labelNames: ['upstream', 'target'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      // Of targets that a reload has removed nothing is to be left.
+      this.reset()
+      for (const { isHealthy, ...labels } of readTargets()) this.set(labels, Number(isHealthy))
+    },
+  })
   const webSocketsOpen = new Gauge({
     name: 'gatehouse_websockets_open',
     help: 'WebSockets open.',
@@ -154,6 +175,10 @@ export function createMetrics(build: { readonly version: string }) {
     keyCache,
     tokensIssued,
     storeUp,
+    /** @param read how every target is at the moment */
+    showTargets: (read: () => readonly TargetState[]) => {
+      readTargets = read
+    },
     revocationDelay,
     rateLimited,
     webSocketsOpen,

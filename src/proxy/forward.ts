@@ -27,8 +27,8 @@ export interface Forwarding {
   writeTrailers(rawTrailers: readonly string[]): string
   /** The Host header of the client. */
   readonly host: string
-  /** As the client calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly protocol: string; readonly host: string }
+  /** Its address, and as it calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly isUpgrade: boolean
@@ -91,6 +91,10 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.#events = events
     this.#connection = connection
     this.#call = upstream.createCall(this, this)
+  }
+
+  get clientAddress(): string {
+    return this.#forwarding.client.address
   }
 
   head({ authority }: Target): string {

@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net'
 import { hasWrittenAll } from '../wire/let-go.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
+import type { Caller, Choose } from './balance.ts'
 import type { Connection } from './connection.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
-import type { UpstreamFailure } from './failure.ts'
+import { type FailureReason, UpstreamFailure } from './failure.ts'
 import type { Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'> {
+export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'>, Caller {
   /** The whole head for a target, with the empty line at its end. */
   head(target: Target): string
 }
@@ -18,40 +19,50 @@ export interface CallEvents extends ExchangeEvents {
   onSent(target: Target): void
 }
 
-interface CallOptions {
-  readonly request: UpstreamRequest
-  readonly events: CallEvents
-  readonly targets: readonly Target[]
-  readonly first: Target
+/** What all calls of an upstream share. */
+export interface CallTerms {
+  readonly choose: Choose<Target>
+  /** Other targets tried after a failure. */
   readonly retryAttempts: number
   readonly idleTimeoutMs: number
 }
 
 /** Methods that may be sent twice without asking (RFC 9110 9.2.2), as far as they are safe too. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Failures that say nothing of the target: its connections are all ours, and a body stalls for the client. */
+const ofOthers = new Set<FailureReason>(['no-connection', 'body-stalled'])
+const none: readonly Target[] = []
 
 /**
  * One request on its way to an upstream. Where it fails before anything has come back, it goes to another
- * target: when no connection was made, or when it is safe to repeat. A kept connection that the target
+ * healthy target: when no connection was made, or when it is safe to repeat. A kept connection that the target
  * closed at the same moment is no failure of the target: a new one to it is tried first.
  */
 export class Call implements ExchangeEvents, Waiter {
-  readonly #options: CallOptions
+  readonly #request: UpstreamRequest
+  readonly #events: CallEvents
+  readonly #terms: CallTerms
   /** Others than the present one. */
-  #tried: readonly Target[] = []
-  #target: Target
+  #tried = none
+  /** undefined before it starts and after it is over. */
+  #target: Target | undefined
   #connection: Connection | undefined
   #cancelAcquire: (() => void) | undefined
   #isAnswered = false
   #isFresh = false
+  /** Whether it tries a target that is out. */
+  #isTrial = false
 
-  constructor(options: CallOptions) {
-    this.#options = options
-    this.#target = options.first
+  constructor(request: UpstreamRequest, events: CallEvents, terms: CallTerms) {
+    this.#request = request
+    this.#events = events
+    this.#terms = terms
   }
 
   start(): void {
-    this.#acquire()
+    const target = this.#terms.choose(this.#request, none)
+    if (target) this.#goTo(target)
+    else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
   /** @returns false where more should wait for onDrain */
@@ -78,82 +89,120 @@ export class Call implements ExchangeEvents, Waiter {
 
   /** Gives up the request; nothing more is told. */
   cancel(): void {
+    this.#leave()
     this.#cancelAcquire?.()
     this.#connection?.destroy()
   }
 
   onInformation(head: ResponseHead): void {
     this.#isAnswered = true
-    this.#options.events.onInformation(head)
+    this.#events.onInformation(head)
   }
 
   onHead(head: ResponseHead, framing: ResponseFraming): void {
     this.#isAnswered = true
-    this.#options.events.onHead(head, framing)
+    if (this.#isTrial) this.#target?.health?.noteTrialAnswer()
+    this.#events.onHead(head, framing)
   }
 
   onRead(): boolean {
-    return this.#options.events.onRead()
+    return this.#events.onRead()
   }
 
   onData(chunk: Buffer): void {
-    this.#options.events.onData(chunk)
+    this.#events.onData(chunk)
   }
 
   onEnd(trailers: readonly string[]): void {
     this.#connection = undefined
-    this.#options.events.onEnd(trailers)
+    this.#leave()
+    this.#events.onEnd(trailers)
   }
 
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {
     this.#connection = undefined
-    this.#options.events.onUpgrade(head, socket, rest)
+    if (this.#isTrial) this.#target?.health?.noteTrialAnswer()
+    // The target is busy with it for as long as it is open.
+    socket.once('close', () => this.#leave())
+    this.#events.onUpgrade(head, socket, rest)
   }
 
   onDrain(): void {
-    this.#options.events.onDrain()
+    this.#events.onDrain()
   }
 
   onFailure(failure: UpstreamFailure): void {
     const wasReused = this.#connection?.isReused === true && failure.reason === 'closed-early'
+    const isRace = wasReused && !this.#isAnswered
     this.#connection = undefined
-    const next = this.#isAnswered ? undefined : this.#nextTarget(failure, wasReused)
-    if (!next) {
-      this.#options.events.onFailure(failure)
+    if (!isRace) this.#blame(failure)
+    if (isRace && !this.#isFresh && this.#mayBeSentAgain(failure)) {
+      this.#isFresh = true
+      this.#acquire()
       return
     }
-    this.#isFresh = next === this.#target
-    if (!this.#isFresh) this.#tried = [...this.#tried, this.#target]
-    this.#target = next
+    const next = this.#nextTarget(failure)
+    this.#leave()
+    if (next) this.#goTo(next)
+    else this.#events.onFailure(failure)
+  }
+
+  onConnection(connection: Connection): void {
+    const target = this.#target
+    if (!target) {
+      connection.destroy()
+      return
+    }
+    const { method, isUpgrade, body, responseTimeoutMs } = this.#request
+    const { idleTimeoutMs } = this.#terms
+    this.#cancelAcquire = undefined
+    this.#connection = connection
+    connection.start(
+      this.#request.head(target),
+      { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs },
+      this,
+    )
+    this.#events.onSent(target)
+  }
+
+  #goTo(target: Target): void {
+    target.underWay++
+    this.#target = target
+    this.#isTrial = target.health?.isOut === true
+    this.#isFresh = false
     this.#acquire()
   }
 
   #acquire(): void {
-    const { pool } = this.#target
-    const { isUpgrade } = this.#options.request
-    this.#cancelAcquire = isUpgrade ? pool.open(this) : pool.acquire(this, this.#isFresh)
+    const pool = this.#target?.pool
+    this.#cancelAcquire = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isFresh)
   }
 
-  onConnection(connection: Connection): void {
-    const { request, events, idleTimeoutMs } = this.#options
-    const { method, isUpgrade, body, responseTimeoutMs } = request
-    this.#cancelAcquire = undefined
-    this.#connection = connection
-    connection.start(
-      request.head(this.#target),
-      { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs },
-      this,
-    )
-    events.onSent(this.#target)
+  /** Counts the failure against the target, where it is one of its own. */
+  #blame(failure: UpstreamFailure): void {
+    const { reason, message } = failure
+    if (ofOthers.has(reason)) return
+    this.#target?.health?.noteFailure(`${reason}: ${message}`, this.#isTrial)
   }
 
-  #nextTarget({ reason }: UpstreamFailure, wasReused: boolean): Target | undefined {
-    const { request, targets, retryAttempts } = this.#options
+  #mayBeSentAgain({ reason }: UpstreamFailure): boolean {
+    if (this.#isAnswered) return false
+    const { body, method } = this.#request
     const isUnsent = reason === 'connect-failed' || reason === 'connect-timeout' || reason === 'no-connection'
-    const isRepeatable = request.body === 'none' && repeatable.has(request.method)
-    if (!isUnsent && !isRepeatable) return undefined
-    if (wasReused && !this.#isFresh) return this.#target
-    if (this.#tried.length >= retryAttempts) return undefined
-    return targets.find((target) => target !== this.#target && !this.#tried.includes(target))
+    return isUnsent || (body === 'none' && repeatable.has(method))
+  }
+
+  /** Another one for a request that failed; undefined where it may not be repeated, or nowhere. */
+  #nextTarget(failure: UpstreamFailure): Target | undefined {
+    if (!this.#target || !this.#mayBeSentAgain(failure)) return undefined
+    if (this.#tried.length >= this.#terms.retryAttempts) return undefined
+    this.#tried = [...this.#tried, this.#target]
+    return this.#terms.choose(this.#request, this.#tried)
+  }
+
+  /** It is no longer under way to its target. */
+  #leave(): void {
+    if (this.#target) this.#target.underWay--
+    this.#target = undefined
   }
 }

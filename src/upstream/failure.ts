@@ -2,6 +2,8 @@
 export type FailureReason =
   | 'connect-failed'
   | 'connect-timeout'
+  /** All targets are out. */
+  | 'no-target'
   /** Every connection to the target was in use for too long. */
   | 'no-connection'
   | 'response-timeout'

@@ -1,3 +1,4 @@
+import type { TargetHealth } from './health.ts'
 import type { Pool } from './pool.ts'
 
 /** One backend server and the connections to it. */
@@ -8,4 +9,8 @@ export interface Target {
   readonly origin: string
   readonly weight: number
   readonly pool: Pool
+  /** undefined = nobody watches it: it is taken for healthy. */
+  readonly health: TargetHealth | undefined
+  /** Requests and WebSockets under way to it. */
+  underWay: number
 }

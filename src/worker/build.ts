@@ -56,7 +56,7 @@ export function createBuilder({ store, onChange, ...shared }: BuilderOptions): B
   return async function build(config, before) {
     const isKept = before && isDeepStrictEqual(identityTerms(config), identityTerms(before.config))
     const identity = isKept ? before.identity : await openOwnIdentity(config)
-    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams)
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
 
     function closeAllBut(other: Built | undefined): void {
       if (other?.identity !== identity) identity.close()

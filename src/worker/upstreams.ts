@@ -1,25 +1,46 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UpstreamConfig } from '../config/config.ts'
-import { openUpstream, type Upstream } from '../upstream/upstream.ts'
+import type { Log } from '../log.ts'
+import type { TargetState } from '../metrics/metrics.ts'
+import { type HealthChange, openUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** The upstreams of a config, open. */
 export interface OpenUpstreams {
   readonly byName: ReadonlyMap<string, Upstream>
-  readonly configs: readonly UpstreamConfig[]
 }
 
-export const noUpstreams: OpenUpstreams = { byName: new Map(), configs: [] }
+export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
 /** Opens the upstreams of a config; one that is as it was before is taken over with its connections. */
-export function openUpstreams(configs: readonly UpstreamConfig[], before: OpenUpstreams): OpenUpstreams {
+export function openUpstreams(
+  configs: readonly UpstreamConfig[],
+  before: OpenUpstreams,
+  log: Log,
+): OpenUpstreams {
+  const onHealthChange = createHealthLog(log)
   const byName = new Map(
     configs.map((config) => {
-      const known = before.configs.find(({ name }) => name === config.name)
-      const kept = isDeepStrictEqual(known, config) ? before.byName.get(config.name) : undefined
-      return [config.name, kept ?? openUpstream(config)]
+      const known = before.byName.get(config.name)
+      const isSame = isDeepStrictEqual(known?.terms, config)
+      return [config.name, known && isSame ? known : openUpstream(config, { before: known, onHealthChange })]
     }),
   )
-  return { byName, configs }
+  return { byName }
+}
+
+/** Outside of what opens upstreams: what it makes lives as long as a target, and must hold on to no earlier ones. */
+function createHealthLog(log: Log): (change: HealthChange) => void {
+  return ({ isHealthy, ...change }) => {
+    if (isHealthy) log.info(change, 'a target is back')
+    else log.warn(change, 'a target is taken out')
+  }
+}
+
+/** How every target is now. */
+export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState[] {
+  return [...byName.values()].flatMap(({ name, targets }) =>
+    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isOut })),
+  )
 }
 
 /** Closes what is not among those that stay. Requests under way still end well. */

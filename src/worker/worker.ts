@@ -14,6 +14,7 @@ import { openStore } from '../store/open.ts'
 import type { InstanceCounts } from '../store/store.ts'
 import { createBuilder } from './build.ts'
 import { shareStore } from './shared-store.ts'
+import { healthOfTargets } from './upstreams.ts'
 
 /** All of the gateway that takes requests, in this process. */
 export interface Worker {
@@ -72,6 +73,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   let current = await orElse(closeStore, build(config))
   inForce = current.identity
+  metrics.showTargets(() => healthOfTargets(current.upstreams))
   let isDraining = false
   const gatewayServer = createGatewayServer({
     ...config.listen,

@@ -23,6 +23,8 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
         ...{
           name: 'backend',
           targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
+          balancing: 'roundRobin',
+          health: { active: undefined, passive: undefined },
           host: 'client',
         },
         ...{ connectTimeoutMs: 2_000, responseTimeoutMs: 30_000, idleTimeoutMs: 60_000 },
@@ -63,6 +65,23 @@ t.test('0 means 0, and unlimited means just that', async (t) => {
   t.equal(config.routes[0]?.bodyBytesMax, 0)
   t.equal(load(t, withUpstream({ retries: { attempts: 0 } })).upstreams[0]?.retryAttempts, 0)
   t.equal(load(t, withRoute({ maxBody: 'unlimited' })).routes[0]?.bodyBytesMax, Number.POSITIVE_INFINITY)
+})
+
+t.test('checks and ejection of targets are there where they are written, the rest by default', async (t) => {
+  const health = (options: object) => load(t, withUpstream({ health: options })).upstreams[0]?.health
+  const active = { path: '/healthz', intervalMs: 5_000, timeoutMs: 2_000, unhealthyAfter: 3, healthyAfter: 2 }
+  const passive = { maxFailures: 5, windowMs: 10_000, ejectForMs: 15_000 }
+  t.strictSame(health({}), { active: undefined, passive: undefined })
+  t.strictSame(health({ active: { path: '/healthz' } }), { active, passive: undefined })
+  t.strictSame(health({ passive: {} }), { active: undefined, passive })
+  const written = {
+    active: { path: '/a?b=c', interval: '1s', timeout: '3s', unhealthyAfter: 1, healthyAfter: 1 },
+    passive: { maxFailures: 1, window: '1m', ejectFor: '2m' },
+  }
+  t.strictSame(health(written), {
+    active: { path: '/a?b=c', intervalMs: 1_000, timeoutMs: 3_000, unhealthyAfter: 1, healthyAfter: 1 },
+    passive: { maxFailures: 1, windowMs: 60_000, ejectForMs: 120_000 },
+  })
 })
 
 t.test('the three places of a Redis', async (t) => {

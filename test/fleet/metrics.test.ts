@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { startBackend } from '../setup/backend.ts'
-import { until } from '../setup/net.ts'
+import { freePort, until } from '../setup/net.ts'
 import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const total = 'gatehouse_http_requests_total'
@@ -20,11 +20,29 @@ t.test('one exposition of all workers: counts are summed, a gauge is what it mea
   t.equal(value('gatehouse_upstream_request_duration_seconds_bucket', { le: '+Inf' }), sent)
   t.equal(value('gatehouse_workers'), 2)
   t.equal(value('gatehouse_store_up'), 1, 'the least of them, not their sum')
+  t.equal(value('gatehouse_upstream_target_healthy', { target: backend.url }), 1)
   t.equal(value('gatehouse_http_requests_in_flight'), 0)
   t.equal(samples.filter(({ name }) => name === 'gatehouse_build_info').length, 1)
   t.equal(value('gatehouse_build_info'), 1)
   t.equal(value('gatehouse_config_last_reload_successful'), 1)
   t.equal(types.get('process_cpu_seconds_total'), 'counter')
+})
+
+t.test('a target that one worker has taken out is shown as out', async (t) => {
+  const dead = `http://127.0.0.1:${await freePort()}`
+  const health = { passive: { maxFailures: 1, window: '10s', ejectFor: '1h' } }
+  const upstreams = { backend: { targets: [{ url: dead }], health } }
+  const fleet = await serveFleet(t, { config: { upstreams } })
+  const read = async () =>
+    (await readMetrics(fleet.opsUrl)).samples.filter(
+      ({ name }) => name === 'gatehouse_upstream_target_healthy',
+    )
+  t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 1 }])
+  t.equal(await get(`${fleet.url}/x`), 502)
+  t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 0 }])
+  const told = () => fleet.lines().filter(({ msg }) => msg === 'a target is taken out')
+  await until('the log says it', () => told().length > 0 || undefined)
+  t.match(told(), [{ level: 'warn', upstream: 'backend', target: dead, worker: Number }])
 })
 
 t.test('what a worker counted that was killed stays, and nothing ever goes back', async (t) => {

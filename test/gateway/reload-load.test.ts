@@ -25,6 +25,8 @@ function load(t: Test, { url }: TestGateway, lines: readonly string[]) {
   return { counts, stop }
 }
 
+const active = { path: '/healthz', interval: '10ms' }
+
 t.test('under load no request fails, whatever changes', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
@@ -36,10 +38,16 @@ t.test('under load no request fails, whatever changes', async (t) => {
   const variants = [
     { upstreams: { backend: { targets: [{ url: backend.url }], connections: 50 } } },
     { upstreams: { backend: { targets: [{ url: backend.url }], connections: 60 } } },
+    { upstreams: { backend: { targets: [{ url: backend.url }], health: { active, passive: {} } } } },
+    {
+      upstreams: { backend: { targets: [{ url: backend.url, weight: 2 }], health: { active, passive: {} } } },
+    },
+    { upstreams: { backend: { targets: [{ url: backend.url }], balancing: 'leastRequests' } } },
+    { upstreams: { backend: { targets: [{ url: backend.url }], balancing: 'ipHash' } } },
     { tokens: { accessLifetime: '2m' }, cache: { ttl: '2m' } },
     { tokens: { accessLifetime: '3m' }, cache: { ttl: '3m' } },
   ]
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 24; round++) {
     const before = counts.get(200) ?? 0
     t.match(await reloadWith(gateway, variants[round % variants.length] ?? {}), taken)
     while ((counts.get(200) ?? 0) < before + 20) await new Promise((resolve) => setImmediate(resolve))

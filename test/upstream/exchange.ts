@@ -4,18 +4,26 @@ import type { Call } from '../../src/upstream/call.ts'
 import type { UpstreamFailure } from '../../src/upstream/failure.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
 import type { Target } from '../../src/upstream/target.ts'
-import { openUpstream, type Upstream, type UpstreamOptions } from '../../src/upstream/upstream.ts'
+import {
+  openUpstream,
+  type Upstream,
+  type UpstreamOptions,
+  type UpstreamTerms,
+} from '../../src/upstream/upstream.ts'
 
 /** An upstream of these targets, closed with the test; its timeouts are long unless they are what is tested. */
 export function openTestUpstream(
   t: Test,
   urls: string | readonly string[],
+  terms: Partial<UpstreamTerms> = {},
   options: Partial<UpstreamOptions> = {},
 ): Upstream {
   const targets = [urls].flat().map((url) => ({ url: new URL(url), weight: 1 }))
-  const upstream = openUpstream({
+  const whole: UpstreamTerms = {
     name: 'backend',
     targets,
+    balancing: 'roundRobin',
+    health: { active: undefined, passive: undefined },
     connectTimeoutMs: 5_000,
     responseTimeoutMs: 5_000,
     idleTimeoutMs: 5_000,
@@ -23,8 +31,9 @@ export function openTestUpstream(
     connectionsMax: 128,
     host: 'target',
     tls: { verify: true, ca: undefined },
-    ...options,
-  })
+    ...terms,
+  }
+  const upstream = openUpstream(whole, { onHealthChange: () => {}, ...options })
   t.teardown(() => upstream.close())
   return upstream
 }
@@ -37,6 +46,7 @@ export interface Asked {
   readonly body?: 'none' | 'counted' | 'chunked'
   readonly isUpgrade?: boolean
   readonly responseTimeoutMs?: number
+  readonly clientAddress?: string
 }
 
 export interface Answer {
@@ -80,6 +90,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         body,
         isUpgrade,
         responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
+        clientAddress: asked.clientAddress ?? '127.0.0.1',
       },
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },

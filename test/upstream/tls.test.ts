@@ -1,28 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { TLSSocket } from 'node:tls'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { startServer } from '../setup/backend.ts'
-import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
+import { expired, makeCertificate } from '../setup/certificates.ts'
 import { portOf } from '../setup/net.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-
-/** Answers with the protocol and the server name that the client asked for. */
-async function startTlsBackend(t: Test, certificate: Certificate) {
-  let connections = 0
-  const server = createServer(certificate, ({ socket }, response) => {
-    // The cast is sound: a server for TLS has no other sockets, and Node documents the member.
-    const { alpnProtocol, servername } = socket as TLSSocket & { readonly servername: string | false }
-    response.end(`${alpnProtocol} ${servername}`)
-  }).listen(0, '127.0.0.1')
-  server.on('secureConnection', () => connections++)
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { port: portOf(server), countConnections: () => connections }
-}
+import { startTlsBackend } from './tls-backend.ts'
 
 t.test('a certificate that nobody vouches for is refused unless told otherwise', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost,IP:127.0.0.1'))

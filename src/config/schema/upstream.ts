@@ -10,8 +10,70 @@ const target = item('One backend server.', {
   }),
 })
 
+const active = item('Requests of the gateway that ask each target how it is; absent = none.', {
+  path: text({
+    pattern: '^/[!"$-~]*$',
+    description: 'Asked with GET: 2xx and 3xx are good. A query may follow it.',
+  }),
+  interval: duration({
+    min: '10ms',
+    max: '1h',
+    default: '5s',
+    description: 'From one check of a target to the next, in each worker.',
+  }),
+  timeout: duration({
+    min: '10ms',
+    max: '5m',
+    default: '2s',
+    description: 'Until the head of the answer, the connection included.',
+  }),
+  unhealthyAfter: integer({
+    minimum: 1,
+    maximum: 100,
+    default: 3,
+    description: 'Failed checks in a row that take a target out.',
+  }),
+  healthyAfter: integer({
+    minimum: 1,
+    maximum: 100,
+    default: 2,
+    description: 'Good checks in a row that bring it back.',
+  }),
+})
+
+const passive = item('What failed requests do to their target; absent = nothing.', {
+  maxFailures: integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 5,
+    description:
+      'As many within the window take a target out: no connection, no answer in time, a broken one. A status such as 500 is an answer.',
+  }),
+  window: duration({
+    min: '10ms',
+    max: '1h',
+    default: '10s',
+    description: 'How long a failure counts.',
+  }),
+  ejectFor: duration({
+    min: '10ms',
+    max: '24h',
+    default: '15s',
+    description: 'How long the target is left alone before one request tries it again.',
+  }),
+})
+
 export const upstream = item('A named backend that routes send requests to.', {
-  targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers, taken in turn.' }),
+  targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
+  balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
+    default: 'roundRobin',
+    description:
+      'Which target gets a request, by weight: in turn, the one with the fewest under way, or always the same for a client address.',
+  }),
+  health: section('Which targets get requests.', {
+    active: optional(active),
+    passive: optional(passive),
+  }),
   timeouts: section('How long the gateway waits for the backend.', {
     connect: duration({
       min: '10ms',
@@ -33,7 +95,7 @@ export const upstream = item('A named backend that routes send requests to.', {
       maximum: 10,
       default: 1,
       description:
-        'Other targets tried: for GET, HEAD and OPTIONS without a body, or when no connection was made.',
+        'Other healthy targets tried: for GET, HEAD and OPTIONS without a body, or when no connection was made.',
     }),
   }),
   connections: integer({

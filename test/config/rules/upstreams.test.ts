@@ -56,3 +56,26 @@ t.test('the targets of an upstream are looked at even where something else in it
     'upstreams.backend.host: must be one of client, target, did you mean "client"?',
   ])
 })
+
+t.test('a check asks a path that can stand in a request line', async (t) => {
+  const active = (path: unknown) => withUpstream({ health: { active: { path } } })
+  for (const path of ['/', '/healthz', '/a/b?c=d&e=%20', '/~a;b'])
+    t.strictSame(complaints(t, active(path)), [], path)
+  for (const path of [
+    '',
+    'healthz',
+    'http://a/b',
+    '/a b',
+    '/a\r\nX: y',
+    '/a\n',
+    '/a#b',
+    '/\u00e9',
+    '/a\u0000',
+  ])
+    t.strictSame(
+      complaints(t, active(path)),
+      ['upstreams.backend.health.active.path: has the wrong form: it must match ^/[!"$-~]*$'],
+      JSON.stringify(path),
+    )
+  t.strictSame(complaints(t, active(undefined)), ['upstreams.backend.health.active.path: is missing'])
+})

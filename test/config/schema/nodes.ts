@@ -28,7 +28,7 @@ const target = { url: 'http://127.0.0.1:3000' }
 
 /** A config in which every map and list of the schema can be gone into. */
 export const everything = {
-  upstreams: { it: { targets: [target] } },
+  upstreams: { it: { targets: [target], health: { active: { path: '/healthz' } } } },
   routes: [
     {
       name: 'it',

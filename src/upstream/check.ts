@@ -1,0 +1,100 @@
+import type { Connection } from './connection.ts'
+import type { ExchangeEvents } from './exchange.ts'
+import type { UpstreamFailure } from './failure.ts'
+import type { ActiveTerms } from './health.ts'
+import type { Waiter } from './pool.ts'
+import type { ResponseHead } from './response-head.ts'
+import type { Target } from './target.ts'
+
+/** More of a body is not read: it says nothing. */
+const bodyBytesMax = 65_536
+
+type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
+
+/**
+ * One question to a target: GET, on a connection of its own. An answer of 2xx or 3xx whose head is there in
+ * time is good.
+ */
+export class Check implements ExchangeEvents, Waiter {
+  readonly #target: Target
+  readonly #terms: CheckTerms
+  readonly #onVerdict: (failure: string | undefined) => void
+  #cancelDial: (() => void) | undefined
+  #connection: Connection | undefined
+  #timer: NodeJS.Timeout | undefined
+  #hasVerdict = false
+  #bodyBytes = 0
+
+  /** @param onVerdict told once, unless it is cancelled before; undefined = the target is well */
+  constructor(target: Target, terms: CheckTerms, onVerdict: (failure: string | undefined) => void) {
+    this.#target = target
+    this.#terms = terms
+    this.#onVerdict = onVerdict
+  }
+
+  start(): void {
+    const { timeoutMs } = this.#terms
+    this.#timer = setTimeout(() => {
+      this.#close()
+      this.#decide(`no answer within ${timeoutMs} ms`)
+    }, timeoutMs).unref()
+    this.#cancelDial = this.#target.pool.open(this)
+  }
+
+  /** Nothing more is told. */
+  cancel(): void {
+    this.#hasVerdict = true
+    this.#close()
+  }
+
+  onConnection(connection: Connection): void {
+    const { path, timeoutMs } = this.#terms
+    const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
+    const lines = `Host: ${this.#target.authority}\r\nUser-Agent: gatehouse\r\nAccept: */*\r\nConnection: close\r\n`
+    this.#connection = connection
+    connection.start(
+      `GET ${path} HTTP/1.1\r\n${lines}\r\n`,
+      { method: 'GET', isUpgrade: false, body: 'none', ...timeouts },
+      this,
+    )
+  }
+
+  onHead({ status }: ResponseHead): void {
+    this.#decide(status < 400 ? undefined : `it answered ${status}`)
+  }
+
+  onData({ length }: Buffer): void {
+    this.#bodyBytes += length
+    if (this.#bodyBytes > bodyBytesMax) this.#close()
+  }
+
+  onEnd(): void {
+    clearTimeout(this.#timer)
+  }
+
+  onFailure({ reason, message }: UpstreamFailure): void {
+    clearTimeout(this.#timer)
+    this.#decide(`${reason}: ${message}`)
+  }
+
+  /** Never asked for. */
+  onUpgrade(): void {}
+  onInformation(): void {}
+  onDrain(): void {}
+
+  onRead(): boolean {
+    return false
+  }
+
+  #decide(failure: string | undefined): void {
+    if (this.#hasVerdict) return
+    this.#hasVerdict = true
+    this.#onVerdict(failure)
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer)
+    this.#cancelDial?.()
+    this.#connection?.destroy()
+  }
+}

@@ -1,0 +1,40 @@
+import { Check } from './check.ts'
+import type { ActiveTerms } from './health.ts'
+import type { Target } from './target.ts'
+
+/**
+ * Checks targets again and again: each once an interval, spread over it, and never twice at a time.
+ * @returns ends it
+ */
+export function openChecks(targets: readonly Target[], terms: ActiveTerms): () => void {
+  const stops = targets.map((target, index) => {
+    // Several processes that start at once are not to ask at once.
+    const share = (index + Math.random()) / targets.length
+    return keepChecking(target, terms, share * terms.intervalMs)
+  })
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function keepChecking(target: Target, terms: ActiveTerms, firstAfterMs: number): () => void {
+  let check: Check | undefined
+  let timer = setTimeout(begin, firstAfterMs).unref()
+
+  function begin(): void {
+    const begunAt = performance.now()
+    // The verdict comes with the head: of a slow body something may be left.
+    check?.cancel()
+    check = new Check(target, terms, (failure) => {
+      target.health?.noteCheck(failure)
+      const waitMs = Math.max(0, terms.intervalMs - (performance.now() - begunAt))
+      timer = setTimeout(begin, waitMs).unref()
+    })
+    check.start()
+  }
+
+  return function stop() {
+    clearTimeout(timer)
+    check?.cancel()
+  }
+}

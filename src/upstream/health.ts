@@ -1,0 +1,129 @@
+/** Requests of our own that ask a target how it is. */
+export interface ActiveTerms {
+  /** Path and query. */
+  readonly path: string
+  /** From the beginning of one check to that of the next. */
+  readonly intervalMs: number
+  /** Until the head of the answer. */
+  readonly timeoutMs: number
+  /** Failures in a row that take a target out. */
+  readonly unhealthyAfter: number
+  /** Successes in a row that bring it back. */
+  readonly healthyAfter: number
+}
+
+/** What failures of clients' requests do to a target. */
+export interface PassiveTerms {
+  /** As many within the window take it out. */
+  readonly maxFailures: number
+  readonly windowMs: number
+  /** How long it is left alone before one request tries it again. */
+  readonly ejectForMs: number
+}
+
+export interface HealthTerms {
+  /** undefined = no checks. */
+  readonly active: ActiveTerms | undefined
+  /** undefined = failures of requests are not counted. */
+  readonly passive: PassiveTerms | undefined
+}
+
+interface TargetHealthOptions extends Pick<HealthTerms, 'passive'> {
+  /** Needed where there are checks. */
+  readonly active: Pick<ActiveTerms, 'unhealthyAfter' | 'healthyAfter'> | undefined
+  /** Milliseconds that never go back. */
+  clock(): number
+  /** Told once of each change. @param reason in words for the operator */
+  onChange(isOut: boolean, reason: string): void
+}
+
+/**
+ * Whether one target is to get requests. It begins healthy. Checks take it out and bring it back; failed
+ * requests eject it for a time, after which one request at a time tries it: an answer brings it back.
+ */
+export class TargetHealth {
+  /** Whether it gets no request, a trial aside. */
+  isOut = false
+  readonly #options: TargetHealthOptions
+  /** As the checks say. */
+  #isDown = false
+  /** Checks in a row that say something else. */
+  #contradictions = 0
+  /** When requests failed, the oldest first: as many as still count. */
+  #failedAt: number[] = []
+  /** When it may be tried again; undefined = it is not ejected. */
+  #trialAt: number | undefined
+
+  constructor(options: TargetHealthOptions) {
+    this.#options = options
+  }
+
+  /** What a check has found. @param failure undefined = it is well */
+  noteCheck(failure: string | undefined): void {
+    const { active } = this.#options
+    if (!active) return
+    if (this.#isDown === (failure !== undefined)) {
+      this.#contradictions = 0
+      return
+    }
+    this.#contradictions++
+    if (this.#contradictions < (this.#isDown ? active.healthyAfter : active.unhealthyAfter)) return
+    const count = this.#contradictions
+    this.#contradictions = 0
+    this.#isDown = failure !== undefined
+    this.#forgetRequests()
+    this.#settle(
+      failure === undefined
+        ? `${count} checks in a row succeeded`
+        : `${count} checks in a row failed, the last: ${failure}`,
+    )
+  }
+
+  /** A request to it failed. @param isTrial whether it was to try the target */
+  noteFailure(failure: string, isTrial: boolean): void {
+    const { passive, clock } = this.#options
+    if (!passive || this.#isDown) return
+    const now = clock()
+    if (this.#trialAt !== undefined) {
+      // Those that were under way when it was ejected say nothing new.
+      if (isTrial) this.#trialAt = now + passive.ejectForMs
+      return
+    }
+    this.#failedAt = this.#failedAt.filter((at) => at > now - passive.windowMs)
+    this.#failedAt.push(now)
+    if (this.#failedAt.length < passive.maxFailures) return
+    this.#forgetRequests()
+    this.#trialAt = now + passive.ejectForMs
+    this.#settle(`${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`)
+  }
+
+  /** The request that tried it has an answer. */
+  noteTrialAnswer(): void {
+    if (this.#trialAt === undefined) return
+    this.#trialAt = undefined
+    this.#settle('it has answered a request again')
+  }
+
+  /** Whether a request may try it. */
+  isDueForTrial(): boolean {
+    return !this.#isDown && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
+  }
+
+  /** One request tries it; where nothing comes of that, the next may after the same time. */
+  beginTrial(): void {
+    const { passive, clock } = this.#options
+    if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs
+  }
+
+  #forgetRequests(): void {
+    this.#failedAt = []
+    this.#trialAt = undefined
+  }
+
+  #settle(reason: string): void {
+    const isOut = this.#isDown || this.#trialAt !== undefined
+    if (isOut === this.isOut) return
+    this.isOut = isOut
+    this.#options.onChange(isOut, reason)
+  }
+}
