@@ -10,9 +10,7 @@ import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
-/**
- * A client's connection: one request at a time (RFC 9112 9.3.2); what follows one that ends it is ignored (9.6).
- */
+/** A client's connection: one request at a time (RFC 9112 9.3.2); nothing follows one that ends it (9.6). */
 export class ClientConnection implements Expiring, IntakeEvents {
   readonly socket: Socket
   /** Of the other end, as text; empty where it has left already. */
@@ -43,8 +41,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#writer = new ResponseWriter(socket, options.keepAliveTimeoutMs)
     this.deadline = performance.now() + options.requestTimeoutMs
     socket.on('drain', this.#drained).on('end', this.#ended)
-    socket.on('error', () => socket.destroy())
-    socket.on('close', this.#closed)
+    socket.on('error', () => socket.destroy()).on('close', this.#closed)
   }
 
   /** Whether something of the answer has left; until then there may be another one instead. */
@@ -83,11 +80,10 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   /** Whether the connection can go on after this answer, as far as can be told now. */
   canPersist(): boolean {
-    const { head } = this
-    if (!head?.isPersistent || this.#closes || this.#options.isDraining()) return false
+    if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
     if (this.#intake.isBodyWhole) return true
     // A client that waits for 100 will not send the body now, or cannot be told from one that does.
-    return !head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
+    return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
   }
 
   /** A 1xx. @param lines field lines, each ended by CR LF */
@@ -148,10 +144,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
     }
   }
 
-  readonly #receive = (chunk: Buffer): boolean => {
-    this.#intake.feed(chunk)
-    return !this.#intake.keepsAny && this.#events?.hasPassedAll() === true
-  }
+  readonly #receive = (chunk: Buffer): boolean =>
+    this.#intake.feed(chunk) && this.#events?.hasPassedAll() === true
 
   onHeadBegun(): void {
     this.deadline = performance.now() + this.#options.requestTimeoutMs

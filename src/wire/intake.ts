@@ -61,20 +61,17 @@ export class Intake {
     return this.#body === undefined ? 0 : this.#body.remaining
   }
 
-  /** Whether something of what was fed is kept for later. */
-  get keepsAny(): boolean {
-    return this.#waiting !== undefined || this.#parser.isWithinHead
-  }
-
   /** What has come and was not taken. */
   get waiting(): Buffer | undefined {
     return this.#waiting
   }
 
-  feed(chunk: Buffer): void {
+  /** @returns whether nothing of the chunk is kept for later here */
+  feed(chunk: Buffer): boolean {
     const waiting = this.#waiting
     this.#waiting = undefined
     this.#take(waiting === undefined ? chunk : Buffer.concat([waiting, chunk]))
+    return this.#waiting === undefined && !this.#parser.isWithinHead
   }
 
   /** From now on the body is handed on as it comes. */
