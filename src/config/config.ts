@@ -26,6 +26,8 @@ export interface Config {
   readonly identityHeaders: IdentityHeaders
   readonly tokens: TokensConfig
   readonly cookie: CookieConfig
+  /** Origins as browsers send them; none = CORS is left to the upstreams. */
+  readonly cors: { readonly origins: readonly string[] }
   readonly portal: PortalConfig
   /** undefined = no mail can be sent. */
   readonly mail: MailConfig | undefined

@@ -8,6 +8,7 @@ import { readConfigFile } from './read.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
 import { reviewCookie } from './rules/cookie.ts'
+import { reviewCors } from './rules/cors.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewListen } from './rules/listen.ts'
@@ -31,6 +32,7 @@ const rules = [
   reviewIdentity,
   reviewTokens,
   reviewCookie,
+  reviewCors,
   reviewPortal,
   reviewKeys,
   reviewStore,

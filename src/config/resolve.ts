@@ -11,6 +11,7 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './config.ts'
+import { parseOrigin } from './origin.ts'
 import { parseNode } from './redis-node.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -57,6 +58,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       sameSite: cookie.sameSite,
       isSecure: cookie.secure === 'auto' ? publicOrigin.startsWith('https:') : cookie.secure,
     },
+    cors: { origins: tree.cors.origins.flatMap((text) => parseOrigin(text) ?? []) },
     keys: {
       sealingKey:
         keys.sealingKey.file === undefined

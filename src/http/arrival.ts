@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
+import type { CrossOrigin } from '../proxy/cross-origin.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import { parseTarget, type Target } from '../routes/target.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
@@ -21,6 +22,8 @@ export interface Arrival {
   readonly fields: RequestFields
   /** Set once it is beyond doubt. */
   destination: Destination | undefined
+  /** What its answer says of CORS; undefined = that is left to the upstream. */
+  crossOrigin: CrossOrigin | undefined
   readonly outcome: Outcome
 }
 
@@ -79,6 +82,7 @@ export function createArrival(
     client,
     fields,
     destination: undefined,
+    crossOrigin: undefined,
     outcome: {
       route: unmatched,
       access: undefined,

@@ -62,6 +62,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
+        crossOrigin: arrival.crossOrigin,
       },
       events,
     )

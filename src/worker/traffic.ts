@@ -2,6 +2,7 @@ import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
+import { type Cors, createCors } from '../http/cors.ts'
 import { createObserver, type Observer } from '../http/observe.ts'
 import type { OwnScope } from '../http/own-endpoints.ts'
 import { createOwnPaths, type OwnPaths } from '../http/own-paths.ts'
@@ -31,6 +32,8 @@ export interface Traffic {
   readonly ownPaths: OwnPaths
   readonly api: OwnScope
   readonly proxy: CarryOut
+  /** undefined = nothing is done of CORS. */
+  readonly cors: Cors | undefined
 }
 
 export interface TrafficOptions {
@@ -61,12 +64,14 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
       refreshCookie: config.cookie.name,
     }),
   })
+  const ownPaths = createOwnPaths(config.portal)
   return {
     trusted: createTrustedProxies(config.trustedProxies),
     observer: createObserver({ metrics, log, logsAccess: config.log.access }),
-    ownPaths: createOwnPaths(config.portal),
+    ownPaths,
     api: await buildOwnApi(options),
     proxy,
+    cors: createCors({ origins: config.cors.origins, table, ownPaths }),
   }
 }
 

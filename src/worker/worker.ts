@@ -85,6 +85,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
     api: { routing: (request, response) => current.traffic.api.routing(request, response) },
     proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
+    cors: () => current.traffic.cors,
     isDraining: () => isDraining,
     onAcceptError: (err) => log.warn({ err }, 'a connection could not be taken'),
   })

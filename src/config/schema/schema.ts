@@ -92,6 +92,16 @@ export const configSchema = {
     }),
     tokens,
     cookie,
+    cors: section('Which pages of other origins a browser lets call the gateway.', {
+      origins: list(
+        text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }),
+        {
+          default: [],
+          maxItems: 1_000,
+          description: 'None = the gateway does nothing of CORS, and what the upstreams say of it passes.',
+        },
+      ),
+    }),
     keys: section('Secret keys and API keys.', {
       sealingKey: secret({
         default: { file: '../data/sealing.key' },

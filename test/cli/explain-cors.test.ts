@@ -1,0 +1,37 @@
+import t from 'tap'
+import { startGateway } from '../setup/gateway.ts'
+import { run } from './run.ts'
+
+const page = 'https://app.example.com'
+
+t.test('a preflight, and which page may read an answer', async (t) => {
+  const gateway = await startGateway(t, { config: { cors: { origins: [page] } } })
+  const explain = async (line: string, ...headers: readonly string[]) => {
+    const [method = '', path = ''] = line.split(' ')
+    const flags = headers.flatMap((header) => ['-H', header])
+    const url = `http://gateway.test${path}`
+    const { stdout } = await run(t, [
+      'explain',
+      method,
+      url,
+      ...flags,
+      '--config',
+      gateway.configFile,
+      '--json',
+    ])
+    const { decision, status, route, steps } = JSON.parse(stdout)
+    const cors = steps.find(({ step }: { readonly step: string }) => step === 'cors')
+    return { decision, status, route, facts: cors?.facts, detail: cors?.detail }
+  }
+  const asks = 'Access-Control-Request-Method: DELETE'
+  t.match(await explain('OPTIONS /key/7', `Origin: ${page}`, asks), {
+    ...{ decision: 'answer', status: 204, route: 'key', facts: { origin: page, isPreflight: true } },
+  })
+  t.match(await explain('OPTIONS /nowhere', `Origin: ${page}`, asks), { decision: 'refuse', status: 404 })
+  const foreign = await explain('OPTIONS /key', 'Origin: https://evil.example', asks)
+  t.match(foreign, { decision: 'refuse', status: 401, facts: { origin: null, isPreflight: false } })
+  t.match(foreign.detail, /not in cors\.origins/)
+  t.match(await explain('GET /public', `Origin: ${page}`), { decision: 'forward', facts: { origin: page } })
+  t.match((await explain('GET /portal', `Origin: ${page}`)).detail, /portal/)
+  t.equal((await explain('GET /public')).facts, undefined, 'nothing is told of a request that is of no page')
+})
