@@ -24,6 +24,7 @@ export interface Config {
   readonly upstreams: readonly UpstreamConfig[]
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
+  readonly assertion: AssertionConfig
   readonly tokens: TokensConfig
   readonly cookie: CookieConfig
   /** Origins as browsers send them; none = CORS is left to the upstreams. */
@@ -90,6 +91,13 @@ export interface IdentityHeaders {
   readonly name?: string | undefined
   readonly session?: string | undefined
   readonly scheme?: string | undefined
+}
+
+/** A JWT for upstreams that says who is calling; its header is never taken from clients, enabled or not. */
+export interface AssertionConfig {
+  readonly enabled: boolean
+  readonly header: string
+  readonly lifetimeMs: number
 }
 
 export interface TokensConfig {

@@ -51,6 +51,11 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     ),
     routes: tree.routes.map(resolveRoute),
     identityHeaders: tree.identity.headers,
+    assertion: {
+      enabled: tree.identity.assertion.enabled,
+      header: tree.identity.assertion.header,
+      lifetimeMs: ms(tree.identity.assertion.lifetime),
+    },
     tokens: resolveTokens(tree, publicOrigin, around),
     cookie: {
       name: cookie.name,

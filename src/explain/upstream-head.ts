@@ -3,6 +3,7 @@ import type { Config, UpstreamConfig } from '../config/config.ts'
 import { believedRequestId } from '../http/arrival.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { asksForWebSocket } from '../http/upgrade.ts'
+import { withAssertion } from '../proxy/assertion.ts'
 import type { Client } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
@@ -24,9 +25,19 @@ const ofEachRequest = '(new for each request)'
 
 /** The headers that the upstream would get, from what writes them in the gateway. */
 export function showUpstreamHead(config: Config, { head, fields, client, route, principal }: Passed) {
+  const { enabled, header, lifetimeMs } = config.assertion
+  const ownNames = [...Object.values(config.identityHeaders), header]
+  const toldAssertion = {
+    header,
+    of: (_: Principal, upstream: string) =>
+      `(signed by the gateway for ${upstream}, ${lifetimeMs / 1_000} s)`,
+  }
   const writer = createRequestWriter({
-    rules: createHeaderRules(Object.values(config.identityHeaders)),
-    writeIdentity: createIdentityWriter(config.identityHeaders),
+    rules: createHeaderRules(ownNames),
+    writeIdentity: withAssertion(
+      createIdentityWriter(config.identityHeaders),
+      enabled ? toldAssertion : undefined,
+    ),
     refreshCookie: config.cookie.name,
   })
   const lines = writer.writeHead({
@@ -38,7 +49,7 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   })
   const headers = [{ name: 'Host', value: hostFor(route.upstream, fields) }, ...parseLines(lines)]
   // A configured name may look like that of a secret; what stands there is the gateway's own word.
-  const identity = new Set(Object.values(config.identityHeaders).map((name) => name?.toLowerCase()))
+  const identity = new Set(ownNames.map((name) => name.toLowerCase()))
   return headers.map((header) => (identity.has(header.name.toLowerCase()) ? header : redactHeader(header)))
 }
 

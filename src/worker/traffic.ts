@@ -1,5 +1,6 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
+import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
 import { type Cors, createCors } from '../http/cors.ts'
@@ -14,6 +15,7 @@ import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createPeople, type People } from '../people.ts'
+import { type AssertionHeader, withAssertion } from '../proxy/assertion.ts'
 import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
@@ -21,6 +23,7 @@ import { createRequestWriter } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Store } from '../store/store.ts'
+import { createAssertions, type KnownAssertion } from '../tokens/assertion.ts'
 import { readVersion } from '../version.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -53,14 +56,20 @@ export interface TrafficOptions {
   readonly onUpgraded: UpgradeHandler
 }
 
+/** Kept at most, of half a KiB each; beyond that some are signed more often. */
+const assertionsMax = 10_000
+
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded } = options
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
     ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, keyUses, onUpgraded },
     writer: createRequestWriter({
-      rules: createHeaderRules(Object.values(config.identityHeaders)),
-      writeIdentity: createIdentityWriter(config.identityHeaders),
+      rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
+      writeIdentity: withAssertion(
+        createIdentityWriter(config.identityHeaders),
+        createAssertionHeader(options),
+      ),
       refreshCookie: config.cookie.name,
     }),
   })
@@ -73,6 +82,14 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     proxy,
     cors: createCors({ origins: config.cors.origins, table, ownPaths }),
   }
+}
+
+function createAssertionHeader({ config, identity, clock }: TrafficOptions): AssertionHeader | undefined {
+  const { enabled, header, lifetimeMs } = config.assertion
+  if (!enabled) return undefined
+  const known = createLru<KnownAssertion>(assertionsMax)
+  const { issuer } = config.tokens
+  return { header, of: createAssertions({ keyring: identity.keyring, known, issuer, lifetimeMs, clock }).of }
 }
 
 /** The endpoints of the gateway itself, and the portal where there is one. */

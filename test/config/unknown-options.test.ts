@@ -51,6 +51,10 @@ t.test('an unknown option is told with what was probably meant, at every level',
       { ...least, store: { redis: { url: 'redis://a', replica: 1 } } },
       'store.redis.replica: unknown option, did you mean "replicas"?',
     ],
+    [
+      { ...least, identity: { assertion: { lifetme: '60s' } } },
+      'identity.assertion.lifetme: unknown option, did you mean "lifetime"?',
+    ],
     [{ ...least, cors: { origin: [] } }, 'cors.origin: unknown option, did you mean "origins"?'],
     [{ ...least, core: { origins: [] } }, 'core: unknown option, did you mean "cors"?'],
     [{ ...least, nothingLikeIt: 1 }, 'nothingLikeIt: unknown option'],
@@ -63,7 +67,6 @@ t.test('an option of a later version is unknown until it works', async (t) => {
     t.strictSame(complaints(t, { ...least, [name]: {} }), [`${name}: unknown option`])
   }
   const further: readonly (readonly [options: Options, option: string])[] = [
-    [{ ...least, identity: { assertion: {} } }, 'identity.assertion'],
     [withUpstream({ health: {} }), 'upstreams.backend.health'],
     [withUpstream({ balancing: 'ipHash' }), 'upstreams.backend.balancing'],
   ]

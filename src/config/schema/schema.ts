@@ -89,6 +89,16 @@ export const configSchema = {
         session: optional(headerName({ description: 'Session ID, of a bearer token only.' })),
         scheme: optional(headerName({ description: 'secretKey or bearer.' })),
       }),
+      assertion: section('A JWT by the gateway that says the same, and that the upstream can verify.', {
+        enabled: flag(false, 'Whether authorised requests carry one.'),
+        header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Its header.' }),
+        lifetime: duration({
+          min: '1s',
+          max: '1h',
+          default: '60s',
+          description: 'Its lifetime; it is given out again while half of it is left.',
+        }),
+      }),
     }),
     tokens,
     cookie,

@@ -35,3 +35,16 @@ t.test('a preflight, and which page may read an answer', async (t) => {
   t.match((await explain('GET /portal', `Origin: ${page}`)).detail, /portal/)
   t.equal((await explain('GET /public')).facts, undefined, 'nothing is told of a request that is of no page')
 })
+
+t.test('an assertion is told, and none is made', async (t) => {
+  const gateway = await startGateway(t, { config: { identity: { assertion: { enabled: true } } } })
+  const { secretKey } = await gateway.createAccount()
+  const flags = ['-H', `SecretKey: ${secretKey}`, '-H', 'X-Gatehouse-Assertion: forged', '--json']
+  const { stdout } = await run(t, ['explain', 'GET', '/key', ...flags, '--config', gateway.configFile])
+  const { headers } = JSON.parse(stdout).steps.at(-1).facts
+  t.strictSame(headers.at(-1), {
+    name: 'X-Gatehouse-Assertion',
+    value: '(signed by the gateway for backend, 60 s)',
+  })
+  t.notMatch(stdout, /forged|eyJ/)
+})
