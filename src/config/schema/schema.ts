@@ -65,7 +65,7 @@ export const configSchema = {
         description: 'How long an idle connection of a client is kept.',
       }),
     }),
-    ops: section('Where operators look: /metrics /livez /readyz.', {
+    ops: section('Where operators look: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: 9090, description: '0 = any free port.' }),
     }),
