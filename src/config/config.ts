@@ -42,6 +42,8 @@ export interface Config {
   /** Wrong credentials a client address may send. */
   readonly failures: { readonly limit: number; readonly perMs: number }
   readonly log: { readonly level: LogLevel; readonly access: boolean }
+  /** undefined = no traces. */
+  readonly tracing: TracingConfig | undefined
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
 }
 
@@ -117,6 +119,13 @@ export interface SigningKeyConfig {
   readonly kid: string
   readonly use: 'sign' | 'verify'
   readonly material: KeyMaterial
+}
+
+export interface TracingConfig {
+  /** URL that takes traces. */
+  readonly url: string
+  /** From 0 to 1. */
+  readonly sampleRatio: number
 }
 
 export interface CookieConfig {

@@ -17,6 +17,7 @@ import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
+import { reviewTracing } from './rules/tracing.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { type Environment, readSecret } from './secrets.ts'
@@ -36,6 +37,7 @@ const rules = [
   reviewPortal,
   reviewKeys,
   reviewStore,
+  reviewTracing,
 ]
 
 export interface ConfigInput {

@@ -80,6 +80,10 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     },
     failures: { limit: tree.limits.failures.limit, perMs: ms(tree.limits.failures.per) },
     log: tree.log,
+    tracing: tree.tracing && {
+      url: `${tree.tracing.otlp.endpoint.replace(/\/+$/, '')}/v1/traces`,
+      sampleRatio: tree.tracing.otlp.sampleRatio,
+    },
     shutdown: { delayMs: ms(shutdown.delay), drainMs: ms(shutdown.drain) },
   })
 }

@@ -9,6 +9,7 @@ import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
+import { createTracer } from '../tracing/tracer.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ShownHeader } from './explanation.ts'
 import { redactHeader } from './redact.ts'
@@ -40,8 +41,9 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
     ),
     refreshCookie: config.cookie.name,
   })
+  const trace = config.tracing && createTracer(config.tracing.sampleRatio).begin(head.rawHeaders)
   const lines = writer.writeHead({
-    ...{ rawHeaders: head.rawHeaders, route, principal, client },
+    ...{ rawHeaders: trace?.rawHeaders ?? head.rawHeaders, route, principal, client },
     requestId: believedRequestId(fields, client.isTrusted) ?? ofEachRequest,
     body: head.body,
     connectionNames: fields.connectionNames,
@@ -50,7 +52,11 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   const headers = [{ name: 'Host', value: hostFor(route.upstream, fields) }, ...parseLines(lines)]
   // A configured name may look like that of a secret; what stands there is the gateway's own word.
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
-  return headers.map((header) => (identity.has(header.name.toLowerCase()) ? header : redactHeader(header)))
+  return headers.map((header) => {
+    if (identity.has(header.name.toLowerCase())) return header
+    const isMade = trace !== undefined && header.value.includes(trace.upstreamSpanId)
+    return isMade ? { ...header, value: ofEachRequest } : redactHeader(header)
+  })
 }
 
 function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {

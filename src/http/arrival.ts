@@ -6,6 +6,7 @@ import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts
 import type { CrossOrigin } from '../proxy/cross-origin.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import { parseTarget, type Target } from '../routes/target.ts'
+import type { Trace } from '../tracing/tracer.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { parseHost } from './host.ts'
@@ -24,6 +25,8 @@ export interface Arrival {
   destination: Destination | undefined
   /** What its answer says of CORS; undefined = that is left to the upstream. */
   crossOrigin: CrossOrigin | undefined
+  /** Where it stands in its trace, once it goes to an upstream; undefined = nothing is traced. */
+  trace: Trace | undefined
   readonly outcome: Outcome
 }
 
@@ -83,6 +86,7 @@ export function createArrival(
     fields,
     destination: undefined,
     crossOrigin: undefined,
+    trace: undefined,
     outcome: {
       route: unmatched,
       access: undefined,

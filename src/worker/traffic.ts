@@ -10,6 +10,7 @@ import { createOwnPaths, type OwnPaths } from '../http/own-paths.ts'
 import { registerPortal } from '../http/portal/portal.ts'
 import { createPortalCookie } from '../http/portal-cookie.ts'
 import { type CarryOut, createProxy } from '../http/proxy.ts'
+import { createTraceRecorder } from '../http/record-trace.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
@@ -24,6 +25,8 @@ import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Store } from '../store/store.ts'
 import { createAssertions, type KnownAssertion } from '../tokens/assertion.ts'
+import type { Exporter } from '../tracing/exporter.ts'
+import { createTracer } from '../tracing/tracer.ts'
 import { readVersion } from '../version.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -54,16 +57,20 @@ export interface TrafficOptions {
   readonly metrics: Metrics
   readonly log: Log
   readonly onUpgraded: UpgradeHandler
+  /** What sends spans; undefined = nothing is traced. */
+  readonly exporter: Exporter | undefined
 }
 
 /** Kept at most, of half a KiB each; beyond that some are signed more often. */
 const assertionsMax = 10_000
 
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded } = options
+  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
     ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, keyUses, onUpgraded },
+    tracer,
     writer: createRequestWriter({
       rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
       writeIdentity: withAssertion(
@@ -76,7 +83,10 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const ownPaths = createOwnPaths(config.portal)
   return {
     trusted: createTrustedProxies(config.trustedProxies),
-    observer: createObserver({ metrics, log, logsAccess: config.log.access }),
+    observer: createObserver({
+      ...{ metrics, log, logsAccess: config.log.access },
+      recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+    }),
     ownPaths,
     api: await buildOwnApi(options),
     proxy,

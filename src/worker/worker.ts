@@ -107,7 +107,9 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   async function close(): Promise<void> {
+    const { exporter } = current
     current.closeAllBut(undefined)
+    await exporter?.close()
     await closeStore()
   }
 

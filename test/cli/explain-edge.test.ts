@@ -48,3 +48,32 @@ t.test('an assertion is told, and none is made', async (t) => {
   })
   t.notMatch(stdout, /forged|eyJ/)
 })
+
+t.test(
+  'with tracing a backend gets a span of ours as its parent, unless the sender samples nothing',
+  async (t) => {
+    const tracing = { otlp: { endpoint: 'http://127.0.0.1:1' } }
+    const gateway = await startGateway(t, { config: { tracing } })
+    const [trace, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+    for (const [sent, value] of [
+      [[], '(new for each request)'],
+      [['-H', `traceparent: 00-${trace}-${parent}-01`], '(new for each request)'],
+      [['-H', `traceparent: 00-${trace}-${parent}-00`], `00-${trace}-${parent}-00`],
+    ] as const) {
+      const { stdout } = await run(t, [
+        'explain',
+        'GET',
+        '/public',
+        ...sent,
+        '--config',
+        gateway.configFile,
+        '--json',
+      ])
+      const headers: readonly { readonly name: string }[] = JSON.parse(stdout).steps.at(-1).facts.headers
+      t.strictSame(
+        headers.filter(({ name }) => name === 'traceparent'),
+        [{ name: 'traceparent', value }],
+      )
+    }
+  },
+)

@@ -21,6 +21,7 @@ import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
 import { cookie, tokens } from './tokens.ts'
+import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
 const headerName = (doc: { readonly description: string; readonly default?: string }) =>
@@ -166,6 +167,7 @@ export const configSchema = {
       }),
       access: flag(true, 'Whether every request gets a line.'),
     }),
+    tracing,
     shutdown: section('What happens at SIGTERM.', {
       delay: duration({
         min: '0s',
