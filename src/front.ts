@@ -1,5 +1,6 @@
 import type { LoadedConfig } from './config/load.ts'
 import type { IdentityHealth } from './identity.ts'
+import type { MetricsSnapshot } from './metrics/metrics.ts'
 
 /** What takes the requests: this process, or several workers that share a port. */
 export interface Front {
@@ -8,6 +9,8 @@ export interface Front {
   health(): IdentityHealth | Promise<IdentityHealth>
   /** The whole exposition in Prometheus text format. */
   metricsText(): Promise<string>
+  /** The same as plain JSON. */
+  metricsSnapshot(): Promise<MetricsSnapshot>
   /**
    * Builds all that another config needs, beside what runs.
    * @throws whatever keeps it from being built: nothing has changed then

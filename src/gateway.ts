@@ -5,6 +5,7 @@ import { buildOps } from './http/ops.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createReload, type ReloadOutcome } from './reload.ts'
+import { createStatus } from './status/status.ts'
 import { readVersion } from './version.ts'
 import { openWorker } from './worker/worker.ts'
 
@@ -36,8 +37,9 @@ export interface GatewayOptions {
  * @throws OperatorError where a key, the database or an address cannot be had
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { loaded, reread, log } = options
-  const metrics = createMetrics({ version: readVersion() })
+  const { loaded, reread, log, clock = Date.now } = options
+  const version = readVersion()
+  const metrics = createMetrics({ version })
   let { config } = loaded
   let isShuttingDown = false
   const front = await openFront(options, metrics)
@@ -54,6 +56,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     metricsText: front.metricsText,
     identity: front.health,
     isShuttingDown: () => isShuttingDown,
+    look: createStatus({
+      config: () => config,
+      health: front.health,
+      isShuttingDown: () => isShuttingDown,
+      snapshot: front.metricsSnapshot,
+      version,
+      clock,
+    }),
     reload,
   })
 
@@ -88,5 +98,6 @@ async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Fro
     ...worker,
     prepare: (next) => worker.prepare(next.config),
     metricsText: metrics.text,
+    metricsSnapshot: metrics.snapshot,
   }
 }

@@ -8,7 +8,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cookie': ['http/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],
-  'fast-jwt': ['tokens/access-token.ts'],
+  'fast-jwt': ['tokens/jwt.ts'],
   'prom-client': ['metrics/'],
   'lru-cache': ['cache/'],
   pino: ['log.ts'],

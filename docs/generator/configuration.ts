@@ -62,6 +62,7 @@ function kindOf(node: SchemaNode): string {
     string: 'text',
     null: '`null`',
     integer: 'number',
+    number: 'number',
   }[node.type ?? 'string']
 }
 

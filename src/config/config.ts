@@ -26,8 +26,11 @@ export interface Config {
   readonly upstreams: readonly UpstreamConfig[]
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
+  readonly assertion: AssertionConfig
   readonly tokens: TokensConfig
   readonly cookie: CookieConfig
+  /** Origins as browsers send them; none = CORS is left to the upstreams. */
+  readonly cors: { readonly origins: readonly string[] }
   readonly portal: PortalConfig
   /** undefined = no mail can be sent. */
   readonly mail: MailConfig | undefined
@@ -41,6 +44,8 @@ export interface Config {
   /** Wrong credentials a client address may send. */
   readonly failures: { readonly limit: number; readonly perMs: number }
   readonly log: { readonly level: LogLevel; readonly access: boolean }
+  /** undefined = no traces. */
+  readonly tracing: TracingConfig | undefined
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
 }
 
@@ -94,6 +99,13 @@ export interface IdentityHeaders {
   readonly scheme?: string | undefined
 }
 
+/** A JWT for upstreams that says who is calling; its header is never taken from clients, enabled or not. */
+export interface AssertionConfig {
+  readonly enabled: boolean
+  readonly header: string
+  readonly lifetimeMs: number
+}
+
 export interface TokensConfig {
   readonly issuer: string
   readonly audience: string
@@ -111,6 +123,13 @@ export interface SigningKeyConfig {
   readonly kid: string
   readonly use: 'sign' | 'verify'
   readonly material: KeyMaterial
+}
+
+export interface TracingConfig {
+  /** URL that takes traces. */
+  readonly url: string
+  /** From 0 to 1. */
+  readonly sampleRatio: number
 }
 
 export interface CookieConfig {

@@ -8,6 +8,7 @@ import { readConfigFile } from './read.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
 import { reviewCookie } from './rules/cookie.ts'
+import { reviewCors } from './rules/cors.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewListen } from './rules/listen.ts'
@@ -16,6 +17,7 @@ import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
+import { reviewTracing } from './rules/tracing.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { type Environment, readSecret } from './secrets.ts'
@@ -31,9 +33,11 @@ const rules = [
   reviewIdentity,
   reviewTokens,
   reviewCookie,
+  reviewCors,
   reviewPortal,
   reviewKeys,
   reviewStore,
+  reviewTracing,
 ]
 
 export interface ConfigInput {

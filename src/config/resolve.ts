@@ -11,6 +11,7 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './config.ts'
+import { parseOrigin } from './origin.ts'
 import { parseNode } from './redis-node.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -50,6 +51,11 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     ),
     routes: tree.routes.map(resolveRoute),
     identityHeaders: tree.identity.headers,
+    assertion: {
+      enabled: tree.identity.assertion.enabled,
+      header: tree.identity.assertion.header,
+      lifetimeMs: ms(tree.identity.assertion.lifetime),
+    },
     tokens: resolveTokens(tree, publicOrigin, around),
     cookie: {
       name: cookie.name,
@@ -57,6 +63,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       sameSite: cookie.sameSite,
       isSecure: cookie.secure === 'auto' ? publicOrigin.startsWith('https:') : cookie.secure,
     },
+    cors: { origins: tree.cors.origins.flatMap((text) => parseOrigin(text) ?? []) },
     keys: {
       sealingKey:
         keys.sealingKey.file === undefined
@@ -73,6 +80,10 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     },
     failures: { limit: tree.limits.failures.limit, perMs: ms(tree.limits.failures.per) },
     log: tree.log,
+    tracing: tree.tracing && {
+      url: `${tree.tracing.otlp.endpoint.replace(/\/+$/, '')}/v1/traces`,
+      sampleRatio: tree.tracing.otlp.sampleRatio,
+    },
     shutdown: { delayMs: ms(shutdown.delay), drainMs: ms(shutdown.drain) },
   })
 }

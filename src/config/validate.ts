@@ -101,7 +101,7 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
   }
   if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
   if (node.const !== undefined) return `must be ${String(node.const)}`
-  if (node.type === 'integer') return `must be ${kindOf(node)}`
+  if (node.type === 'integer' || node.type === 'number') return `must be ${kindOf(node)}`
   if (node.anyOf) return `must be ${node.anyOf.map(kindOf).join(' or ')}`
   switch (error.keyword) {
     case 'type':
@@ -136,6 +136,8 @@ function kindOf(node: SchemaNode): string {
       return 'a text'
     case 'integer':
       return `a whole number from ${node.minimum} to ${node.maximum}`
+    case 'number':
+      return `a number from ${node.minimum} to ${node.maximum}`
     default:
       return node.type ?? 'something else'
   }

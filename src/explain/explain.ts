@@ -7,6 +7,7 @@ import { forwardedTarget, type Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { type Arrived, arrive, isForGateway } from './arrive.ts'
 import type { Callers } from './callers.ts'
+import { isPreflight } from './cross-origin.ts'
 import type { AskedRequest, Explanation } from './explanation.ts'
 import { identify } from './identify.ts'
 import { redactTarget } from './redact.ts'
@@ -32,7 +33,9 @@ export async function explain(
   const trail = createTrail()
   return trail.follow(async () => {
     const arrived = arrive(request, config, trail)
-    if (isForGateway(arrived, createOwnPaths(config.portal), trail)) return 'answer'
+    const ownPaths = createOwnPaths(config.portal)
+    if (isPreflight(arrived, { config, table, ownPaths, trail })) return 'preflight'
+    if (isForGateway(arrived, ownPaths, trail)) return 'answer'
     const route = findRoute(arrived, table, trail)
     const principal = await identify(arrived, route, { schemes, config, trail })
     const code = authorize(route.access, principal)

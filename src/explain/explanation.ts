@@ -11,7 +11,15 @@ export interface AskedRequest {
   readonly peer: string
 }
 
-export type StepName = 'request' | 'route' | 'scheme' | 'principal' | 'policy' | 'limits' | 'upstream'
+export type StepName =
+  | 'request'
+  | 'cors'
+  | 'route'
+  | 'scheme'
+  | 'principal'
+  | 'policy'
+  | 'limits'
+  | 'upstream'
 
 /** One step of the decision, in the order in which the gateway takes them; the last may be the one that refuses. */
 export interface Step {
@@ -26,7 +34,7 @@ export interface Step {
 export interface Explanation {
   /** `answer`: the path is the gateway's own, and no route has a say. */
   readonly decision: 'forward' | 'refuse' | 'answer'
-  /** 200 where nothing stands against it: what then comes back is for the upstream to say. */
+  /** 200 where nothing stands against it, 204 for a preflight: what then comes back is for the upstream to say. */
   readonly status: number
   readonly code?: Code
   /** Name of the route, `_gateway` or `_unmatched`. */

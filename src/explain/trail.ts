@@ -12,7 +12,7 @@ export interface Trail {
   /** A step is done; the next begins. */
   pass(step: StepName, told: Told, next?: StepName): void
   /** Takes the steps; a GatehouseError on the way is the refusal. */
-  follow(steps: () => Promise<'forward' | 'answer'>): Promise<Explanation>
+  follow(steps: () => Promise<'forward' | 'answer' | 'preflight'>): Promise<Explanation>
 }
 
 export function createTrail(): Trail {
@@ -40,7 +40,9 @@ export function createTrail(): Trail {
     },
     follow: async (take) => {
       try {
-        return { decision: await take(), status: 200, route, steps }
+        const taken = await take()
+        if (taken === 'preflight') return { decision: 'answer', status: 204, route, steps }
+        return { decision: taken, status: 200, route, steps }
       } catch (error) {
         if (error instanceof GatehouseError && error.code !== 'internal') return refuse(error)
         throw error

@@ -3,11 +3,13 @@ import type { Config, UpstreamConfig } from '../config/config.ts'
 import { believedRequestId } from '../http/arrival.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { asksForWebSocket } from '../http/upgrade.ts'
+import { withAssertion } from '../proxy/assertion.ts'
 import type { Client } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
+import { createTracer } from '../tracing/tracer.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ShownHeader } from './explanation.ts'
 import { redactHeader } from './redact.ts'
@@ -24,13 +26,24 @@ const ofEachRequest = '(new for each request)'
 
 /** The headers that the upstream would get, from what writes them in the gateway. */
 export function showUpstreamHead(config: Config, { head, fields, client, route, principal }: Passed) {
+  const { enabled, header, lifetimeMs } = config.assertion
+  const ownNames = [...Object.values(config.identityHeaders), header]
+  const toldAssertion = {
+    header,
+    of: (_: Principal, upstream: string) =>
+      `(signed by the gateway for ${upstream}, ${lifetimeMs / 1_000} s)`,
+  }
   const writer = createRequestWriter({
-    rules: createHeaderRules(Object.values(config.identityHeaders)),
-    writeIdentity: createIdentityWriter(config.identityHeaders),
+    rules: createHeaderRules(ownNames),
+    writeIdentity: withAssertion(
+      createIdentityWriter(config.identityHeaders),
+      enabled ? toldAssertion : undefined,
+    ),
     refreshCookie: config.cookie.name,
   })
+  const trace = config.tracing && createTracer(config.tracing.sampleRatio).begin(head.rawHeaders)
   const lines = writer.writeHead({
-    ...{ rawHeaders: head.rawHeaders, route, principal, client },
+    ...{ rawHeaders: trace?.rawHeaders ?? head.rawHeaders, route, principal, client },
     requestId: believedRequestId(fields, client.isTrusted) ?? ofEachRequest,
     body: head.body,
     connectionNames: fields.connectionNames,
@@ -38,8 +51,12 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   })
   const headers = [{ name: 'Host', value: hostFor(route.upstream, fields) }, ...parseLines(lines)]
   // A configured name may look like that of a secret; what stands there is the gateway's own word.
-  const identity = new Set(Object.values(config.identityHeaders).map((name) => name?.toLowerCase()))
-  return headers.map((header) => (identity.has(header.name.toLowerCase()) ? header : redactHeader(header)))
+  const identity = new Set(ownNames.map((name) => name.toLowerCase()))
+  return headers.map((header) => {
+    if (identity.has(header.name.toLowerCase())) return header
+    const isMade = trace !== undefined && header.value.includes(trace.upstreamSpanId)
+    return isMade ? { ...header, value: ofEachRequest } : redactHeader(header)
+  })
 }
 
 function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {

@@ -1,4 +1,4 @@
-import { keepCounts, mergeMetrics } from '../metrics/merge.ts'
+import { keepCounts, type MergedMetrics, mergeMetrics } from '../metrics/merge.ts'
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
 import type { Member } from './crew.ts'
 
@@ -6,6 +6,8 @@ import type { Member } from './crew.ts'
 export interface FleetMetrics {
   /** The whole exposition in Prometheus text format. */
   text(): Promise<string>
+  /** The same as plain JSON. */
+  snapshot(): Promise<MetricsSnapshot>
   /** A worker has died: what it counted stays, as far as it had said it. */
   bury(member: Member): void
   close(): void
@@ -36,7 +38,7 @@ export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): F
     )
   }
 
-  async function text(): Promise<string> {
+  async function merge(): Promise<MergedMetrics> {
     await sample()
     metrics.workersUp.set(members().length)
     const instance = await metrics.snapshot()
@@ -59,7 +61,8 @@ export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): F
   const timer = setInterval(() => void sample(), sampleMs).unref()
 
   return {
-    text,
+    text: async () => (await merge()).text(),
+    snapshot: async () => (await merge()).snapshot(),
     bury: ({ lastSample }) => {
       metrics.workerDeaths.inc()
       burials = burials.then(() => add(lastSample))

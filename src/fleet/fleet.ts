@@ -121,6 +121,7 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
       url,
       health,
       metricsText: fleetMetrics.text,
+      metricsSnapshot: fleetMetrics.snapshot,
       prepare,
       drain,
       close: closeAll,

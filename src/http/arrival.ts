@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
+import type { CrossOrigin } from '../proxy/cross-origin.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import { parseTarget, type Target } from '../routes/target.ts'
+import type { Trace } from '../tracing/tracer.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { parseHost } from './host.ts'
@@ -21,6 +23,10 @@ export interface Arrival {
   readonly fields: RequestFields
   /** Set once it is beyond doubt. */
   destination: Destination | undefined
+  /** What its answer says of CORS; undefined = that is left to the upstream. */
+  crossOrigin: CrossOrigin | undefined
+  /** Where it stands in its trace, once it goes to an upstream; undefined = nothing is traced. */
+  trace: Trace | undefined
   readonly outcome: Outcome
 }
 
@@ -79,6 +85,8 @@ export function createArrival(
     client,
     fields,
     destination: undefined,
+    crossOrigin: undefined,
+    trace: undefined,
     outcome: {
       route: unmatched,
       access: undefined,

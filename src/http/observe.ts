@@ -19,6 +19,8 @@ export interface ObserverOptions {
   readonly log: Log
   /** Whether every request gets a line. */
   readonly logsAccess: boolean
+  /** Sends its spans; undefined = nothing is traced. */
+  readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
 
 /** As nginx calls it: the client closed before there was an answer. Never sent. */
@@ -35,7 +37,7 @@ const unknownMethod = 'unknown'
 const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
-export function createObserver({ metrics, log, logsAccess }: ObserverOptions): Observer {
+export function createObserver({ metrics, log, logsAccess, recordTrace }: ObserverOptions): Observer {
   const figuresOf = remember((route) => createRouteFigures(metrics, route))
   const upstreamDurationOf = remember((upstream) => metrics.upstreamDuration.of(upstream))
   const overhead = metrics.overhead.of()
@@ -44,6 +46,7 @@ export function createObserver({ metrics, log, logsAccess }: ObserverOptions): O
     const now = performance.now()
     metrics.end()
     count(arrival, now)
+    recordTrace?.(arrival, now)
     if (logsAccess) writeLine(arrival, now, isComplete)
   }
 

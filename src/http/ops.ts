@@ -1,5 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { ReloadOutcome } from '../reload.ts'
+import type { Status } from '../status/status.ts'
+import { registerStatus } from './status.ts'
 
 /** Whether identity can be decided; `degraded` = from what is known alone. */
 type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
@@ -12,6 +14,8 @@ export interface OpsOptions {
   /** Whether requests are taken: not from the moment a shutdown starts. */
   isShuttingDown(): boolean
   reload(): Promise<ReloadOutcome>
+  /** How things are, for /status. */
+  look(): Promise<Status>
 }
 
 const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
@@ -21,7 +25,7 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
 
 /** The ops scope, on a listener of its own: it is not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
-  const { contentType, metricsText, identity, isShuttingDown, reload } = options
+  const { contentType, metricsText, identity, isShuttingDown, reload, look } = options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
 
   app.get('/livez', async () => ({ status: 'ok' }))
@@ -36,6 +40,8 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
     reply.type(contentType)
     return metricsText()
   })
+
+  registerStatus(app, look)
 
   app.post('/reload', async (_request, reply) => {
     if (isShuttingDown()) return refuseShuttingDown(reply)
@@ -54,7 +60,9 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   })
 
   app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ status: 'not-found', paths: ['/livez', '/readyz', '/metrics', '/reload'] }),
+    reply
+      .code(404)
+      .send({ status: 'not-found', paths: ['/livez', '/readyz', '/status', '/metrics', '/reload'] }),
   )
   await app.ready()
   return app

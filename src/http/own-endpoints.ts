@@ -29,10 +29,11 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
   const responses = new Set<ServerResponse>()
 
   function carryOut(arrival: Arrival): void {
-    const { connection, outcome } = arrival
+    const { connection, outcome, crossOrigin } = arrival
     const request = requestOf(arrival)
     const response = new ServerResponse(request)
     rememberArrival(request, arrival)
+    for (const [name, value] of crossOrigin?.fields ?? []) response.setHeader(name, value)
     responses.add(response)
     response.shouldKeepAlive = connection.canPersist()
     response.assignSocket(connection.socket)

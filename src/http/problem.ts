@@ -22,6 +22,8 @@ export interface Problem {
 interface About {
   readonly requestId: string
   readonly access: Access | undefined
+  /** Field lines that are not about the failure, each ended by CR LF. */
+  readonly extraLines?: string | undefined
 }
 
 /** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
@@ -83,14 +85,14 @@ export function prepareEarlyAnswer(request: IncomingMessage, response: ServerRes
 
 /** Answers with a problem, unless an answer is under way: that one is broken off. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome, requestId } = arrival
+  const { connection, outcome, requestId, crossOrigin } = arrival
   noteFailure(arrival, error)
   if (connection.isHeadSent) {
     connection.breakOff()
     return
   }
   outcome.status = error.status
-  writeProblem(connection, error, { requestId, access: outcome.access })
+  writeProblem(connection, error, { requestId, access: outcome.access, extraLines: crossOrigin?.lines })
 }
 
 /** Answers where there is no request to answer. */
@@ -109,7 +111,7 @@ function writeProblem(connection: ClientConnection, error: GatehouseError, about
   connection.respond(
     status,
     STATUS_CODES[status] ?? '',
-    `${lines}${dateLine()}Content-Length: ${body.length}\r\n`,
+    `${lines}${about.extraLines ?? ''}${dateLine()}Content-Length: ${body.length}\r\n`,
     isHead ? 'none' : 'counted',
   )
   connection.end(body)

@@ -2,6 +2,7 @@ import { GatehouseError } from '../errors.ts'
 import { type ForwardEvents, type Forwarding, forward } from '../proxy/forward.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { Arrival, Destination } from './arrival.ts'
@@ -12,6 +13,8 @@ import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
 
 export interface ProxyOptions extends GateOptions<Upstream> {
   readonly writer: RequestWriter
+  /** undefined = traceparent is passed on as it is. */
+  readonly tracer: Tracer | undefined
   readonly onUpgraded: UpgradeHandler
 }
 
@@ -26,19 +29,20 @@ export type CarryOut = (arrival: Arrival, destination: Destination) => void
  * and authorised, and only then forwarded.
  */
 export function createProxy(options: ProxyOptions): CarryOut {
-  const { writer, onUpgraded } = options
+  const { writer, onUpgraded, tracer } = options
   const gate = createGate(options)
   const events = createEvents(onUpgraded)
 
   function pass(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
-    const { body, rawHeaders } = head
+    const { body } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
     const isUpgrade = route.websocket && asksForWebSocket(head)
     const { connectionNames, host = '' } = fields
     const { principal } = outcome
     outcome.upstream = route.upstream.name
+    if (tracer) arrival.trace = tracer.begin(head.rawHeaders)
     forward(
       {
         arrival,
@@ -47,7 +51,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         upstream: route.upstream,
         target: forwardedTarget(route, destination.target),
         headerLines: writer.writeHead({
-          rawHeaders,
+          rawHeaders: arrival.trace?.rawHeaders ?? head.rawHeaders,
           route,
           principal,
           client,
@@ -62,6 +66,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
+        crossOrigin: arrival.crossOrigin,
       },
       events,
     )

@@ -5,7 +5,8 @@ import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
 import { createListener, type ListenerTerms } from '../wire/listener.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { type Arrival, createArrival, readDestination } from './arrival.ts'
+import { type Arrival, createArrival, type Destination, readDestination } from './arrival.ts'
+import { answerPreflight, type Cors } from './cors.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints, type OwnScope } from './own-endpoints.ts'
 import type { OwnPaths } from './own-paths.ts'
@@ -31,6 +32,8 @@ export interface GatewayServerOptions extends ServerTerms {
   readonly ownPaths: Pick<OwnPaths, 'has'>
   readonly api: OwnScope
   readonly proxy: CarryOut
+  /** Asked for each request; undefined = nothing is done of CORS. */
+  cors(): Cors | undefined
   /** Whether answers are to say that the connection ends: asked for each. */
   isDraining(): boolean
   /** A connection could not be taken. */
@@ -50,7 +53,7 @@ export interface GatewayServer {
 
 /** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, ownPaths, proxy, ticketKeys } = options
+  const { trusted, observer, ownPaths, proxy, ticketKeys, cors: corsInForce } = options
   const active = new Map<ClientConnection, Arrival>()
   const own = createOwnEndpoints(options.api)
 
@@ -70,9 +73,22 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     if (arrival.head.method === 'CONNECT' && !arrival.head.target.startsWith('/')) {
       throw new GatehouseError('method-not-allowed', { allow: [] })
     }
+    const cors = corsInForce()
+    // Before anything can go wrong: a page is to read what did.
+    if (cors) arrival.crossOrigin = cors.of(arrival.head.rawHeaders)
     const destination = readDestination(arrival)
+    if (cors && governs(cors, arrival, destination)) return
     if (ownPaths.has(destination.target.path)) own.carryOut(arrival)
     else proxy(arrival, destination)
+  }
+
+  /** Whether it was a preflight, and has been answered. */
+  function governs(cors: Cors, arrival: Arrival, destination: Destination): boolean {
+    const { head, crossOrigin } = arrival
+    const preflight = crossOrigin && cors.preflight(head, destination, crossOrigin)
+    if (preflight) answerPreflight(arrival, preflight)
+    else if (!cors.isOpen(destination.target.path)) arrival.crossOrigin = undefined
+    return preflight !== undefined
   }
 
   function onUnreadable(connection: ClientConnection, what: Unreadable): void {

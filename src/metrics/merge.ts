@@ -10,6 +10,12 @@ export interface SnapshotsOfFleet {
   readonly ended: MetricsSnapshot
 }
 
+export interface MergedMetrics {
+  /** In Prometheus text format. */
+  text(): Promise<string>
+  snapshot(): Promise<MetricsSnapshot>
+}
+
 /** Told by the instance alone: what its workers say of it is nothing. */
 const ofInstance = new Set([
   'gatehouse_config_last_reload_successful',
@@ -19,14 +25,15 @@ const ofInstance = new Set([
 ])
 const growing = new Set<unknown>(['counter', 'histogram'])
 
-/** One exposition of all: what is counted is summed, a gauge is merged by what it means. */
-export function mergeMetrics({ instance, workers, ended }: SnapshotsOfFleet): Promise<string> {
+/** One of all: what is counted is summed, a gauge is merged by what it means. */
+export function mergeMetrics({ instance, workers, ended }: SnapshotsOfFleet): MergedMetrics {
   const ofAll = [
     ...workers.map((snapshot) => snapshot.filter(({ name }) => !ofInstance.has(name))),
     ended.filter(({ name }) => !ofInstance.has(name)),
     instance.filter(({ name }) => ofInstance.has(name)),
   ]
-  return AggregatorRegistry.aggregate(ofAll).metrics()
+  const merged = AggregatorRegistry.aggregate(ofAll)
+  return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
 }
 
 /** What stays of a process that ended, beside that of those before it: its counts; its gauges end with it. */

@@ -149,8 +149,13 @@ export function createMetrics(build: { readonly version: string }) {
     help: 'Workers that ended unasked; each is replaced.',
     registers,
   })
+  const spans = new FastCounter({
+    name: 'gatehouse_trace_spans_total',
+    help: 'Spans of traces, by outcome: sent, dropped (too many waited) or failed (the collector did not take them).',
+    labelNames: ['outcome'],
+  })
   // The cast is sound: of an instrument the registry wants only its name, and `get` for the samples.
-  const fast = [requests, requestDuration, overhead, upstreamDuration, decisions, keyCache]
+  const fast = [requests, requestDuration, overhead, upstreamDuration, decisions, keyCache, spans]
   for (const instrument of fast) registry.registerMetric(instrument as unknown as Metric)
   new Gauge({
     name: 'gatehouse_build_info',
@@ -173,6 +178,7 @@ export function createMetrics(build: { readonly version: string }) {
     },
     decisions,
     keyCache,
+    spans,
     tokensIssued,
     storeUp,
     /** @param read how every target is at the moment */

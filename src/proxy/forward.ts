@@ -11,6 +11,7 @@ import { hasWrittenAll } from '../wire/let-go.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
+import { type CrossOrigin, withCrossOrigin, withoutCrossOrigin } from './cross-origin.ts'
 import { failureCodes } from './failures.ts'
 import { responseLines, responseTrailerLines } from './response-head.ts'
 
@@ -32,6 +33,8 @@ export interface Forwarding {
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly isUpgrade: boolean
+  /** What the answer says of CORS; undefined = what the upstream says. */
+  readonly crossOrigin: CrossOrigin | undefined
 }
 
 /** What becomes of it; one of the last three comes, once, unless the client leaves. */
@@ -192,9 +195,10 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 
   #linesForClient(status: number, headers: readonly string[], mayHaveTrailers: boolean): string {
+    const { crossOrigin } = this.#forwarding
     return responseLines({
       status,
-      headers,
+      headers: crossOrigin === undefined ? headers : governed(status, headers, crossOrigin),
       mayHaveTrailers,
       targetOrigin: this.#target?.origin ?? '',
       client: this.#forwarding.client,
@@ -213,6 +217,11 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.#connection.attach(undefined)
     return true
   }
+}
+
+/** Of CORS the gateway speaks alone, and not before the answer itself. */
+function governed(status: number, headers: readonly string[], crossOrigin: CrossOrigin): readonly string[] {
+  return status < 200 ? withoutCrossOrigin(headers) : withCrossOrigin(headers, crossOrigin)
 }
 
 /** Without a length the end is told by chunks, to whoever knows them. */

@@ -8,7 +8,7 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
-  readonly route: Pick<Route<unknown>, 'forwardsCredentials'>
+  readonly route: Pick<Route<{ readonly name: string }>, 'forwardsCredentials' | 'upstream'>
   readonly principal: Principal | undefined
   readonly client: Client
   readonly requestId: string
@@ -20,7 +20,8 @@ export interface RequestHeadInput {
 
 export interface RequestHeadOptions {
   readonly rules: HeaderRules
-  writeIdentity(principal: Principal): string
+  /** Lines that say who is calling, each ended by CR LF. @param upstream the name of whom it is said to */
+  writeIdentity(principal: Principal, upstream: string): string
   /** Name of the cookie that never leaves the gateway. */
   readonly refreshCookie: string
 }
@@ -45,7 +46,7 @@ export function createRequestWriter({
   refreshCookie,
 }: RequestHeadOptions): RequestWriter {
   function writeHead(input: RequestHeadInput): string {
-    const { rawHeaders, connectionNames, principal, body, isUpgrade, client, requestId } = input
+    const { rawHeaders, route, connectionNames, principal, body, isUpgrade, client, requestId } = input
     const passes = passesOf(input)
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -61,7 +62,7 @@ export function createRequestWriter({
     lines += `X-Forwarded-For: ${client.forwardedFor}\r\nX-Forwarded-Proto: ${client.protocol}\r\n`
     lines += `X-Forwarded-Host: ${client.host}\r\nX-Request-Id: ${requestId}\r\n`
     // Last, so that nothing the client sent can stand after it.
-    return principal === undefined ? lines : lines + writeIdentity(principal)
+    return principal === undefined ? lines : lines + writeIdentity(principal, route.upstream.name)
   }
 
   function writeTrailers(rawTrailers: readonly string[]): string {

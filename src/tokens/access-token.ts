@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createSigner, createVerifier } from 'fast-jwt'
+import { createJwtSigner, createJwtVerifier } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
-import { keyText, type SigningKey } from './signing-keys.ts'
+import type { SigningKey } from './signing-keys.ts'
 
 /** What an access token says (RFC 9068, less what only other issuers need). Times are milliseconds. */
 export interface AccessTokenClaims {
@@ -56,7 +56,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
   // By key, not by ID: a key that is replaced under its ID gets tools of its own.
   const signers = new WeakMap<SigningKey, ReturnType<typeof createKeySigner>>()
-  const verifiers = new WeakMap<SigningKey, ReturnType<typeof createKeyVerifier>>()
+  const verifiers = new WeakMap<SigningKey, ReturnType<typeof createJwtVerifier>>()
 
   function issue({ accountId, sessionId, role }: Parameters<AccessTokens['issue']>[0]): string {
     const key = keyring.signer(clock())
@@ -97,7 +97,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function claimsOf(token: string, key: SigningKey): AccessTokenClaims | undefined {
-    const payload = decode(remember(verifiers, key, createKeyVerifier), token)
+    const payload = decode(remember(verifiers, key, createJwtVerifier), token)
     return parseClaims(payload, { issuer, audience })
   }
 
@@ -111,22 +111,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
 }
 
-function createKeySigner({ kid, material: { algorithm, privateKey } }: SigningKey) {
-  if (!privateKey) throw new Error(`the key ${kid} cannot sign`)
-  const header = { alg: algorithm, typ: type, kid }
-  return createSigner({ key: keyText(privateKey, 'pkcs8'), algorithm, kid, header })
-}
-
-function createKeyVerifier({ material: { algorithm, publicKey } }: SigningKey) {
-  return createVerifier({
-    key: keyText(publicKey, 'spki'),
-    // The algorithm of the key, never that of the token (RFC 8725 3.1).
-    algorithms: [algorithm],
-    // Times are looked at on every use, with the clock of the gateway.
-    ignoreExpiration: true,
-    ignoreNotBefore: true,
-    cache: false,
-  })
+function createKeySigner(key: SigningKey) {
+  return createJwtSigner(key, type)
 }
 
 /** Any throw of the verifier is a token that is not ours, whatever it stumbled over. */

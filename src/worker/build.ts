@@ -3,6 +3,8 @@ import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Identity, openIdentity } from '../identity.ts'
 import type { Change } from '../store/store.ts'
+import { type Exporter, openExporter } from '../tracing/exporter.ts'
+import { readVersion } from '../version.ts'
 import type { SharedStore } from './shared-store.ts'
 import { buildTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
@@ -13,11 +15,13 @@ export interface Built {
   readonly identity: Identity
   readonly upstreams: OpenUpstreams
   readonly traffic: Traffic
+  readonly exporter: Exporter | undefined
   /** Closes what another does not use; undefined = everything. */
   closeAllBut(other: Built | undefined): void
 }
 
-export interface BuilderOptions extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store'> {
+export interface BuilderOptions
+  extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store' | 'exporter'> {
   readonly store: SharedStore
   /** Of this identity: told once it is open. */
   onChange(change: Change | undefined, identity: Identity): void
@@ -58,20 +62,45 @@ export function createBuilder({ store, onChange, ...shared }: BuilderOptions): B
     const identity = isKept ? before.identity : await openOwnIdentity(config)
     const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
 
+    const isTracedAsBefore = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+    const exporter = isTracedAsBefore ? before.exporter : openOwnExporter(config, shared)
+
     function closeAllBut(other: Built | undefined): void {
       if (other?.identity !== identity) identity.close()
       closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
+      if (other?.exporter !== exporter) void exporter?.close()
     }
 
     try {
       if (before) assertContact(identity, !isKept)
-      const traffic = await buildTraffic({ config, identity, upstreams, store: store.whole, ...shared })
-      return { config, identity, upstreams, traffic, closeAllBut }
+      const traffic = await buildTraffic({
+        config,
+        identity,
+        upstreams,
+        store: store.whole,
+        exporter,
+        ...shared,
+      })
+      return { config, identity, upstreams, traffic, exporter, closeAllBut }
     } catch (error) {
       closeAllBut(before)
       throw error
     }
   }
+}
+
+function openOwnExporter(
+  { tracing }: Config,
+  { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
+): Exporter | undefined {
+  if (!tracing) return undefined
+  const { spans } = metrics
+  return openExporter({
+    url: tracing.url,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    counts: { sent: spans.of('sent'), dropped: spans.of('dropped'), failed: spans.of('failed') },
+    log,
+  })
 }
 
 /** What of a config the caches and the keys depend on. */

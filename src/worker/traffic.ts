@@ -1,18 +1,22 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
+import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
+import { type Cors, createCors } from '../http/cors.ts'
 import { createObserver, type Observer } from '../http/observe.ts'
 import type { OwnScope } from '../http/own-endpoints.ts'
 import { createOwnPaths, type OwnPaths } from '../http/own-paths.ts'
 import { registerPortal } from '../http/portal/portal.ts'
 import { createPortalCookie } from '../http/portal-cookie.ts'
 import { type CarryOut, createProxy } from '../http/proxy.ts'
+import { createTraceRecorder } from '../http/record-trace.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createPeople, type People } from '../people.ts'
+import { type AssertionHeader, withAssertion } from '../proxy/assertion.ts'
 import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
@@ -20,6 +24,9 @@ import { createRequestWriter } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Store } from '../store/store.ts'
+import { createAssertions, type KnownAssertion } from '../tokens/assertion.ts'
+import type { Exporter } from '../tracing/exporter.ts'
+import { createTracer } from '../tracing/tracer.ts'
 import { readVersion } from '../version.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -31,6 +38,8 @@ export interface Traffic {
   readonly ownPaths: OwnPaths
   readonly api: OwnScope
   readonly proxy: CarryOut
+  /** undefined = nothing is done of CORS. */
+  readonly cors: Cors | undefined
 }
 
 export interface TrafficOptions {
@@ -48,26 +57,49 @@ export interface TrafficOptions {
   readonly metrics: Metrics
   readonly log: Log
   readonly onUpgraded: UpgradeHandler
+  /** What sends spans; undefined = nothing is traced. */
+  readonly exporter: Exporter | undefined
 }
 
+/** Kept at most, of half a KiB each; beyond that some are signed more often. */
+const assertionsMax = 10_000
+
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded } = options
+  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
     ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, keyUses, onUpgraded },
+    tracer,
     writer: createRequestWriter({
-      rules: createHeaderRules(Object.values(config.identityHeaders)),
-      writeIdentity: createIdentityWriter(config.identityHeaders),
+      rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
+      writeIdentity: withAssertion(
+        createIdentityWriter(config.identityHeaders),
+        createAssertionHeader(options),
+      ),
       refreshCookie: config.cookie.name,
     }),
   })
+  const ownPaths = createOwnPaths(config.portal)
   return {
     trusted: createTrustedProxies(config.trustedProxies),
-    observer: createObserver({ metrics, log, logsAccess: config.log.access }),
-    ownPaths: createOwnPaths(config.portal),
+    observer: createObserver({
+      ...{ metrics, log, logsAccess: config.log.access },
+      recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+    }),
+    ownPaths,
     api: await buildOwnApi(options),
     proxy,
+    cors: createCors({ origins: config.cors.origins, table, ownPaths }),
   }
+}
+
+function createAssertionHeader({ config, identity, clock }: TrafficOptions): AssertionHeader | undefined {
+  const { enabled, header, lifetimeMs } = config.assertion
+  if (!enabled) return undefined
+  const known = createLru<KnownAssertion>(assertionsMax)
+  const { issuer } = config.tokens
+  return { header, of: createAssertions({ keyring: identity.keyring, known, issuer, lifetimeMs, clock }).of }
 }
 
 /** The endpoints of the gateway itself, and the portal where there is one. */

@@ -87,6 +87,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
     api: { routing: (request, response) => current.traffic.api.routing(request, response) },
     proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
+    cors: () => current.traffic.cors,
     isDraining: () => isDraining,
     onAcceptError: (err) => log.warn({ err }, 'a connection could not be taken'),
   })
@@ -108,7 +109,9 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   async function close(): Promise<void> {
+    const { exporter } = current
     current.closeAllBut(undefined)
+    await exporter?.close()
     await closeStore()
   }
 

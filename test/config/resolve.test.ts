@@ -40,17 +40,20 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
       },
     ],
     identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
+    assertion: { enabled: false, header: 'X-Gatehouse-Assertion', lifetimeMs: 60_000 },
     tokens: {
       ...{ issuer: 'http://localhost:8080', audience: 'gatehouse', algorithm: 'ES256', keys: [] },
       ...{ accessLifetimeMs: 600_000, refreshLifetimeMs: 2_592_000_000, refreshIdleMs: 604_800_000 },
       ...{ reuseGraceMs: 10_000, clockToleranceMs: 5_000 },
     },
+    cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
     keys: { sealingKey: { kind: 'file', file: join(folder, 'data/sealing.key') }, reveal: true },
     store: { driver: 'sqlite', path: join(folder, 'data/gatehouse.db') },
     cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
     failures: { limit: 10, perMs: 60_000 },
     log: { level: 'info', access: true },
+    tracing: undefined,
     shutdown: { delayMs: 0, drainMs: 20_000 },
   })
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Status } from '../../src/status/status.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { startBackend } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
@@ -72,4 +73,23 @@ t.test('what a worker counted that was killed stays, and nothing ever goes back'
   const { value } = await readMetrics(fleet.opsUrl)
   t.equal(value('gatehouse_worker_deaths_total'), 2)
   t.equal(value('gatehouse_workers'), 2)
+})
+
+t.test('the status is that of all workers', async (t) => {
+  const backend = await startBackend(t)
+  const fleet = await serveFleet(t, { backend: backend.url })
+  await untilAllAnswer(fleet)
+  const sent = backend.seen.length
+  const status = await until('all are counted', async () => {
+    const now = (await (await fetch(`${fleet.opsUrl}/status?json`)).json()) as Status
+    return now.sinceStart.requests === sent ? now : undefined
+  })
+  t.match(status, {
+    status: 'ok',
+    workers: 2,
+    inFlight: 0,
+    store: { isUp: true },
+    lastReloadSuccessful: true,
+  })
+  t.match(status.sinceStart.routes, [{ name: 'all', requests: sent, failed: 0 }])
 })

@@ -17,6 +17,7 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_key_cache_requests_total: ['counter', 'result'],
   gatehouse_tokens_issued_total: ['counter', 'grant'],
   gatehouse_revocation_delay_seconds: ['histogram'],
+  gatehouse_trace_spans_total: ['counter', 'outcome'],
   gatehouse_rate_limited_total: ['counter', 'route'],
   gatehouse_store_up: ['gauge'],
   gatehouse_upstream_target_healthy: ['gauge', 'target', 'upstream'],

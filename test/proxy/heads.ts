@@ -35,13 +35,18 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
   })
 }
 
+export const routeOf = (forwardsCredentials: boolean) => ({
+  forwardsCredentials,
+  upstream: { name: 'backend' },
+})
+
 /** The lines of a head for a principal's GET, less what is changed. */
 export function linesOf(
   rawHeaders: readonly string[],
   changes: Partial<RequestHeadInput> = {},
 ): readonly string[] {
   const head = writerOf().writeHead({
-    ...{ rawHeaders, route: { forwardsCredentials: false }, principal, client, requestId: 'req-1' },
+    ...{ rawHeaders, route: routeOf(false), principal, client, requestId: 'req-1' },
     ...{ body: { kind: 'none', isEmpty: false }, connectionNames: undefined, isUpgrade: false },
     ...changes,
   })

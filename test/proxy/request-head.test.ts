@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RequestBody } from '../../src/wire/request-head.ts'
-import { client, linesOf, ownLines } from './heads.ts'
+import { client, linesOf, ownLines, routeOf } from './heads.ts'
 
 t.test(
   "a client's fields pass in their order and case, and what the gateway says comes after them",
@@ -85,7 +85,7 @@ t.test(
 t.test('the credentials of an authenticated request stay here unless the route forwards them', async (t) => {
   const sent = ['SecretKey', 'gsk_1', 'Authorization', 'Bearer x', 'secretkey', 'gsk_2']
   t.strictSame(linesOf(sent), ownLines)
-  t.strictSame(linesOf(sent, { route: { forwardsCredentials: true } }), [
+  t.strictSame(linesOf(sent, { route: routeOf(true) }), [
     ...['SecretKey: gsk_1', 'Authorization: Bearer x', 'secretkey: gsk_2'],
     ...ownLines,
   ])
@@ -99,7 +99,7 @@ t.test('where nobody was authenticated Authorization passes, a secret key does n
 t.test('the refresh cookie never passes, not even where credentials are forwarded', async (t) => {
   const sent = ['Cookie', 'a=1; refreshToken=grt_1; b=2', 'cookie', 'refreshToken=grt_2', 'Cookie', 'c=3']
   for (const forwardsCredentials of [false, true]) {
-    const lines = linesOf(sent, { route: { forwardsCredentials } })
+    const lines = linesOf(sent, { route: routeOf(forwardsCredentials) })
     t.strictSame(lines, ['Cookie: a=1; b=2', 'Cookie: c=3', ...ownLines])
   }
 })

@@ -28,15 +28,30 @@ const reserved = new Set([
 /** Identity headers have names of their own: not each other's, not those of the connection. */
 export function reviewIdentity(review: Review): void {
   if (!review.isSound(['identity'])) return
+  const { headers, assertion } = review.tree.identity
   const seen = new Map<string, string>()
-  for (const [field, name] of Object.entries(review.tree.identity.headers)) {
-    const path = ['identity', 'headers', field]
+  for (const [path, name] of [
+    ...Object.entries(headers).map(([field, name]) => [['identity', 'headers', field], name] as const),
+    [['identity', 'assertion', 'header'], assertion.header] as const,
+  ]) {
     const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
     const twin = seen.get(plain)
     if (plain === '') review.report(path, 'must have a letter or digit')
     else if (reserved.has(plain)) review.report(path, `"${name}" has a meaning of its own: take another name`)
     else if (twin)
       review.report(path, `"${name}" is the header of "${twin}" already: case and signs do not count`)
-    seen.set(plain, field)
+    seen.set(plain, path.slice(path.includes('assertion') ? 1 : 2).join('.'))
+  }
+  reviewAssertion(review)
+}
+
+/** Whoever could verify what a secret signs could sign it too. */
+function reviewAssertion(review: Review): void {
+  if (!review.isSound(['tokens', 'algorithm'])) return
+  const { identity, tokens } = review.tree
+  if (identity.assertion.enabled && tokens.algorithm === 'HS256') {
+    const message =
+      'needs ES256, RS256 or EdDSA as tokens.algorithm: no upstream could verify what HS256 signs'
+    review.report(['identity', 'assertion', 'enabled'], message)
   }
 }

@@ -9,7 +9,7 @@ export interface SchemaNode {
   readonly title?: string
   readonly description?: string
   readonly default?: unknown
-  readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly pattern?: string
@@ -90,6 +90,9 @@ export const integer = (
   type: 'integer',
   ...doc,
 })
+
+/** A share of a whole. */
+export const ratio = (doc: Doc): Field<number> => ({ type: 'number', minimum: 0, maximum: 1, ...doc })
 
 export const port = (doc: Doc): Field<number> => integer({ minimum: 0, maximum: 65_535, ...doc })
 

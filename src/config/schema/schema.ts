@@ -21,6 +21,7 @@ import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
 import { cookie, tokens } from './tokens.ts'
+import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
 const headerName = (doc: { readonly description: string; readonly default?: string }) =>
@@ -65,7 +66,7 @@ export const configSchema = {
         description: 'How long an idle connection of a client is kept.',
       }),
     }),
-    ops: section('Where operators look: /metrics /livez /readyz.', {
+    ops: section('Where operators look: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: 9090, description: '0 = any free port.' }),
     }),
@@ -89,9 +90,29 @@ export const configSchema = {
         session: optional(headerName({ description: 'Session ID, of a bearer token only.' })),
         scheme: optional(headerName({ description: 'secretKey or bearer.' })),
       }),
+      assertion: section('A JWT by the gateway that says the same, and that the upstream can verify.', {
+        enabled: flag(false, 'Whether authorised requests carry one.'),
+        header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Its header.' }),
+        lifetime: duration({
+          min: '1s',
+          max: '1h',
+          default: '60s',
+          description: 'Its lifetime; it is given out again while half of it is left.',
+        }),
+      }),
     }),
     tokens,
     cookie,
+    cors: section('Which pages of other origins a browser lets call the gateway.', {
+      origins: list(
+        text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }),
+        {
+          default: [],
+          maxItems: 1_000,
+          description: 'None = the gateway does nothing of CORS, and what the upstreams say of it passes.',
+        },
+      ),
+    }),
     keys: section('Secret keys and API keys.', {
       sealingKey: secret({
         default: { file: '../data/sealing.key' },
@@ -146,6 +167,7 @@ export const configSchema = {
       }),
       access: flag(true, 'Whether every request gets a line.'),
     }),
+    tracing,
     shutdown: section('What happens at SIGTERM.', {
       delay: duration({
         min: '0s',

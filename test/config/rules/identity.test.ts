@@ -38,3 +38,29 @@ t.test('any other name is taken, the rest keep their defaults or stay away', asy
   const config = load(t, headers({ role: 'Caller.Role', scheme: 'X-Scheme' }))
   t.strictSame(config.identityHeaders, { id: 'X-User-Id', role: 'Caller.Role', scheme: 'X-Scheme' })
 })
+
+const assertion = (options: Readonly<Record<string, unknown>>, more = {}) => ({
+  ...{ ...least, ...more },
+  identity: { assertion: options },
+})
+
+t.test('an assertion has a header of its own', async (t) => {
+  t.strictSame(load(t, assertion({ enabled: true, header: 'X-Proof', lifetime: '5m' })).assertion, {
+    ...{ enabled: true, header: 'X-Proof', lifetimeMs: 300_000 },
+  })
+  t.strictSame(complaints(t, assertion({ header: 'x_user.id' })), [
+    'identity.assertion.header: "x_user.id" is the header of "id" already: case and signs do not count',
+  ])
+  t.match(complaints(t, assertion({ header: 'Authorization' })), [/has a meaning of its own/])
+  t.equal(complaints(t, headers({ name: 'X-Gatehouse-Assertion' })).length, 1, 'its default name is taken')
+})
+
+t.test('an assertion is refused with HS256, which nobody could verify, and with it alone', async (t) => {
+  for (const algorithm of ['ES256', 'RS256', 'EdDSA', 'HS256']) {
+    const config = assertion({ enabled: true }, { tokens: { algorithm } })
+    const expected =
+      algorithm === 'HS256' ? [/^identity\.assertion\.enabled: needs ES256, RS256 or EdDSA/] : []
+    t.match(complaints(t, config), expected)
+    t.strictSame(complaints(t, assertion({ enabled: false }, { tokens: { algorithm } })), [])
+  }
+})

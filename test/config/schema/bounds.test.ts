@@ -16,7 +16,8 @@ function boundsOf({ path, node }: PlacedNode): Bounds[] {
   if (node.size) return [{ path, ...around(node.size, parseSizeBytes, (bytes) => `${bytes}B`) }]
   if (node.minimum === undefined || node.maximum === undefined) return []
   const { minimum, maximum } = node
-  const beyond = [minimum - 1, maximum + 1, -1e15, 1e15, minimum + 0.5, String(minimum)]
+  const halves = node.type === 'integer' ? [minimum + 0.5] : []
+  const beyond = [minimum - 1, maximum + 1, -1e15, 1e15, ...halves, String(minimum)]
   return [{ path, inside: [minimum, maximum], outside: beyond }]
 }
 
@@ -68,7 +69,9 @@ t.test('lifetimes may be as short as a second, tolerances and graces nothing at 
 })
 
 t.test('every number, duration and size of the schema is bounded', async (t) => {
-  const numbers = allNodes().filter(({ node }) => node.type === 'integer' || node.duration || node.size)
+  const numbers = allNodes().filter(
+    ({ node }) => node.type === 'integer' || node.type === 'number' || node.duration || node.size,
+  )
   t.strictSame(
     bounded.map(({ path }) => formatPath(path)),
     numbers.map(({ path }) => formatPath(path)),

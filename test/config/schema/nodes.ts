@@ -42,6 +42,7 @@ export const everything = {
     },
   ],
   trustedProxies: ['10.0.0.0/8'],
+  tracing: { otlp: { endpoint: 'http://localhost:4318' } },
   mail: { host: 'smtp.example.com', from: 'gatehouse@example.com' },
 }
 

@@ -1,0 +1,25 @@
+import { parseOrigin } from '../origin.ts'
+import type { Review } from '../review.ts'
+
+/** Origins are exact: a page is named, or it may not call. */
+export function reviewCors(review: Review): void {
+  if (!review.isShaped(['cors', 'origins'])) return
+  const seen = new Set<string>()
+  for (const [index, text] of review.tree.cors.origins.entries()) {
+    const path = ['cors', 'origins', index]
+    if (!review.isSound(path)) continue
+    const origin = parseOrigin(text)
+    if (origin === undefined) review.report(path, complaintOf(text))
+    else if (seen.has(origin)) review.report(path, `${origin} is there already`)
+    else seen.add(origin)
+  }
+}
+
+function complaintOf(text: string): string {
+  const form = 'an origin such as https://app.example.com'
+  if (text.includes('*')) {
+    return `must be ${form}, without *: answers are for the credentials of a page, so each page is named`
+  }
+  if (text.toLowerCase() === 'null') return `must be ${form}: any page can make its origin null`
+  return `must be ${form}: a scheme, a host, a port where it has one, and no path`
+}

@@ -1,0 +1,14 @@
+import type { Review } from '../review.ts'
+
+/** The collector is a URL, as it will be called. */
+export function reviewTracing(review: Review): void {
+  const { tracing } = review.tree
+  if (!tracing || !review.isSound(['tracing'])) return
+  const path = ['tracing', 'otlp', 'endpoint']
+  const url = URL.parse(tracing.otlp.endpoint)
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    review.report(path, 'must be a URL such as http://localhost:4318')
+  } else if (url.username || url.password) review.report(path, 'must not hold a user or password')
+  else if (url.search || url.hash)
+    review.report(path, 'must have no query or fragment: /v1/traces is added to it')
+}

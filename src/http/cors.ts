@@ -1,0 +1,126 @@
+import { GatehouseError } from '../errors.ts'
+import { type CrossOrigin, createCrossOrigin } from '../proxy/cross-origin.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+import { type Arrival, type Destination, unmatched } from './arrival.ts'
+import { dateLine } from './date.ts'
+import type { OwnPaths } from './own-paths.ts'
+
+type Asked = Pick<RequestHead, 'method' | 'rawHeaders'>
+
+/** What a preflight is told. */
+export interface Preflight {
+  /** Name of the route it is about, `_gateway` or `_unmatched`. */
+  readonly route: string
+  /** Methods that the page may then use. */
+  readonly methods: readonly string[]
+  /** Field lines of the answer, each ended by CR LF. */
+  readonly lines: string
+}
+
+/** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
+export interface Cors {
+  /** What any answer to this request says of CORS. */
+  of(rawHeaders: readonly string[]): CrossOrigin
+  /**
+   * The answer to a preflight of a page that may call; undefined = it is none, and a request like any other.
+   * @throws GatehouseError where no route has the path
+   */
+  preflight(asked: Asked, destination: Destination, crossOrigin: CrossOrigin): Preflight | undefined
+  /** Whether a path takes part: the pages of the portal are for nobody's scripts but their own. */
+  isOpen(path: string): boolean
+}
+
+export interface CorsOptions {
+  /** As browsers write them. */
+  readonly origins: readonly string[]
+  readonly table: Pick<RouteTable<unknown>, 'match'>
+  readonly ownPaths: OwnPaths
+}
+
+/** How long a browser need not ask again, in seconds: a change of the config is seen by then. */
+const maxAgeS = 600
+const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+const tokens = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
+/** Of a route that takes any method, with the one that is asked for. */
+const usualMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** @returns undefined without origins: then nothing is done, and what upstreams say of CORS passes */
+export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
+  if (origins.length === 0) return undefined
+  const known = new Map(origins.map((origin) => [origin, createCrossOrigin(origin)]))
+  const nobody = createCrossOrigin(undefined)
+
+  function isOpen(path: string): boolean {
+    return !ownPaths.has(path) || ownPaths.methodsOf(path) !== undefined
+  }
+
+  function takenAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
+    const own = ownPaths.methodsOf(target.path)
+    if (own) return { route: '_gateway', methods: own }
+    const match = table.match(hostName, target, method)
+    switch (match.kind) {
+      case 'route': {
+        const { name, methods = new Set([...usualMethods, method]) } = match.route
+        return { route: name, methods: [...methods] }
+      }
+      case 'method':
+        return { route: match.only?.name ?? unmatched, methods: match.allowed }
+      case 'none':
+        throw new GatehouseError('route-not-found')
+      case 'ambiguous':
+        throw new GatehouseError('path-ambiguous')
+      default:
+        return match satisfies never
+    }
+  }
+
+  return {
+    isOpen,
+    of: (rawHeaders) => known.get(only(rawHeaders, 'origin') ?? '') ?? nobody,
+    preflight: ({ method, rawHeaders }, destination, { origin }) => {
+      if (method !== 'OPTIONS' || origin === undefined || !isOpen(destination.target.path)) return undefined
+      const asked = only(rawHeaders, 'access-control-request-method')
+      if (asked === undefined || !token.test(asked)) return undefined
+      const taken = takenAt(destination, asked)
+      return { ...taken, lines: preflightLines(origin, taken.methods, namesAsked(rawHeaders)) }
+    },
+  }
+}
+
+/** Answers a preflight: it carries no credentials, so nobody is asked who they are. */
+export function answerPreflight({ connection, outcome }: Arrival, { route, lines }: Preflight): void {
+  outcome.route = route
+  outcome.status = 204
+  connection.respond(204, 'No Content', lines + dateLine(), 'none')
+  connection.end()
+}
+
+function preflightLines(origin: string, methods: readonly string[], names: string): string {
+  const lines = [
+    `Access-Control-Allow-Origin: ${origin}`,
+    'Access-Control-Allow-Credentials: true',
+    `Access-Control-Allow-Methods: ${methods.join(', ')}`,
+    ...(names === '' ? [] : [`Access-Control-Allow-Headers: ${names}`]),
+    `Access-Control-Max-Age: ${maxAgeS}`,
+    'Vary: Origin',
+  ]
+  return lines.map((line) => `${line}\r\n`).join('')
+}
+
+/** All of them may be sent, SecretKey and Authorization too: what comes is looked at as ever. */
+function namesAsked(rawHeaders: readonly string[]): string {
+  const names = only(rawHeaders, 'access-control-request-headers') ?? ''
+  return tokens.test(names) ? names : ''
+}
+
+/** The value of a field that came once; undefined where it did not, or came more often. */
+function only(rawHeaders: readonly string[], name: string): string | undefined {
+  let found: string | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length !== name.length || rawHeaders[index]?.toLowerCase() !== name) continue
+    if (found !== undefined) return undefined
+    found = rawHeaders[index + 1]
+  }
+  return found
+}

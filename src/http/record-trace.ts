@@ -1,0 +1,55 @@
+import { METHODS } from 'node:http'
+import type { Exporter } from '../tracing/exporter.ts'
+import type { Tracer } from '../tracing/tracer.ts'
+import type { Arrival } from './arrival.ts'
+
+const knownMethods: ReadonlySet<string> = new Set(METHODS)
+/** How OpenTelemetry calls a method that it does not know. */
+const otherMethod = '_OTHER'
+
+/**
+ * Makes what sends the spans of a request that is over, where its trace is sampled: one of the request, and one of its
+ * way to the upstream. They name no path, key or address: what the metrics may not say is not said here either.
+ */
+export function createTraceRecorder(
+  tracer: Tracer,
+  exporter: Pick<Exporter, 'add'>,
+): (arrival: Arrival, now: number) => void {
+  return function recordTrace(arrival, now) {
+    const { head, outcome, arrivedAt, requestId } = arrival
+    // Of what went to no upstream nobody has asked yet.
+    const trace = arrival.trace ?? tracer.begin(head.rawHeaders)
+    if (!trace.isSampled) return
+    const { route, upstream, status, code, scheme, sentAt, answeredAt } = outcome
+    const method = knownMethods.has(head.method) ? head.method : otherMethod
+    const { traceId, parentId, spanId, upstreamSpanId } = trace
+    const isServerError = status !== undefined && status >= 500
+    exporter.add({
+      ...{ traceId, spanId, parentSpanId: parentId, kind: 'server', startMs: arrivedAt, endMs: now },
+      name: `${method} ${route}`,
+      isError: isServerError,
+      attributes: {
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'error.type': code ?? (isServerError ? String(status) : undefined),
+        'gatehouse.route': route,
+        'gatehouse.scheme': scheme,
+        'gatehouse.request_id': requestId,
+      },
+    })
+    if (upstream === undefined || sentAt === undefined) return
+    // What the gateway answers in the place of the upstream is not the upstream's status.
+    const answered = code === undefined ? status : undefined
+    const isError = code !== undefined || (answered !== undefined && answered >= 400)
+    exporter.add({
+      ...{ traceId, spanId: upstreamSpanId, parentSpanId: spanId, kind: 'client' },
+      ...{ startMs: sentAt, endMs: answeredAt ?? now, name: `${method} ${upstream}`, isError },
+      attributes: {
+        'http.request.method': method,
+        'http.response.status_code': answered,
+        'error.type': code ?? (isError ? String(answered) : undefined),
+        'gatehouse.upstream': upstream,
+      },
+    })
+  }
+}

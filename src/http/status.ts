@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import type { Status } from '../status/status.ts'
+
+/** Of the portal's style what a page of figures needs, so that it looks like one product; then its own. */
+const styles = [
+  ...['1-base.css', '2-frame.css', '3-parts.css', '5-lists.css'].map((name) => `../portal/assets/${name}`),
+  '../status/assets/status.css',
+]
+
+/** `/status`: a page for people, and the same as JSON for programs that ask `?json`. */
+export function registerStatus(app: FastifyInstance, look: () => Promise<Status>): void {
+  // Loaded when first asked for: most starts are of nobody who looks.
+  let pages: ReturnType<typeof loadPages> | undefined
+
+  app.get('/status', async (request, reply) => {
+    const status = await look()
+    reply.headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    if (Object.hasOwn(request.query as object, 'json')) return status
+    pages ??= loadPages()
+    const { show, policy } = await pages
+    return reply
+      .headers({
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': policy,
+        'Referrer-Policy': 'no-referrer',
+        'X-Frame-Options': 'DENY',
+      })
+      .send(show(status))
+  })
+}
+
+async function loadPages() {
+  const { statusPage } = await import('../status/page.ts')
+  const style = styles.map(readFile).join('\n')
+  const script = readFile('../status/assets/status.js')
+  return {
+    policy: policyOf(style, script),
+    show: (status: Status) => statusPage(status, { style, script }).text,
+  }
+}
+
+function readFile(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}
+
+/** Just this style and this script, and figures from nowhere but here. */
+function policyOf(style: string, script: string): string {
+  const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
+  return [
+    "default-src 'none'",
+    `style-src ${digestOf(style)}`,
+    `script-src ${digestOf(script)}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,104 @@
+import type { Config } from '../config/config.ts'
+import type { Quantiles, Reading } from './reading.ts'
+
+/** Figures of some requests. */
+export interface RequestFigures {
+  readonly requests: number
+  /** Answered 401, 403 or 429, whoever refused. */
+  readonly refused: number
+  /** Answered with another 4xx. */
+  readonly clientErrors: number
+  /** Answered 5xx. */
+  readonly failed: number
+  /** From the head of a request to the end of its answer; null where there was none. */
+  readonly latencyMs: Quantiles | null
+}
+
+/** What a stretch of time shows. */
+export interface Figures extends RequestFigures {
+  /** The gateway's own share of proxied requests. */
+  readonly overheadMs: Quantiles | null
+  readonly routes: readonly (RequestFigures & { readonly name: string })[]
+  /** Why callers were refused: the codes of errors, most frequent first. */
+  readonly refusals: readonly { readonly scheme: string; readonly code: string; readonly count: number }[]
+  readonly rateLimited: number
+  readonly tokensIssued: number
+  readonly upstreams: readonly {
+    readonly name: string
+    readonly requests: number
+    readonly latencyMs: Quantiles | null
+  }[]
+  /** Look-ups of accounts in the process. */
+  readonly cache: {
+    readonly hits: number
+    readonly negativeHits: number
+    readonly misses: number
+    readonly stale: number
+    /** Share that needed no store, from 0 to 1; null where none was looked up. */
+    readonly hitRatio: number | null
+  }
+  /** From a change in the store to its effect. */
+  readonly revocationDelayMs: Quantiles | null
+}
+
+const requests = 'gatehouse_http_requests_total'
+const duration = 'gatehouse_http_request_duration_seconds'
+const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
+const decisions = 'gatehouse_auth_decisions_total'
+const refusing = new Set(['401', '403', '429'])
+
+export function figuresOf(
+  reading: Reading,
+  { routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>,
+): Figures {
+  const names = new Set([...routes.map(({ name }) => name), ...reading.valuesOf(requests, 'route')])
+  return {
+    ...requestFigures(reading, {}),
+    overheadMs: reading.quantiles('gatehouse_overhead_duration_seconds') ?? null,
+    routes: [...names].map((name) => ({ name, ...requestFigures(reading, { route: name }) })),
+    refusals: refusalsOf(reading),
+    rateLimited: reading.sum('gatehouse_rate_limited_total'),
+    tokensIssued: reading.sum('gatehouse_tokens_issued_total'),
+    upstreams: upstreams.map(({ name }) => ({
+      name,
+      requests: reading.sum(`${upstreamDuration}_count`, { upstream: name }),
+      latencyMs: reading.quantiles(upstreamDuration, { upstream: name }) ?? null,
+    })),
+    cache: cacheOf(reading),
+    revocationDelayMs: reading.quantiles('gatehouse_revocation_delay_seconds') ?? null,
+  }
+}
+
+function requestFigures(reading: Reading, labels: Readonly<Record<string, string>>): RequestFigures {
+  const answered = (passes: (code: string) => boolean) =>
+    reading.sum(requests, labels, ({ code = '' }) => passes(code))
+  return {
+    requests: reading.sum(requests, labels),
+    refused: answered((code) => refusing.has(code)),
+    clientErrors: answered((code) => code.startsWith('4') && !refusing.has(code)),
+    failed: answered((code) => code.startsWith('5')),
+    latencyMs: reading.quantiles(duration, labels) ?? null,
+  }
+}
+
+function refusalsOf(reading: Reading): Figures['refusals'] {
+  const refused = { outcome: 'refused' }
+  return reading
+    .valuesOf(decisions, 'scheme', refused)
+    .flatMap((scheme) =>
+      reading.valuesOf(decisions, 'reason', { ...refused, scheme }).map((code) => ({
+        ...{ scheme, code },
+        count: reading.sum(decisions, { ...refused, scheme, reason: code }),
+      })),
+    )
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
+}
+
+function cacheOf(reading: Reading): Figures['cache'] {
+  const of = (result: string) => reading.sum('gatehouse_key_cache_requests_total', { result })
+  const cache = { hits: of('hit'), negativeHits: of('negative_hit'), misses: of('miss'), stale: of('stale') }
+  const known = cache.hits + cache.negativeHits + cache.stale
+  const all = known + cache.misses
+  return { ...cache, hitRatio: all === 0 ? null : known / all }
+}

@@ -1,0 +1,107 @@
+import type { MetricsSnapshot } from '../metrics/metrics.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** Where most of what was observed lies, in milliseconds, as far as buckets tell. */
+export interface Quantiles {
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+/** What the instruments show, or what has come since an earlier showing. */
+export interface Reading {
+  /** Sum of the series with at least these labels that pass; 0 where there is none. */
+  sum(name: string, labels?: Labels, passes?: (labels: Labels) => boolean): number
+  /** Values that a label has. */
+  valuesOf(name: string, label: string, labels?: Labels): readonly string[]
+  /** undefined where nothing was observed. */
+  quantiles(name: string, labels?: Labels): Quantiles | undefined
+}
+
+/** @param since of counters and histograms only what has come since; gauges are as they are now */
+export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): Reading {
+  const byName = new Map(now.map((metric) => [metric.name, seriesOf(metric)]))
+  const before = new Map(
+    since
+      .filter(({ type }) => String(type) !== 'gauge')
+      .map((metric) => [metric.name, new Map(seriesOf(metric).map(({ key, value }) => [key, value]))]),
+  )
+
+  function find(name: string, labels: Labels): readonly Series[] {
+    // Series of a histogram go by the name of the whole.
+    const whole = byName.get(name) ?? byName.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? []
+    return whole.filter(
+      (series) =>
+        series.name === name &&
+        Object.entries(labels).every(([label, value]) => series.labels[label] === value),
+    )
+  }
+
+  /** A worker that died before it said all that it had counted takes nothing away. */
+  function amountOf({ metric, key, value }: Series): number {
+    return Math.max(0, value - (before.get(metric)?.get(key) ?? 0))
+  }
+
+  function sum(name: string, labels: Labels = {}, passes: (labels: Labels) => boolean = () => true): number {
+    return find(name, labels).reduce(
+      (total, series) => (passes(series.labels) ? total + amountOf(series) : total),
+      0,
+    )
+  }
+
+  function quantiles(name: string, labels: Labels = {}): Quantiles | undefined {
+    const byBound = new Map<number, number>()
+    for (const series of find(`${name}_bucket`, labels)) {
+      const bound = series.labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(series.labels.le)
+      byBound.set(bound, (byBound.get(bound) ?? 0) + amountOf(series))
+    }
+    const buckets = [...byBound].toSorted(([a], [b]) => a - b)
+    if ((buckets.at(-1)?.[1] ?? 0) === 0) return undefined
+    const at = (share: number) => Math.round(quantile(buckets, share) * 1e5) / 100
+    return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  }
+
+  return {
+    sum,
+    quantiles,
+    valuesOf: (name, label, labels = {}) => [
+      ...new Set(find(name, labels).flatMap(({ labels }) => labels[label] ?? [])),
+    ],
+  }
+}
+
+/** In seconds; evenly spread within a bucket, and beyond the last bound that bound, as Prometheus has it. */
+function quantile(buckets: readonly (readonly [bound: number, count: number])[], share: number): number {
+  const rank = share * (buckets.at(-1)?.[1] ?? 0)
+  let lower = 0
+  let below = 0
+  for (const [bound, count] of buckets) {
+    if (bound === Number.POSITIVE_INFINITY) return lower
+    if (count >= rank && count > below) return lower + (bound - lower) * ((rank - below) / (count - below))
+    lower = bound
+    below = count
+  }
+  return lower
+}
+
+interface Series {
+  readonly metric: string
+  readonly name: string
+  readonly labels: Labels
+  /** Of its name and labels. */
+  readonly key: string
+  readonly value: number
+}
+
+function seriesOf({ name: metric, values }: MetricsSnapshot[number]): readonly Series[] {
+  return values.map((sample) => {
+    // The cast is sound: samples of a histogram say whether they are of its buckets, sum or count.
+    const { metricName: name = metric } = sample as { readonly metricName?: string }
+    const labels = Object.fromEntries(
+      Object.entries(sample.labels).map(([label, value]) => [label, String(value)]),
+    )
+    const key = `${name} ${JSON.stringify(Object.entries(labels).toSorted())}`
+    return { metric, name, labels, key, value: sample.value }
+  })
+}

@@ -1,0 +1,109 @@
+import type { Config } from '../config/config.ts'
+import type { IdentityHealth } from '../identity.ts'
+import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import { type Reading, readMetrics } from './reading.ts'
+
+/** What goes on, at one moment. */
+export interface Status {
+  readonly status: IdentityHealth | 'shutting-down'
+  readonly version: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly uptimeS: number
+  readonly workers: number
+  readonly inFlight: number
+  readonly webSocketsOpen: number
+  readonly lastReloadSuccessful: boolean
+  readonly store: { readonly driver: string; readonly isUp: boolean }
+  readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
+  readonly sinceStart: Figures
+  /** Of the last minute, from the second look on: the first has nothing to compare with. */
+  readonly recent: (Figures & { readonly seconds: number }) | null
+}
+
+export interface TargetState {
+  readonly url: string
+  readonly weight: number
+  /** null where nobody watches. */
+  readonly isHealthy: boolean | null
+}
+
+export interface StatusOptions {
+  /** The one in force. */
+  config(): Config
+  health(): IdentityHealth | Promise<IdentityHealth>
+  isShuttingDown(): boolean
+  snapshot(): Promise<MetricsSnapshot>
+  readonly version: string
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+interface Look {
+  readonly at: number
+  readonly snapshot: MetricsSnapshot
+}
+
+/** How far back `recent` goes, and how often a look is remembered for it at most. */
+const recentMs = 60_000
+const apartMs = 1_000
+
+/** @returns what tells how things are; nothing is measured for it while nobody looks */
+export function createStatus(options: StatusOptions): () => Promise<Status> {
+  const { config, health, isShuttingDown, snapshot, version, clock } = options
+  const startedAt = clock()
+  let looks: readonly Look[] = []
+
+  function remember(look: Look): Look | undefined {
+    looks = looks.filter(({ at }) => at <= look.at && look.at - at <= recentMs)
+    const earliest = looks[0]
+    if (look.at - (looks.at(-1)?.at ?? 0) >= apartMs) looks = [...looks, look]
+    return earliest && look.at > earliest.at ? earliest : undefined
+  }
+
+  return async function look() {
+    const [shown, identity] = await Promise.all([snapshot(), health()])
+    const now = clock()
+    const current = { at: now, snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
+    const before = remember(current)
+    const inForce = config()
+    const whole = readMetrics(current.snapshot)
+    return {
+      status: isShuttingDown() ? 'shutting-down' : identity,
+      version,
+      at: new Date(now).toISOString(),
+      uptimeS: Math.floor((now - startedAt) / 1_000),
+      workers: whole.sum('gatehouse_workers'),
+      inFlight: whole.sum('gatehouse_http_requests_in_flight'),
+      webSocketsOpen: whole.sum('gatehouse_websockets_open'),
+      lastReloadSuccessful: whole.sum('gatehouse_config_last_reload_successful') === 1,
+      store: { driver: inForce.store.driver, isUp: whole.sum('gatehouse_store_up') === 1 },
+      upstreams: targetsOf(inForce, whole),
+      sinceStart: figuresOf(whole, inForce),
+      recent: before
+        ? {
+            seconds: (now - before.at) / 1_000,
+            ...figuresOf(readMetrics(current.snapshot, before.snapshot), inForce),
+          }
+        : null,
+    }
+  }
+}
+
+const healthy = 'gatehouse_upstream_target_healthy'
+
+function targetsOf({ upstreams }: Config, reading: Reading): Status['upstreams'] {
+  return upstreams.map(({ name, targets }) => {
+    const watched = new Set(reading.valuesOf(healthy, 'target', { upstream: name }))
+    return {
+      name,
+      targets: targets.map(({ url: { origin }, weight }) => ({
+        ...{ url: origin, weight },
+        isHealthy: watched.has(origin)
+          ? reading.sum(healthy, { upstream: name, target: origin }) === 1
+          : null,
+      })),
+    }
+  })
+}

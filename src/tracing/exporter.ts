@@ -1,0 +1,108 @@
+import type { Log } from '../log.ts'
+import type { Count } from '../metrics/counter.ts'
+import { encodeSpans, type Span } from './span.ts'
+
+/** Sends spans to a collector, by the way: whoever hands one over is never kept waiting. */
+export interface Exporter {
+  /** Takes a span, or drops and counts it where too many wait. */
+  add(span: Span): void
+  /** Sends what waits, within two seconds, and takes no more. */
+  close(): Promise<void>
+}
+
+export interface ExporterOptions {
+  /** URL that takes traces. */
+  readonly url: string
+  /** What sends them, such as `service.name`. */
+  readonly resource: Readonly<Record<string, string>>
+  readonly counts: { readonly sent: Count; readonly dropped: Count; readonly failed: Count }
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+/** Most spans that wait, and that are sent at once. */
+export const waitingMax = 4_096
+export const batchMax = 256
+const everyMs = 1_000
+const patienceMs = 5_000
+const lastWordsMs = 2_000
+
+export function openExporter({ url, resource, counts, log }: ExporterOptions): Exporter {
+  let waiting: Span[] = []
+  let sending: Promise<void> | undefined
+  let closing: Promise<void> | undefined
+  let isFailing = false
+  let isClosed = false
+  const abort = new AbortController()
+  const timer = setInterval(send, everyMs).unref()
+
+  function add(span: Span): void {
+    if (isClosed || waiting.length >= waitingMax) {
+      counts.dropped.value++
+      return
+    }
+    waiting.push(span)
+    if (waiting.length >= batchMax) send()
+  }
+
+  /** One batch at a time: a collector that is slow is not given more to do. */
+  function send(): void {
+    if (sending || waiting.length === 0) return
+    sending = sendBatches().finally(() => {
+      sending = undefined
+    })
+  }
+
+  async function sendBatches(): Promise<void> {
+    while (waiting.length > 0 && !abort.signal.aborted) {
+      const batch = waiting.slice(0, batchMax)
+      waiting = waiting.slice(batchMax)
+      const problem = await post(batch)
+      counts[problem === undefined ? 'sent' : 'failed'].value += batch.length
+      report(problem)
+    }
+  }
+
+  /** @returns what went wrong */
+  async function post(batch: readonly Span[]): Promise<string | undefined> {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: encodeSpans(batch, resource),
+        redirect: 'error',
+        signal: AbortSignal.any([abort.signal, AbortSignal.timeout(patienceMs)]),
+      })
+      await response.body?.cancel()
+      return response.ok ? undefined : `it answered ${response.status}`
+    } catch (error) {
+      return error instanceof Error ? error.message : 'it cannot be reached'
+    }
+  }
+
+  /** Once when it begins to fail, and once when it is over. */
+  function report(reason: string | undefined): void {
+    if (reason !== undefined && !isFailing) log.warn({ reason }, 'the trace collector does not take spans')
+    if (reason === undefined && isFailing) log.info('the trace collector takes spans again')
+    isFailing = reason !== undefined
+  }
+
+  async function finish(): Promise<void> {
+    isClosed = true
+    clearInterval(timer)
+    const lastWords = setTimeout(() => abort.abort(), lastWordsMs)
+    await sending
+    send()
+    await sending
+    clearTimeout(lastWords)
+    counts.dropped.value += waiting.length
+    waiting = []
+  }
+
+  return {
+    add,
+    close: () => {
+      closing ??= finish()
+      return closing
+    },
+  }
+}

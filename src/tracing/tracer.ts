@@ -1,0 +1,74 @@
+import {
+  formatTraceparent,
+  newSpanId,
+  newTraceId,
+  parseTraceparent,
+  type TraceContext,
+} from './trace-context.ts'
+
+/** A request in its trace. */
+export interface Trace extends TraceContext {
+  /** Of the request as a whole. */
+  readonly spanId: string
+  /** Of its way to the upstream, which the upstream gets as its parent. */
+  readonly upstreamSpanId: string
+  /** The header fields that the upstream gets: name, value, name, value. */
+  readonly rawHeaders: readonly string[]
+}
+
+/** Finds out where requests stand in their traces, or begins one. */
+export interface Tracer {
+  /** @param rawHeaders name, value, name, value, as they arrived */
+  begin(rawHeaders: readonly string[]): Trace
+}
+
+/**
+ * Samples as whoever called has decided (parent-based), and of the traces that begin here a share.
+ * @param sampleRatio from 0 to 1
+ */
+export function createTracer(sampleRatio: number): Tracer {
+  function contextOf(rawHeaders: readonly string[]): TraceContext | undefined {
+    let found: string | undefined
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      if (!isNamed(rawHeaders[index], 'traceparent')) continue
+      // Of two nobody knows which is true.
+      if (found !== undefined) return undefined
+      found = rawHeaders[index + 1] ?? ''
+    }
+    return found === undefined ? undefined : parseTraceparent(found)
+  }
+
+  return {
+    begin: (rawHeaders) => {
+      const parent = contextOf(rawHeaders)
+      const context = parent ?? {
+        ...{ traceId: newTraceId(), parentId: undefined },
+        isSampled: Math.random() < sampleRatio,
+      }
+      const spanId = newSpanId()
+      const upstreamSpanId = newSpanId()
+      // No span of ours is sent then: the upstream's parent is the caller's.
+      if (parent && !parent.isSampled) return { ...context, spanId, upstreamSpanId, rawHeaders }
+      const traceparent = formatTraceparent(context.traceId, upstreamSpanId, context.isSampled)
+      return {
+        ...{ ...context, spanId, upstreamSpanId },
+        rawHeaders: [...withoutContext(rawHeaders, parent === undefined), 'traceparent', traceparent],
+      }
+    },
+  }
+}
+
+/** What stands in tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3). */
+function withoutContext(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (isNamed(name, 'traceparent') || (dropsState && isNamed(name, 'tracestate'))) continue
+    kept.push(name, rawHeaders[index + 1] ?? '')
+  }
+  return kept
+}
+
+function isNamed(name: string | undefined, wanted: string): boolean {
+  return name?.length === wanted.length && name.toLowerCase() === wanted
+}

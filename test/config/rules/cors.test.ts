@@ -1,0 +1,66 @@
+import t from 'tap'
+import { complaints, least, load } from '../files.ts'
+
+const origins = (...list: readonly unknown[]) => ({ ...least, cors: { origins: list } })
+
+t.test('there are none by default', async (t) => {
+  t.strictSame(load(t, least).cors, { origins: [] })
+})
+
+t.test('an origin is kept as browsers write it', async (t) => {
+  const written: readonly (readonly [text: string, origin: string])[] = [
+    ['https://app.example.com', 'https://app.example.com'],
+    ['HTTPS://App.Example.COM', 'https://app.example.com'],
+    ['https://app.example.com/', 'https://app.example.com'],
+    ['https://app.example.com:443', 'https://app.example.com'],
+    ['https://app.example.com:8443', 'https://app.example.com:8443'],
+    ['http://localhost:80', 'http://localhost'],
+    ['http://[::1]:5173', 'http://[::1]:5173'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['capacitor://localhost', 'capacitor://localhost'],
+    ['chrome-extension://ABCDEF', 'chrome-extension://abcdef'],
+  ]
+  for (const [text, origin] of written) t.strictSame(load(t, origins(text)).cors.origins, [origin], text)
+})
+
+t.test('what is no exact origin is refused, each at its place', async (t) => {
+  const form = 'must be an origin such as https://app.example.com'
+  const wrong: readonly (readonly [text: string, complaint: string])[] = [
+    ['*', `${form}, without *`],
+    ['https://*.example.com', `${form}, without *`],
+    ['null', `${form}: any page can make its origin null`],
+    ['app.example.com', `${form}: a scheme`],
+    ['https://app.example.com/path', `${form}: a scheme`],
+    ['https://app.example.com?', `${form}: a scheme`],
+    ['https://app.example.com#', `${form}: a scheme`],
+    ['https://me@app.example.com', `${form}: a scheme`],
+    ['https://app.example.com, https://b.example', `${form}: a scheme`],
+    ['https://app.example.com:99999', `${form}: a scheme`],
+    ['https://', `${form}: a scheme`],
+    ['file:///', `${form}: a scheme`],
+    ['mailto:me', `${form}: a scheme`],
+  ]
+  for (const [text, complaint] of wrong) {
+    const [told, ...others] = complaints(t, origins('https://good.example', text))
+    t.ok(told?.startsWith(`cors.origins[1]: ${complaint}`), `${text}: ${told}`)
+    t.strictSame(others, [])
+  }
+})
+
+t.test('an origin that is there already, however it is written, is refused', async (t) => {
+  t.strictSame(complaints(t, origins('https://a.example', 'https://A.example:443/')), [
+    'cors.origins[1]: https://a.example is there already',
+  ])
+})
+
+t.test('as many as a thousand are taken', async (t) => {
+  const many = (count: number) =>
+    origins(...Array.from({ length: count }, (_, at) => `https://a${at}.example`))
+  t.equal(load(t, many(1_000)).cors.origins.length, 1_000)
+  for (const count of [1_001, 5_000]) t.match(complaints(t, many(count)), [/^cors\.origins: .*1,?000/])
+})
+
+t.test('a wrong type is told', async (t) => {
+  t.equal(complaints(t, { ...least, cors: { origins: 'https://a.example' } }).length, 1)
+  t.equal(complaints(t, origins(1)).length, 1)
+})

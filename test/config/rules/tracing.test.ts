@@ -1,0 +1,34 @@
+import t from 'tap'
+import { complaints, least, load } from '../files.ts'
+
+const otlp = (options: Readonly<Record<string, unknown>>) => ({ ...least, tracing: { otlp: options } })
+
+t.test('the path of OTLP is added to the collector', async (t) => {
+  t.equal(load(t, least).tracing, undefined)
+  for (const [endpoint, url] of [
+    ['http://localhost:4318', 'http://localhost:4318/v1/traces'],
+    ['http://localhost:4318/', 'http://localhost:4318/v1/traces'],
+    ['https://traces.example/in/', 'https://traces.example/in/v1/traces'],
+  ]) {
+    t.strictSame(load(t, otlp({ endpoint })).tracing, { url, sampleRatio: 0.05 })
+  }
+  for (const sampleRatio of [0, 0.5, 1]) {
+    t.equal(load(t, otlp({ endpoint: 'http://a', sampleRatio })).tracing?.sampleRatio, sampleRatio)
+  }
+})
+
+t.test('what is no such URL is refused, and so is a section without one', async (t) => {
+  for (const [endpoint, complaint] of [
+    ['localhost:4318', /must be a URL such as/],
+    ['grpc://localhost:4317', /must be a URL such as/],
+    ['http://me:pass@localhost', /user or password/],
+    ['http://localhost?a', /query or fragment/],
+    ['http://localhost#a', /query or fragment/],
+  ] as const) {
+    t.match(complaints(t, otlp({ endpoint })), [complaint], endpoint)
+  }
+  t.strictSame(complaints(t, otlp({})), ['tracing.otlp.endpoint: is missing'])
+  t.strictSame(complaints(t, otlp({ endpoint: 'http://a', sampleRatio: 1.01 })), [
+    'tracing.otlp.sampleRatio: must be a number from 0 to 1',
+  ])
+})

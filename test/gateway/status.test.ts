@@ -1,0 +1,174 @@
+import t, { type Test } from 'tap'
+import type { Status } from '../../src/status/status.ts'
+import { findBarriers } from '../portal/support/axe.ts'
+import { startBackend } from '../setup/backend.ts'
+import { startChromium } from '../setup/chromium.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { accessTokenPath, ask, askJson } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
+import { reloadWith } from './support/reload.ts'
+
+async function look({ opsUrl }: Pick<TestGateway, 'opsUrl'>): Promise<Status> {
+  return (await (await fetch(`${opsUrl}/status?json`)).json()) as Status
+}
+
+const routes = [
+  { name: 'orders', path: '/orders', upstream: 'backend', auth: 'secretKey' },
+  { name: 'never', path: '/never', upstream: 'backend', auth: 'none' },
+  { name: 'failing', path: '/failing', upstream: 'backend', auth: 'none' },
+]
+
+async function start(t: Test, clock?: () => number) {
+  const backend = await startBackend(t, (request, response) => {
+    response.statusCode = request.url?.startsWith('/failing')
+      ? 503
+      : request.url?.includes('lost')
+        ? 404
+        : 200
+    response.end('ok')
+  })
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes }, ...(clock && { clock }) })
+  const account = await gateway.createAccount()
+  return { backend, gateway, account, key: `SecretKey: ${account.secretKey}` }
+}
+
+/** So many are counted: a client may see an answer a little before it is. */
+function untilCounted(gateway: TestGateway, requests: number): Promise<Status> {
+  return until('they are counted', async () => {
+    const status = await look(gateway)
+    return status.sinceStart.requests === requests ? status : undefined
+  })
+}
+
+t.test('the figures tell what has come, route by route', async (t) => {
+  const { backend, gateway, account, key } = await start(t)
+  const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
+  await askJson(t, gateway.url, accessTokenPath, pair)
+  for (const [line, headers] of [
+    ['GET /orders', [key]],
+    ['GET /orders', [key]],
+    ['GET /orders/lost', [key]],
+    ['GET /orders', []],
+    ['GET /orders', ['SecretKey: gsk_wrong']],
+    ['GET /failing', []],
+    ['GET /nowhere', []],
+  ] as const) {
+    await ask(t, gateway.url, line, [...headers])
+  }
+  const status = await untilCounted(gateway, 8)
+  t.match(status, { status: 'ok', workers: 1, inFlight: 0, webSocketsOpen: 0, lastReloadSuccessful: true })
+  t.match(status.version, /^\d/)
+  t.match(status.store, { driver: 'sqlite', isUp: true })
+  const { sinceStart } = status
+  t.match(sinceStart, {
+    requests: 8,
+    refused: 2,
+    clientErrors: 2,
+    failed: 1,
+    tokensIssued: 1,
+    rateLimited: 0,
+  })
+  const of = (name: string) => sinceStart.routes.find((route) => route.name === name)
+  t.match(of('orders'), { requests: 5, refused: 2, clientErrors: 1, failed: 0 })
+  t.match(of('failing'), { requests: 1, refused: 0, clientErrors: 0, failed: 1 })
+  t.match(of('never'), { requests: 0, latencyMs: null }, 'a route that nobody called is there too')
+  t.match(of('_unmatched'), { requests: 1, clientErrors: 1 })
+  t.match(of('_gateway'), { requests: 1 })
+  const { p50 = 0, p95 = 0, p99 = 0 } = of('orders')?.latencyMs ?? {}
+  t.ok(p50 > 0 && p50 <= p95 && p95 <= p99 && p99 <= 30_000, `${p50} ${p95} ${p99}`)
+  t.strictSame(
+    sinceStart.refusals.toSorted((a, b) => (a.code < b.code ? -1 : 1)),
+    [
+      { scheme: 'none', code: 'credentials-missing', count: 1 },
+      { scheme: 'secretKey', code: 'secret-key-invalid', count: 1 },
+    ],
+  )
+  t.match(sinceStart.upstreams, [{ name: 'backend', requests: 4 }])
+  t.match(sinceStart.cache, { misses: 1, hits: 2 })
+  t.match(status.upstreams, [{ name: 'backend', targets: [{ url: backend.url, weight: 1 }] }])
+  const text = JSON.stringify(status)
+  t.notMatch(text, /gsk_|gak_|eyJ|example\.com|wrong|lost/, 'no key, user or path')
+})
+
+t.test('from the second look on it tells of the last minute, which goes on', async (t) => {
+  let now = Date.now()
+  const { gateway, key } = await start(t, () => now)
+  t.equal((await look(gateway)).recent, null)
+  for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', [key])
+  await untilCounted(gateway, 3)
+  now += 10_000
+  const { recent } = await look(gateway)
+  t.match(recent, { seconds: 10, requests: 3, upstreams: [{ name: 'backend', requests: 3 }] })
+  t.equal(recent?.routes.find(({ name }) => name === 'orders')?.requests, 3)
+  now += 55_000
+  const later = await look(gateway)
+  t.match(later.recent, { seconds: 55, requests: 0, latencyMs: null }, 'what came before is over')
+  t.equal(later.sinceStart.requests, 3)
+  now += 3_600_000
+  t.equal((await look(gateway)).recent, null, 'nobody looked for long: there is nothing to compare with')
+})
+
+t.test('it tells what is out of order', async (t) => {
+  const { gateway } = await start(t)
+  await reloadWith(gateway, { nothingOfTheKind: 1 })
+  t.equal((await look(gateway)).lastReloadSuccessful, false)
+  await reloadWith(gateway, { nothingOfTheKind: undefined, routes: routes.slice(0, 1) })
+  const status = await look(gateway)
+  t.equal(status.lastReloadSuccessful, true)
+  t.strictSame(
+    status.sinceStart.routes.map(({ name }) => name),
+    ['orders'],
+    'the routes of the config in force',
+  )
+})
+
+t.test('the page is one file that runs and shows nothing but its own', async (t) => {
+  const { gateway } = await start(t)
+  const response = await ask(t, gateway.opsUrl, 'GET /status')
+  t.equal(response.status, 200)
+  t.match(response.headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; /,
+  })
+  t.notMatch(response.headers['content-security-policy'], /unsafe|https?:|\*/)
+  t.notMatch(response.body, /(?:src|href)="(?!#|data:)/, 'it asks for nothing else')
+  t.equal((await ask(t, gateway.opsUrl, 'HEAD /status')).status, 200)
+  t.equal((await ask(t, gateway.url, 'GET /status')).status, 404, 'and is not for clients')
+})
+
+t.test('in a browser it keeps itself up to date, is readable, and says when nobody answers', async (t) => {
+  const { gateway, key } = await start(t)
+  await ask(t, gateway.url, 'GET /orders', [key])
+  const browser = await startChromium(t)
+  const page = await browser.newPage({ viewport: { width: 375, height: 740 } })
+  const complaints: string[] = []
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await until('it is counted', async () => {
+    const { value } = await readMetrics(gateway.opsUrl)
+    return value('gatehouse_http_requests_total') === 1 || undefined
+  })
+  await page.clock.install()
+  await page.goto(`${gateway.opsUrl}/status`)
+  const row = page.locator('tr', { hasText: 'orders' }).first()
+  t.equal(await row.locator('[data-label=Requests]').innerText(), '1')
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
+  t.ok(width <= 375, `${width} pixels: nothing stands out on a phone`)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.strictSame(await findBarriers(page), [], colorScheme)
+  }
+  for (let turn = 0; turn < 4; turn++) await ask(t, gateway.url, 'GET /orders', [key])
+  await untilCounted(gateway, 5)
+  await page.clock.runFor(5_000)
+  await page.getByText('the last ').waitFor()
+  t.equal(await row.locator('[data-label=Requests]').innerText(), '4', 'since the look before')
+  t.strictSame(complaints, [])
+  await gateway.shutDown()
+  await page.clock.runFor(5_000)
+  await page.getByText('does not answer').waitFor()
+})

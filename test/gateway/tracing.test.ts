@@ -1,0 +1,149 @@
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { startCollector } from '../tracing/collector.ts'
+import { ask, jwksPath } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
+import { reloadWith } from './support/reload.ts'
+
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const parentId = 'b7ad6b7169203331'
+const error = 2
+
+async function start(t: Test, sampleRatio = 1) {
+  const collector = await startCollector(t)
+  const backend = await startBackend(t, (request, response) => {
+    response.statusCode = request.url?.includes('lost') ? 404 : 200
+    response.end('ok')
+  })
+  const tracing = { otlp: { endpoint: `${collector.url}/`, sampleRatio } }
+  const upstreams = {
+    backend: { targets: [{ url: backend.url }] },
+    dead: { targets: [{ url: 'http://127.0.0.1:1' }] },
+  }
+  const routes = [
+    { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey' },
+    { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
+    { name: 'dead', path: '/dead', upstream: 'dead', auth: 'none' },
+  ]
+  const gateway = await startGateway(t, { config: { tracing, upstreams, routes } })
+  const { secretKey } = await gateway.createAccount()
+  const spans = (count: number) =>
+    until(`${count} spans`, () => (collector.spans.length >= count ? collector.spans : undefined))
+  return { collector, backend, gateway, tracing, spans, key: `SecretKey: ${secretKey}` }
+}
+
+t.test('a request makes two spans, and the backend goes on with the second', async (t) => {
+  const { backend, gateway, spans, key, collector } = await start(t)
+  await ask(t, gateway.url, 'GET /key/secret-path?token=x', [key])
+  const [server, client] = await spans(2)
+  t.match(server, { name: 'GET key', kind: 2, status: {} })
+  t.match(client, { name: 'GET backend', kind: 3, status: {} })
+  t.equal(server?.parentSpanId, undefined, 'the trace begins here')
+  t.equal(client?.parentSpanId, server?.spanId)
+  t.equal(client?.traceId, server?.traceId)
+  t.equal(backend.last().headers.traceparent, `00-${client?.traceId}-${client?.spanId}-01`)
+  t.match(server?.attributes, {
+    ...{ 'http.request.method': 'GET', 'http.response.status_code': '200', 'gatehouse.route': 'key' },
+    ...{ 'gatehouse.scheme': 'secretKey', 'gatehouse.request_id': backend.last().headers['x-request-id'] },
+  })
+  t.match(client?.attributes, { 'gatehouse.upstream': 'backend', 'http.response.status_code': '200' })
+  const [a, b, c, d] = [server, client].flatMap((span) => [
+    BigInt(span?.startTimeUnixNano ?? 0),
+    BigInt(span?.endTimeUnixNano ?? 0),
+  ])
+  t.ok(a !== undefined && b !== undefined && c !== undefined && d !== undefined && a <= c && c <= d && d <= b)
+  t.notMatch(JSON.stringify(collector.spans), /secret-path|token|gsk_|127\.0\.0\.1/)
+  t.match(collector.resources[0], { 'service.name': 'gatehouse', 'service.version': /^\d/ })
+})
+
+t.test('whoever called decides about the trace, whatever the share is', async (t) => {
+  for (const ratio of [0, 1]) {
+    const { backend, gateway, spans, collector } = await start(t, ratio)
+    await ask(t, gateway.url, 'GET /public', [`traceparent: 00-${traceId}-${parentId}-00`, 'tracestate: a=b'])
+    t.equal(backend.last().headers.traceparent, `00-${traceId}-${parentId}-00`, 'as it came')
+    t.equal(backend.last().headers.tracestate, 'a=b')
+    await ask(t, gateway.url, 'GET /public', [`traceparent: 00-${traceId}-${parentId}-01`, 'tracestate: a=b'])
+    const [server, client] = await spans(2)
+    t.match(server, { traceId, parentSpanId: parentId })
+    t.equal(backend.last().headers.traceparent, `00-${traceId}-${client?.spanId}-01`)
+    t.equal(backend.last().headers.tracestate, 'a=b')
+    t.equal(collector.spans.length, 2, 'nothing of the first')
+  }
+})
+
+t.test('of traces that begin here and are not sampled the backend is told so, and nobody else', async (t) => {
+  const { backend, gateway, collector } = await start(t, 0)
+  await ask(t, gateway.url, 'GET /public', ['traceparent: nonsense', 'tracestate: a=b'])
+  t.match(backend.last().headers.traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+  t.equal(backend.last().headers.tracestate, undefined)
+  await gateway.shutDown()
+  t.strictSame(collector.requests, [])
+})
+
+t.test('what fails says why, and what goes to no upstream has one span', async (t) => {
+  const { gateway, spans } = await start(t)
+  for (const line of ['GET /key', 'GET /dead', 'GET /public/lost', `GET ${jwksPath}`, 'BREW /nowhere']) {
+    await ask(t, gateway.url, line)
+  }
+  const all = await spans(6)
+  const of = (name: string) => all.find((span) => span.name === name)
+  t.match(of('GET key'), { status: { code: undefined }, attributes: { 'error.type': 'credentials-missing' } })
+  t.match(of('GET dead'), { status: { code: error }, attributes: { 'error.type': 'upstream-unreachable' } })
+  t.match(of('GET public'), {
+    status: { code: undefined },
+    attributes: { 'http.response.status_code': '404' },
+  })
+  t.match(of('GET backend'), { status: { code: error }, attributes: { 'error.type': '404' } })
+  t.match(of('GET _gateway'), { attributes: { 'http.response.status_code': '200' } })
+  t.match(of('_OTHER _unmatched'), { attributes: { 'error.type': 'route-not-found' } })
+  t.equal(all.length, 6)
+})
+
+t.test('without tracing traceparent is passed on as it is, and none is made', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url })
+  await ask(t, gateway.url, 'GET /public', ['traceparent: anything'])
+  t.equal(backend.last().headers.traceparent, 'anything')
+  await ask(t, gateway.url, 'GET /public')
+  t.equal(backend.last().headers.traceparent, undefined)
+})
+
+t.test('a collector that hangs holds nobody up, and what it does not take is counted', async (t) => {
+  const { collector, gateway } = await start(t)
+  collector.status = undefined
+  for (let turn = 0; turn < 50; turn++) t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
+  await until('spans are on their way', () => collector.requests.length > 0 || undefined)
+  collector.status = 503
+  const failed = await until('some have failed', async () => {
+    const { value } = await readMetrics(gateway.opsUrl)
+    return value('gatehouse_trace_spans_total', { outcome: 'failed' }) || undefined
+  })
+  t.ok(failed > 0)
+})
+
+t.test('what waits at the end is sent', async (t) => {
+  const { collector, gateway } = await start(t)
+  await ask(t, gateway.url, 'GET /public')
+  t.equal(await gateway.shutDown(), true)
+  t.equal(collector.spans.length, 2)
+})
+
+t.test('a reload begins, changes and ends it', async (t) => {
+  const { collector, backend, gateway, tracing } = await start(t)
+  const other = await startCollector(t)
+  t.equal(
+    (await reloadWith(gateway, { tracing: { otlp: { ...tracing.otlp, endpoint: other.url } } })).code,
+    200,
+  )
+  await ask(t, gateway.url, 'GET /public')
+  await until('they are sent', () => other.spans.length === 2 || undefined)
+  t.equal((await reloadWith(gateway, { tracing: undefined })).code, 200)
+  await ask(t, gateway.url, 'GET /public')
+  t.equal(backend.last().headers.traceparent, undefined)
+  t.equal((await reloadWith(gateway, { tracing })).code, 200)
+  await ask(t, gateway.url, 'GET /public')
+  await until('they are sent', () => collector.spans.length === 2 || undefined)
+  t.equal(other.spans.length, 2)
+})

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { createLru } from '../../src/cache/lru.ts'
+import { createAssertions, type KnownAssertion } from '../../src/tokens/assertion.ts'
+import { createKeyring } from '../../src/tokens/keyring.ts'
+import { createBench, newSigningKey } from './forge.ts'
+
+const subject = { accountId: 'acc_1', role: 'User', scheme: 'bearer', sessionId: 'ses_1' }
+const issuer = 'https://api.example.com'
+const startMs = 1_800_000_000_400
+
+function partOf(token: string, index: 0 | 1) {
+  return JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString())
+}
+
+function create({ lifetimeMs = 60_000, entriesMax = 100, keys = [newSigningKey('a')] } = {}) {
+  const keyring = createKeyring(keys[0]?.material.algorithm ?? 'ES256')
+  if (keys.length > 0) keyring.replace(keys)
+  const time = { nowMs: startMs }
+  const known = createLru<KnownAssertion>(entriesMax)
+  const { of } = createAssertions({ keyring, known, issuer, lifetimeMs, clock: () => time.nowMs })
+  return { of, time, keyring }
+}
+
+t.test('it says who is calling, to whom, by whom and for how long', async (t) => {
+  const { of } = create()
+  const token = of(subject, 'orders')
+  t.strictSame(partOf(token, 0), { alg: 'ES256', typ: 'gatehouse-assertion+jwt', kid: 'a' })
+  const times = { iat: 1_800_000_000, exp: 1_800_000_061 }
+  t.strictSame(partOf(token, 1), {
+    ...{ iss: issuer, aud: 'orders', sub: 'acc_1', role: 'User', scheme: 'bearer', sid: 'ses_1' },
+    ...times,
+  })
+  const ofKey = of({ ...subject, scheme: 'secretKey', sessionId: undefined }, 'orders')
+  const { sid } = partOf(ofKey, 1)
+  t.equal(sid, undefined, 'a key has no session')
+})
+
+t.test('it is given out again while half of its lifetime is left, and no longer', async (t) => {
+  for (const lifetimeMs of [1_000, 60_000, 3_600_000]) {
+    const { of, time } = create({ lifetimeMs })
+    const first = of(subject, 'orders')
+    time.nowMs = startMs + lifetimeMs / 2
+    t.equal(of(subject, 'orders'), first)
+    const { exp } = partOf(first, 1)
+    t.ok(exp * 1_000 - time.nowMs >= lifetimeMs / 2, 'half of it is left')
+    time.nowMs++
+    t.not(of(subject, 'orders'), first)
+  }
+})
+
+t.test('whoever differs in anything gets another one', async (t) => {
+  const { of } = create()
+  const all = [
+    of(subject, 'orders'),
+    of(subject, 'invoices'),
+    of({ ...subject, accountId: 'acc_2' }, 'orders'),
+    of({ ...subject, role: 'Admin' }, 'orders'),
+    of({ ...subject, role: 'User ' }, 'orders'),
+    of({ ...subject, sessionId: 'ses_2' }, 'orders'),
+    of({ ...subject, scheme: 'secretKey', sessionId: undefined }, 'orders'),
+  ]
+  t.equal(new Set(all).size, all.length)
+  t.equal(of({ ...subject }, 'orders'), all[0], 'and who does not, the same')
+})
+
+t.test('another key signs at once, and what was signed by one that is gone is not given out', async (t) => {
+  const { of, keyring } = create()
+  t.equal(partOf(of(subject, 'orders'), 0).kid, 'a')
+  keyring.replace([newSigningKey('b')])
+  t.equal(partOf(of(subject, 'orders'), 0).kid, 'b')
+  const replaced = newSigningKey('b')
+  keyring.replace([replaced])
+  const { publicKey } = replaced.material
+  const [header, payload, signature = ''] = of(subject, 'orders').split('.')
+  const { verify } = await import('node:crypto')
+  const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const
+  const isSigned = verify(
+    'sha256',
+    Buffer.from(`${header}.${payload}`),
+    key,
+    Buffer.from(signature, 'base64url'),
+  )
+  t.equal(isSigned, true, 'by the key that has the ID now')
+})
+
+t.test('without a signing key there is none', async (t) => {
+  t.throws(() => create({ keys: [] }).of(subject, 'orders'), { code: 'store-unavailable' })
+  const { of, keyring } = create()
+  of(subject, 'orders')
+  keyring.replace([])
+  t.throws(() => of(subject, 'orders'), { code: 'store-unavailable' }, 'one that is kept is none either')
+})
+
+t.test('more callers than are kept push out those of longest ago', async (t) => {
+  const { of } = create({ entriesMax: 2 })
+  const [first, second] = [of(subject, 'a'), of(subject, 'b')]
+  t.equal(of(subject, 'a'), first)
+  of(subject, 'c')
+  t.equal(of(subject, 'a'), first)
+  t.not(of(subject, 'b'), second)
+})
+
+for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
+  t.test(`it is no access token, whatever it says: ${algorithm}`, async (t) => {
+    const key = newSigningKey('a', algorithm)
+    const { of } = create({ keys: [key] })
+    const { verify } = createBench([key])
+    t.strictSame(verify(of(subject, 'gatehouse')), { kind: 'invalid', code: 'token-invalid' })
+  })
+}

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { parseTraceparent } from '../../src/tracing/trace-context.ts'
+import { createTracer } from '../../src/tracing/tracer.ts'
+
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const parentId = 'b7ad6b7169203331'
+const sampled = `00-${traceId}-${parentId}-01`
+const fieldOf = (rawHeaders: readonly string[], name: string) => rawHeaders[rawHeaders.indexOf(name) + 1]
+
+t.test('a well-formed traceparent is read, whatever its flags and version', async (t) => {
+  const all: readonly (readonly [text: string, isSampled: boolean])[] = [
+    [sampled, true],
+    [`00-${traceId}-${parentId}-00`, false],
+    [`00-${traceId}-${parentId}-03`, true],
+    [`00-${traceId}-${parentId}-fe`, false],
+    [`cc-${traceId}-${parentId}-01`, true],
+    [`cc-${traceId}-${parentId}-01-what-comes-later`, true],
+  ]
+  for (const [text, isSampled] of all)
+    t.strictSame(parseTraceparent(text), { traceId, parentId, isSampled }, text)
+})
+
+t.test('what is not well-formed is none', async (t) => {
+  const wrong = [
+    ...[
+      '',
+      '00',
+      sampled.toUpperCase(),
+      `${sampled}-more`,
+      `${sampled} `,
+      ` ${sampled}`,
+      `ff${sampled.slice(2)}`,
+    ],
+    ...[`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`, sampled.slice(0, -1)],
+    ...[`00-${traceId.slice(1)}-${parentId}-01`, `cc-${traceId}-${parentId}-01more`, `${sampled}\n`],
+  ]
+  for (const text of wrong) t.equal(parseTraceparent(text), undefined, text)
+})
+
+t.test('a sampled trace goes on with a span of ours as the parent of the upstream', async (t) => {
+  const { begin } = createTracer(0)
+  const trace = begin(['A', '1', 'TraceParent', sampled, 'tracestate', 'a=b'])
+  t.match(trace, { traceId, parentId, isSampled: true })
+  t.strictSame(trace.rawHeaders.slice(0, 4), ['A', '1', 'tracestate', 'a=b'])
+  t.strictSame(trace.rawHeaders.slice(4), ['traceparent', `00-${traceId}-${trace.upstreamSpanId}-01`])
+  t.equal(new Set([trace.spanId, trace.upstreamSpanId, parentId]).size, 3)
+})
+
+t.test('a trace that is not sampled passes as it is', async (t) => {
+  const sent = ['traceparent', `00-${traceId}-${parentId}-00`, 'tracestate', 'a=b']
+  const trace = createTracer(1).begin(sent)
+  t.equal(trace.isSampled, false)
+  t.strictSame(trace.rawHeaders, sent)
+})
+
+t.test('without one, with two, or with one that is none, a trace begins, and no state is kept', async (t) => {
+  for (const [ratio, flags] of [
+    [1, '01'],
+    [0, '00'],
+  ] as const) {
+    const { begin } = createTracer(ratio)
+    for (const sent of [[], ['traceparent', 'x'], ['traceparent', sampled, 'Traceparent', sampled]]) {
+      const trace = begin([...sent, 'tracestate', 'a=b', 'B', '2'])
+      t.equal(trace.parentId, undefined)
+      t.equal(trace.isSampled, ratio === 1)
+      t.strictSame(trace.rawHeaders.slice(0, 3), ['B', '2', 'traceparent'])
+      const made = fieldOf(trace.rawHeaders, 'traceparent') ?? ''
+      t.equal(made, `00-${trace.traceId}-${trace.upstreamSpanId}-${flags}`)
+      t.match(parseTraceparent(made), { isSampled: ratio === 1 })
+    }
+  }
+})
+
+t.test('of the traces that begin here a share is sampled', async (t) => {
+  const { begin } = createTracer(0.25)
+  const count = Array.from({ length: 4_000 }, () => begin([])).filter(({ isSampled }) => isSampled).length
+  // 1,000 and seven standard deviations.
+  t.ok(Math.abs(count - 1_000) < 200, `${count} of 4,000`)
+})
