@@ -6,10 +6,12 @@ import type { Scenario } from './scenario.ts'
 import { smallGet } from './small-get.ts'
 import { issue, refresh } from './tokens.ts'
 import { webSockets } from './web-sockets.ts'
+import { workers } from './workers.ts'
 
 /** Every scenario, by the name it has on the command line and in the results. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'small-get': smallGet,
+  workers,
   post,
   latency,
   down,

@@ -20,7 +20,7 @@ export const smallGet: Scenario = {
   yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
   note:
     '200 tokens or keys in turn, 15 bytes answered. `cold cache`: a cache of one entry, so that each key is looked up ' +
-    'in SQLite. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
+    'in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)
@@ -41,6 +41,7 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
   const line = 'GET /any'
   const ways = {
     'auth none': [subject, { requests: [writeRequest('GET /public')] }],
+    'auth none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
     bearer: [subject, { requests: withTokens(line, accessTokens) }],
     key: [subject, { requests: withKeys(line, secretKeys) }],
     'key, cold cache': [cold, { requests: withKeys(line, cold.credentials.secretKeys) }],
