@@ -88,7 +88,7 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
         hasFocus: true,
       },
     })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, 'User')}
-<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>The e-mail is known to be theirs</label>
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
   return page(frame, {

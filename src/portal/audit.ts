@@ -32,15 +32,21 @@ export function auditPage(frame: Frame, view: AuditView): Html {
     body: html`${filterForm(frame, view.filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
-        ? empty({ icon: icon('audit'), title: 'No entries', text: 'Nothing that fits has happened yet.' })
+        ? empty({ icon: icon('audit'), title: 'No entries', text: filterText(view.filter) })
         : table(frame, entries)
     }</section>${pager(frame, view)}`,
   })
 }
 
+function filterText({ who }: AuditFilter): string {
+  return who === ''
+    ? 'Nothing that fits has happened yet.'
+    : 'Nothing that fits has happened yet. “Who” takes the whole e-mail or ID.'
+}
+
 function filterForm({ base }: Frame, { action, who }: AuditFilter): Html {
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who}" placeholder="E-mail or ID" maxlength="254" autocomplete="off"></div>
+<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who}" placeholder="Whole e-mail or ID" maxlength="254" autocomplete="off"></div>
 <div><label class="unseen" for="action">What</label><select id="action" name="action"><option value="">Everything</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${when(name === action, 'selected')}>${describeAction(name)}</option>`,

@@ -63,14 +63,32 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   t.equal(await statusWith(portal, fresh), 401)
   const gone = await page.goto(`${portal.url}/portal/accounts/${id}`)
   t.equal(gone?.status(), 404)
+  t.strictSame(await findBarriers(page), [])
+  await page.getByRole('link', { name: 'Accounts' }).click()
+  await page.waitForURL('**/accounts')
 })
 
 test('an Admin cannot lock themselves out', async (t, portal) => {
-  const { page, id } = await portal.createPerson({ role: 'Admin' })
-  await page.goto(`${portal.url}/portal/accounts/${id}`)
-  await page.getByRole('button', { name: 'Disable' }).click()
-  await page.getByText('cannot disable, delete or demote their own account').waitFor()
+  const { page, id, email } = await portal.createPerson({ role: 'Admin' })
+  const own = `${portal.url}/portal/accounts/${id}`
+  const refused = 'cannot disable, delete or demote their own account'
+  await page.goto(own)
+  await page.getByText('This is your own account').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Disable' }).count(), 0)
+  t.equal(await page.getByRole('link', { name: 'Delete account…' }).count(), 0)
+  await page.getByLabel('Role').fill('User')
+  await page.getByRole('button', { name: 'Save details' }).click()
+  await page.getByText(refused).waitFor()
   t.strictSame(await findBarriers(page), [])
+  // What no page offers can be sent all the same.
+  await page.goto(own)
+  await page.evaluate(`document.querySelector('form[action$="/unverify"]').action = '${own}/disable'`)
+  await page.getByRole('button', { name: 'Mark as not verified' }).click()
+  await page.getByText(refused).waitFor()
+  await page.goto(`${own}/delete`)
+  await page.getByLabel('Type the e-mail').fill(email)
+  await page.getByRole('button', { name: 'Delete account' }).click()
+  await page.getByText(refused).waitFor()
 })
 
 test('a file is imported whole, or every bad line is told', async (t, portal) => {
@@ -109,7 +127,10 @@ test('the audit log tells who did what to whom, is filtered and exported', async
   await page.goto(`${portal.url}/portal/accounts/${id}`)
   await page.getByRole('button', { name: 'Mark as not verified' }).click()
   await page.getByText('marked as not verified').waitFor()
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await page.locator('main').getByRole('link', { name: 'Audit' }).click()
+  await page.waitForURL(`**/audit?who=${id}`)
+  t.equal(await page.locator('tbody tr').count(), 3, 'what happened to this account')
+  await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click()
   const [first = ''] = await page.locator('tbody tr').allTextContents()
   t.match(first, /root@example\.com127\.0\.0\.1 · portal\s*Account updated/)
   t.match(first, email)

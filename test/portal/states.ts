@@ -41,6 +41,12 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       detail: 'The store is out of reach. Try again in a moment.',
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
     }),
+  'error-signed-in': (over) =>
+    errorPage(samples.adminFrame(over), {
+      title: 'No such account',
+      detail: 'There is no account with this ID or e-mail.',
+      requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+    }),
   'integration-first': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.freshKeys })),
   integration: (over) => integrationPage(samples.frame(over), integration({})),
