@@ -11,7 +11,7 @@ export interface TermIndex {
 const wordsMax = 8
 const termLengthMax = 64
 /** How many entries are looked at for one page: what few of many match comes in short pages. */
-const scannedMax = 2_000
+const scannedMax = 500
 
 /** What an account is found by: its e-mail, and each word of its names. */
 export function termsOf({ email, firstName, lastName }: Pick<Account, 'email' | 'firstName' | 'lastName'>) {

@@ -49,9 +49,9 @@ export interface Store extends PortalStore {
 
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
   /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
-  addSigningKey(key: StoredSigningKey, unless?: 'signer'): Promise<boolean>
+  addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
   /** Removes a key; false where there is none. */
-  retireSigningKey(kid: string): Promise<boolean>
+  retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
 
   /**
    * Takes one request from a rate, which is counted across instances where the store has several.

@@ -103,6 +103,11 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       { ...samples.longFrame, ...over },
       accounts({ items: [samples.longAccount, ...samples.people], isFirstPage: false }),
     ),
+  'accounts-none-yet': (over) =>
+    accountsPage(
+      samples.adminFrame(over),
+      accounts({ query: 'ada love', items: [], nextCursor: 'next', isFirstPage: false }),
+    ),
   'accounts-none': (over) => accountsPage(samples.adminFrame(over), accounts({ query: 'nobody', items: [] })),
   'account-new': (over) => newAccountPage(samples.adminFrame(over)),
   'account-new-refused': (over) =>

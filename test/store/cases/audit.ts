@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../src/store/audit.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
-import { createAccount, newAccount, newKey, now, startSession } from '../samples.ts'
+import { createAccount, newAccount, newKey, newSigningKey, now, startSession } from '../samples.ts'
 
 async function actions(store: Store): Promise<readonly string[]> {
   return (await store.listAudit({ before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
@@ -33,6 +33,14 @@ function everyAct(
     () => store.useEmailLink(id, { digest: link.digest, now }, entry('email-verified')),
     () => store.endPortalSessions(id, entry('portal-sessions-ended')),
     () => store.deleteAccount(id, entry('account-deleted')),
+  ]
+}
+
+function everyKeyAct(store: Store) {
+  const entry = (action: AuditEntry['action']) => newAuditEntry({ action, at: Date.now() })
+  return [
+    () => store.addSigningKey(newSigningKey({ kid: 'added' }), 'signer', entry('signing-key-added')),
+    () => store.retireSigningKey('added', entry('signing-key-retired')),
   ]
 }
 
@@ -85,13 +93,13 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     await store.createAccounts([account], [newAuditEntry({ action: 'account-created' })])
     const session = await startSession(store, account)
     const expected: string[] = ['account-created']
-    for (const act of everyAct(store, account, session.id)) {
+    for (const act of [...everyAct(store, account, session.id), ...everyKeyAct(store)]) {
       await act()
       const all = await actions(store)
       t.equal(all.length, expected.length + 1)
       expected.push(all.at(-1) ?? '')
     }
-    t.equal(new Set(expected).size, 14)
+    t.equal(new Set(expected).size, 16)
     t.strictSame(await actions(store), expected)
   })
 
@@ -99,7 +107,9 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     const account = newAccount()
     await store.createAccounts([account])
     await store.createAccounts([newAccount({ email: account.email })], [newAuditEntry()])
-    for (const act of everyAct(store, { id: 'nobody', revision: 1 }, 'none')) await act()
+    await store.addSigningKey(newSigningKey())
+    const nobody = { id: 'nobody', revision: 1 }
+    for (const act of [...everyAct(store, nobody, 'none'), ...everyKeyAct(store)]) await act()
     const taken = await createAccount(store)
     await store.updateAccount(account.id, { email: taken.email }, newAuditEntry())
     const proof = { kind: 'password', password: 'not it' } as const
