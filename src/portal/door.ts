@@ -75,7 +75,7 @@ export function newPassword(state: FormState, label: string): Html {
     type: 'password',
     autocomplete: 'new-password',
     lengthMin: passwordLength.charactersMin,
-    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best.`,
+    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best; common passwords are refused.`,
   })}
 ${field(state, {
   name: 'again',
