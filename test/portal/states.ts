@@ -210,7 +210,7 @@ function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters
 }
 
 function audit({
-  who = '',
+  who,
   ...over
 }: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
   return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }

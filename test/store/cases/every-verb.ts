@@ -38,6 +38,8 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
     store.noteKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
   findKeyUses: (store) => store.findKeyUses('a'),
   appendAudit: (store) => store.appendAudit(newAuditEntry()),
+  findAudit: (store) =>
+    store.findAudit({ filter: { action: undefined, who: 'a' }, before: undefined, limit: 1 }),
   listAudit: (store) => store.listAudit({ before: undefined, limit: 1 }),
   listSigningKeys: (store) => store.listSigningKeys(),
   addSigningKey: (store) => store.addSigningKey(newSigningKey()),
