@@ -15,7 +15,14 @@ const commands = [
 ]
 
 /** What only some need: a database in the URL, `store.redis.replicas`, a Cluster. */
-const sometimes = ['select', 'wait', 'cluster|slots', 'cluster|info', 'readonly', 'asking']
+export const commandsSometimes: readonly string[] = [
+  'select',
+  'wait',
+  'cluster|slots',
+  'cluster|info',
+  'readonly',
+  'asking',
+]
 
 export const commandsAlways: readonly string[] = commands
 
@@ -24,7 +31,7 @@ export const password = 'a p@ss:word/with?everything#'
 /** Arguments of a server that knows this user. */
 export const userArgs = [
   ...['--user', 'gatehouse', 'on', `>${password}`, ...keysAndChannels, '-@all'],
-  ...[...commands, ...sometimes].map((command) => `+${command}`),
+  ...[...commands, ...commandsSometimes].map((command) => `+${command}`),
 ]
 
 export const credentials = { username: 'gatehouse', password }
