@@ -10,8 +10,8 @@ export interface AccountPage {
 
 export interface AccountSearch {
   /**
-   * Accounts for which each word of `query` begins their e-mail or a word of their names, without case, or the
-   * one whose ID it is; without a query all. Each comes once, in the order of an index: a page of 100,000 is as
+   * Accounts for which each word of `query` begins their e-mail, a part of it, its domain or a word of their
+   * names, without case, or the one whose ID it is; without a query all. Each comes once, in the order of an index: a page of 100,000 is as
    * quick as one of 100. A page may be short, or empty, and yet have a next one.
    * @param page `limit` 1 to 100; `cursor` as a page of the same query gave it
    * @throws GatehouseError `request-invalid` (fields `q`, `limit`, `cursor`)

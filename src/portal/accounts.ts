@@ -70,7 +70,7 @@ function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
     : empty({
         icon: icon('search'),
         title: 'Nobody found',
-        text: html`No e-mail, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
+        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
       })
 }
 

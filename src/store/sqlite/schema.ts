@@ -100,6 +100,8 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(portalAndAudit)
     indexAll(database)
   },
+  // By the parts of their e-mails too.
+  indexAll,
 ]
 
 /** Accounts that were made before there was a search are found by it too. */
