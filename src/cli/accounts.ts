@@ -164,7 +164,7 @@ async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<st
 async function listAll(accounts: Accounts): Promise<Account[]> {
   const all: Account[] = []
   for (;;) {
-    const page = await accounts.list({ after: all.at(-1)?.id, limit: pageSize })
+    const page = await accounts.list({ after: all.at(-1), limit: pageSize })
     all.push(...page)
     if (page.length < pageSize) return all
   }

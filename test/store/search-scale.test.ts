@@ -3,7 +3,7 @@ import { createAccountSearch } from '../../src/accounts/account-search.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { optionsOf } from './redis/place.ts'
-import { newAccount } from './samples.ts'
+import { newAccount, now } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
 // A busy machine takes its time to make so many.
@@ -41,7 +41,7 @@ for (const options of [
         ids.push(...accounts.map(({ id }) => id))
       }
       const { page } = createAccountSearch(store)
-      const deepId = ids.toSorted()[count * 0.9]
+      const deepId = ids.toSorted()[count * 0.1] ?? ''
       const deepTerm = { term: 'user90000@example.com', id: '' }
 
       const times: Record<string, number> = {}
@@ -75,7 +75,7 @@ for (const options of [
         })
       }
       await measure('page near the end', 51, async () => {
-        return (await store.listAccounts({ after: deepId, limit: 51 })).length
+        return (await store.listAccounts({ after: { id: deepId, createdAt: now }, limit: 51 })).length
       })
       await measure('all, near the end', 50, async () => {
         return (await store.searchAccounts({ words: ['user'], after: deepTerm, limit: 50 })).accounts.length

@@ -52,7 +52,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
       ),
     findAccount: async (id) => database.read(() => accounts.find(id)),
     findAccountByEmail: async (email) => database.read(() => accounts.findByEmail(email)),
-    listAccounts: async ({ after = '', limit }) => database.read(() => accounts.list(after, limit)),
+    listAccounts: async (page) => database.read(() => accounts.list(page)),
     searchAccounts: (page) =>
       search(
         {

@@ -10,7 +10,7 @@ const commands = [
   ...['evalsha', 'eval', 'time'],
   ...['get', 'set', 'del', 'incr', 'exists', 'pexpire', 'pexpireat'],
   ...['hget', 'hset', 'hsetnx', 'hdel', 'hexists', 'hkeys', 'hmget', 'hgetall', 'hvals'],
-  ...['zadd', 'zrem', 'zcard', 'zrange', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
+  ...['zadd', 'zrem', 'zcard', 'zrange', 'zrevrank', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
   ...['xadd', 'xrange', 'xrevrange', 'publish', 'subscribe'],
 ]
 

@@ -45,7 +45,9 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
   })
   await before.close()
   const old = new DatabaseSync(path)
-  old.exec(`DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; PRAGMA user_version = 2`)
+  old.exec(
+    `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; PRAGMA user_version = 2`,
+  )
   old.close()
   const store = await open()
   for (const word of ['lovelace', 'example.com', 'ada']) {
