@@ -61,6 +61,11 @@ export const keyRows: readonly string[] = [
   'a1s2d3f4g5h6j7k8l9',
   '1a2s3d4f5g6h7j8k9l',
   'z1x2c3v4b5n6m7',
+  '12qw34er56ty78ui90op',
+  'qwaszxerdfcvtyghbn',
+  'qawsedrftgyhujikolp',
+  '00112233445566778899',
+  '102030405060708090',
   '!@#$%^&*()_+',
   '!"§$%&/()=',
 ]

@@ -13,6 +13,7 @@ const tables = {
   'keys in a row': [
     ...['123456789012', '987654321098', 'abcdefghijkl', 'qwertyuiop12', 'qwertyuiopasdf', '1qaz2wsx3edc'],
     ...['1q2w3e4r5t6y', 'zxcvbnm,./12', 'asdfgh123456', '123qweasdzxc', 'poiuytrewq321', '111222333444'],
+    ...['112233445566', '12qw34er56ty', 'qwaszxerdfcv', '102030405060'],
     ...['!@#$%^&*()_+', 'qwertyuiop'.repeat(3)],
   ],
   // A compatibility form is the same to whoever signs in.
