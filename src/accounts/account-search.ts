@@ -10,8 +10,8 @@ export interface AccountPage {
 
 export interface AccountSearch {
   /**
-   * Accounts for which each word of `query` begins their e-mail or a word of their names, without case, or the
-   * one whose ID it is; without a query all. Each comes once, in the order of an index: a page of 100,000 is as
+   * Accounts for which each word of `query` begins their e-mail, a part of it, its domain or a word of their
+   * names, without case, or the one whose ID it is; without a query all. Each comes once, in the order of an index: a page of 100,000 is as
    * quick as one of 100. A page may be short, or empty, and yet have a next one.
    * @param page `limit` 1 to 100; `cursor` as a page of the same query gave it
    * @throws GatehouseError `request-invalid` (fields `q`, `limit`, `cursor`)
@@ -30,11 +30,14 @@ const idPattern = /^[0-9A-Za-z]{16}$/
 
 export function createAccountSearch(store: Store): AccountSearch {
   async function listAll(cursor: string | undefined, limit: number): Promise<AccountPage> {
-    const after = cursor === undefined ? undefined : decode(cursor, 1)[0]
+    const after = cursor === undefined ? undefined : toPlace(decode(cursor, 2))
     const listed = await store.listAccounts({ after, limit: limit + 1 })
     const items = listed.slice(0, limit)
     const last = items.at(-1)
-    return { items, nextCursor: listed.length > limit && last ? encode([last.id]) : undefined }
+    return {
+      items,
+      nextCursor: listed.length > limit && last ? encode([String(last.createdAt), last.id]) : undefined,
+    }
   }
 
   async function find(query: string, cursor: string | undefined, limit: number): Promise<AccountPage> {
@@ -66,7 +69,7 @@ function decode(cursor: string, length: number): readonly string[] {
   const parts = parse(Buffer.from(cursor, 'base64url').toString())
   const isCursor =
     Array.isArray(parts) && parts.length === length && parts.every((part) => typeof part === 'string')
-  if (!isCursor) throw wrong('cursor', 'must be the nextCursor of a page of the same query')
+  if (!isCursor) throw wrongCursor()
   return parts
 }
 
@@ -78,8 +81,18 @@ function parse(text: string): unknown {
   }
 }
 
+/** @throws GatehouseError `request-invalid` for the cursor of a search */
+function toPlace([createdAt = '', id = '']: readonly string[]): { createdAt: number; id: string } {
+  if (!/^\d{1,16}$/.test(createdAt)) throw wrongCursor()
+  return { createdAt: Number(createdAt), id }
+}
+
 function toEntry([term = '', id = '']: readonly string[]): TermEntry {
   return { term, id }
+}
+
+function wrongCursor(): GatehouseError {
+  return wrong('cursor', 'must be the nextCursor of a page of the same query')
 }
 
 function wrong(field: string, message: string): GatehouseError {

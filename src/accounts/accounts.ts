@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import type { Actor } from '../store/audit.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
-import type { Account, AccountChanges, Store, StoredKey } from '../store/store.ts'
+import type { Account, AccountChanges, AccountsPage, Store, StoredKey } from '../store/store.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { entriesBy } from './entries.ts'
@@ -36,7 +36,8 @@ export interface Accounts {
   /** All or none. @throws the same, with the e-mails that are taken */
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
   find(idOrEmail: string): Promise<Account>
-  list(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Account[]>
+  /** Newest first. */
+  list(page: AccountsPage): Promise<readonly Account[]>
   /** @throws GatehouseError `request-invalid`, `account-exists`, `own-account` */
   update(idOrEmail: string, changes: AccountChanges): Promise<Account>
   /** @throws GatehouseError `own-account` */

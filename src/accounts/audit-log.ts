@@ -1,4 +1,6 @@
-import type { LoggedAuditEntry } from '../store/audit.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
+import type { FoundAudit } from '../store/portal-store.ts'
 import type { Store } from '../store/store.ts'
 
 export interface AuditLog {
@@ -7,6 +9,12 @@ export interface AuditLog {
     readonly before: string | undefined
     readonly limit: number
   }): Promise<readonly LoggedAuditEntry[]>
+  /** The newest that pass a filter, from the one before a position, however far back they are. */
+  find(page: {
+    readonly filter: AuditFilter
+    readonly before: string | undefined
+    readonly limit: number
+  }): Promise<FoundAudit>
   /**
    * The whole log, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
    * take for a formula gets an apostrophe before it) or JSON lines.
@@ -21,7 +29,22 @@ const columns = [
   ...['at', 'channel', 'actor', 'actorId', 'address', 'action', 'target', 'targetId', 'details'],
 ] as const
 
-export function createAuditLog(store: Pick<Store, 'listAudit'>): AuditLog {
+export function createAuditLog(store: Pick<Store, 'listAudit' | 'findAudit'>): AuditLog {
+  const find: AuditLog['find'] = async ({ filter, before, limit }) => {
+    const entries: LoggedAuditEntry[] = []
+    // One more than wanted: so that there is a page after this one only where there is something on it.
+    for (let place = before; entries.length <= limit; ) {
+      const found = await store.findAudit({ filter, before: place, limit: limit + 1 - entries.length })
+      entries.push(...found.entries)
+      if (found.before === undefined) break
+      place = found.before
+      // The traffic comes between.
+      await setImmediate()
+    }
+    const shown = entries.slice(0, limit)
+    return { entries: shown, before: entries.length > limit ? shown.at(-1)?.position : undefined }
+  }
+
   async function* exportAll(format: 'csv' | 'jsonl'): AsyncGenerator<string> {
     if (format === 'csv') yield `${columns.join(',')}\r\n`
     const write = format === 'csv' ? csvLine : jsonLine
@@ -34,7 +57,7 @@ export function createAuditLog(store: Pick<Store, 'listAudit'>): AuditLog {
     }
   }
 
-  return { list: (page) => store.listAudit(page), export: exportAll }
+  return { list: (page) => store.listAudit(page), find, export: exportAll }
 }
 
 /** An entry as the admin API and the exports tell it. */

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatehouseError } from '../errors.ts'
+import { isCommonPassword, isMadeOfOwner, type PasswordOwner } from './common-password.ts'
 import { createTurnstile } from './turnstile.ts'
 
 /** Fewest characters, and most bytes in UTF-8, of a password. */
@@ -84,15 +85,26 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
   }
 }
 
-/** @throws GatehouseError `request-invalid` (field `password`) for one that nobody should have */
-export function assertGoodPassword(password: string): void {
-  const { charactersMin, bytesMax } = passwordLength
-  const isShort = [...password.normalize('NFKC')].length < charactersMin
-  if (!isShort && Buffer.byteLength(password) <= bytesMax) return
-  const message = isShort
-    ? `must have at least ${charactersMin} characters`
-    : `must have at most ${bytesMax} bytes in UTF-8`
+/**
+ * @param owner undefined = not known yet
+ * @throws GatehouseError `request-invalid` (field `password`) for one that nobody should have, or not this owner
+ */
+export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
+  const message = whyNot(password, owner)
+  if (message === undefined) return
   throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
+}
+
+function whyNot(password: string, owner: PasswordOwner | undefined): string | undefined {
+  const { charactersMin, bytesMax } = passwordLength
+  if (Buffer.byteLength(password) > bytesMax) return `must have at most ${bytesMax} bytes in UTF-8`
+  if ([...password.normalize('NFKC')].length < charactersMin) {
+    return `must have at least ${charactersMin} characters`
+  }
+  if (isCommonPassword(password)) {
+    return 'must not be one of those that are tried first: a common word with digits, keys in a row, repetitions'
+  }
+  return owner && isMadeOfOwner(password, owner) ? 'must not be made of your e-mail or name' : undefined
 }
 
 function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string {

@@ -142,7 +142,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
       throw new GatehouseError('link-invalid')
     }
     if (account.isDisabled) throw new GatehouseError('account-disabled')
-    assertGoodPassword(link.password)
+    assertGoodPassword(link.password, account)
     const proof = { kind: 'setup-link', digest: token.digest, now } as const
     const change = { account, password: link.password, proof, action: 'password-set' } as const
     const changed = await setPassword(change, visitor)
@@ -190,7 +190,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     { current, password }: { current: string; password: string },
     visitor: Visitor,
   ) {
-    assertGoodPassword(password)
+    assertGoodPassword(password, viewer.account)
     await confirm(viewer, current, visitor)
     const { account } = viewer
     const { password: stored = '' } = account.portal

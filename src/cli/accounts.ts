@@ -32,7 +32,6 @@ const create: Command = {
   run: async (invocation) => {
     const email = invocation.text('email')
     if (email === undefined) throw new UsageError('--email is missing')
-    const password = await readPassword(invocation)
     const input = {
       email,
       firstName: invocation.text('first-name') ?? '',
@@ -40,6 +39,7 @@ const create: Command = {
       role: invocation.text('role') ?? defaultRole,
       isVerified: invocation.flag('verified'),
     }
+    const password = await readPassword(invocation, input)
     const { created, setupUrl, doubt } = await withSealingOperator(invocation.config, async (operator) => {
       const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
       if (doubt) return { created, doubt, setupUrl: undefined }
@@ -164,7 +164,7 @@ async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<st
 async function listAll(accounts: Accounts): Promise<Account[]> {
   const all: Account[] = []
   for (;;) {
-    const page = await accounts.list({ after: all.at(-1)?.id, limit: pageSize })
+    const page = await accounts.list({ after: all.at(-1), limit: pageSize })
     all.push(...page)
     if (page.length < pageSize) return all
   }

@@ -38,13 +38,13 @@ const rotate: Command = {
   run: async (invocation) => {
     const isNow = invocation.flag('now')
     const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
-      const { config, signingKeys, store, entry } = operator
+      const { config, signingKeys, entry } = operator
       assertKeptInStore(config)
       // The one that signs until then must be there first.
       await signingKeys.load()
-      const key = await signingKeys.rotate(isNow ? 'now' : 'announced')
-      await store.appendAudit(entry('signing-key-added', undefined, { kid: key.kid }))
-      return key
+      return signingKeys.rotate(isNow ? 'now' : 'announced', (kid) =>
+        entry('signing-key-added', undefined, { kid }),
+      )
     })
     const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
@@ -62,10 +62,9 @@ const retire: Command = {
   printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
-    await withOperator(invocation.config, async ({ config, signingKeys, store, entry }) => {
+    await withOperator(invocation.config, async ({ config, signingKeys, entry }) => {
       assertKeptInStore(config)
-      await signingKeys.retire(kid)
-      await store.appendAudit(entry('signing-key-retired', undefined, { kid }))
+      await signingKeys.retire(kid, () => entry('signing-key-retired', undefined, { kid }))
     })
     printData(invocation, { kid }, [`The key ${kid} has been removed.`])
     return 0

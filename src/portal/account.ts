@@ -7,6 +7,7 @@ import { codeBlock, copyButton, type KeyName } from './code.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
 import { type Html, html, when } from './html.ts'
+import { icon } from './icons.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { badge, remark } from './notice.ts'
 import { card, page } from './page.ts'
@@ -41,16 +42,17 @@ export interface AccountView {
 export function accountPage(frame: Frame, view: AccountView): Html {
   const { account, handout, problem, sessions, portalSessions } = view
   const act = `/accounts/${account.id}`
+  const isOwn = account.id === frame.viewer?.id
   return page(frame, {
     title: account.email,
     section: '/accounts',
     crumb: { href: '/accounts', text: 'Accounts' },
     lead: nameOf(account) || undefined,
-    acts: html`${account.id === frame.viewer?.id && badge('plain', 'You')}${stateBadge(account)}`,
+    acts: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${remark('bad', problem)}</div>`}${handout && handoutPart(frame, handout)}
-${detailsCard(frame, view)}${accessCard(frame, account)}${keysCard(frame, view)}
+${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}
 ${sessionsCard(frame, sessions, act)}${portalSessionsCard(frame, portalSessions, { current: undefined, act })}
-${dangerCard(frame, account)}`,
+${!isOwn && dangerCard(frame, account)}`,
   })
 }
 
@@ -102,7 +104,8 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
   })
 }
 
-function accessCard(frame: Frame, account: Account): Html {
+/** No Admin can disable or delete their own account, so nothing offers it. */
+function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
   const { id, isVerified, isDisabled } = account
   return card({
     title: 'Access',
@@ -116,13 +119,17 @@ function accessCard(frame: Frame, account: Account): Html {
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
       hint: 'Some routes are for verified accounts only.',
       button: isVerified ? 'Mark as not verified' : 'Mark as verified',
-    })}${actRow(frame, {
-      path: `/accounts/${id}/${isDisabled ? 'enable' : 'disable'}`,
-      text: isDisabled ? 'The account is disabled' : 'The account is enabled',
-      hint: isDisabled ? 'Its keys are refused.' : 'Disabling refuses its keys and ends its sessions.',
-      button: isDisabled ? 'Enable' : 'Disable',
-      isDangerous: !isDisabled,
-    })}`,
+    })}${
+      isOwn
+        ? html`<div class="act-row"><div><p>This is your own account</p><p class="hint">Another Admin can change its role, disable or delete it.</p></div></div>`
+        : actRow(frame, {
+            path: `/accounts/${id}/${isDisabled ? 'enable' : 'disable'}`,
+            text: isDisabled ? 'The account is disabled' : 'The account is enabled',
+            hint: isDisabled ? 'Its keys are refused.' : 'Disabling refuses its keys and ends its sessions.',
+            button: isDisabled ? 'Enable' : 'Disable',
+            isDangerous: !isDisabled,
+          })
+    }`,
   })
 }
 

@@ -31,7 +31,7 @@ export function accountsPage(frame: Frame, view: AccountsView): Html {
 <div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="254" autocomplete="off"></div>
 <button>${icon('search')}Search</button></form>
 ${error !== undefined && remark('bad', error)}
-<section class="card" aria-label="Accounts">${items.length === 0 ? nobody(frame, query) : table(frame, items)}</section>
+<section class="card" aria-label="Accounts">${items.length === 0 ? nobody(frame, view) : table(frame, items)}</section>
 ${pager(frame, view)}`,
   })
 }
@@ -52,13 +52,25 @@ export function stateBadge({ isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
 }
 
-function nobody({ base }: Frame, query: string): Html {
-  return query === ''
-    ? empty({ icon: icon('accounts'), title: 'No accounts', text: 'Make the first one, or import a file.' })
+function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
+  if (query === '') {
+    return empty({
+      icon: icon('accounts'),
+      title: 'No accounts',
+      text: 'Make the first one, or import a file.',
+    })
+  }
+  // Of many that one word finds, a page looks at some for the other words.
+  return nextCursor !== undefined
+    ? empty({
+        icon: icon('search'),
+        title: 'Nobody found yet',
+        text: 'Too many begin with one of these words to look at all at once: the next page looks on.',
+      })
     : empty({
         icon: icon('search'),
         title: 'Nobody found',
-        text: html`No e-mail, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
+        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
       })
 }
 
@@ -88,7 +100,7 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
         hasFocus: true,
       },
     })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, 'User')}
-<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>The e-mail is known to be theirs</label>
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
   return page(frame, {

@@ -1,16 +1,16 @@
-import { type Actor, type AuditAction, auditActions, type LoggedAuditEntry } from '../store/audit.ts'
+import {
+  type Actor,
+  type AuditAction,
+  type AuditFilter,
+  auditActions,
+  type LoggedAuditEntry,
+} from '../store/audit.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html, when } from './html.ts'
 import { icon } from './icons.ts'
 import { empty } from './notice.ts'
 import { page } from './page.ts'
 import { exact } from './time.ts'
-
-export interface AuditFilter {
-  readonly action: AuditAction | undefined
-  /** An ID or an e-mail, of whoever acted or was acted upon. */
-  readonly who: string
-}
 
 export interface AuditView {
   readonly filter: AuditFilter
@@ -32,15 +32,21 @@ export function auditPage(frame: Frame, view: AuditView): Html {
     body: html`${filterForm(frame, view.filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
-        ? empty({ icon: icon('audit'), title: 'No entries', text: 'Nothing that fits has happened yet.' })
+        ? empty({ icon: icon('audit'), title: 'No entries', text: filterText(view.filter) })
         : table(frame, entries)
     }</section>${pager(frame, view)}`,
   })
 }
 
+function filterText({ who }: AuditFilter): string {
+  return who === undefined
+    ? 'Nothing that fits has happened yet.'
+    : 'Nothing that fits has happened yet. “Who” takes the whole e-mail or ID.'
+}
+
 function filterForm({ base }: Frame, { action, who }: AuditFilter): Html {
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who}" placeholder="E-mail or ID" maxlength="254" autocomplete="off"></div>
+<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Whole e-mail or ID" maxlength="254" autocomplete="off"></div>
 <div><label class="unseen" for="action">What</label><select id="action" name="action"><option value="">Everything</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${when(name === action, 'selected')}>${describeAction(name)}</option>`,
@@ -92,7 +98,7 @@ function pager({ base }: Frame, { filter, before, isFirstPage }: AuditView): Htm
   if (isFirstPage && before === undefined) return undefined
   const query = (cursor: Readonly<Record<string, string>>) =>
     new URLSearchParams({
-      ...(filter.who !== '' && { who: filter.who }),
+      ...(filter.who !== undefined && { who: filter.who }),
       ...(filter.action !== undefined && { action: filter.action }),
       ...cursor,
     }).toString()

@@ -1,8 +1,8 @@
 import { passwordLength } from '../accounts/passwords.ts'
-import { field, form, formMessage } from './form.ts'
+import { field, form, formMessage, username } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
-import { doorPage } from './page.ts'
+import { doorPage, page } from './page.ts'
 
 /** Getting in: with a password, or with a link to set one. */
 export function signInPage(frame: Frame, state: FormState & { readonly next: string }): Html {
@@ -42,7 +42,7 @@ export function setupPage(frame: Frame, state: FormState): Html {
       autocomplete: 'off',
       isExact: true,
     })}
-<input type="text" name="username" autocomplete="username" hidden>
+${username(undefined)}
 ${newPassword(state, 'Password')}
 <button class="primary wide">Set password</button>`,
   })}</div></div>
@@ -75,7 +75,7 @@ export function newPassword(state: FormState, label: string): Html {
     type: 'password',
     autocomplete: 'new-password',
     lengthMin: passwordLength.charactersMin,
-    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best.`,
+    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best; common passwords are refused.`,
   })}
 ${field(state, {
   name: 'again',
@@ -85,7 +85,7 @@ ${field(state, {
 })}`
 }
 
-/** What went wrong, where no other page can say it. */
+/** What went wrong, where no other page can say it; whoever is signed in keeps the way to all others. */
 export function errorPage(
   frame: Frame,
   {
@@ -96,5 +96,6 @@ export function errorPage(
 ): Html {
   const body = html`<div class="card"><div class="body"><p><a href="${frame.base}">To the start of the portal</a></p>
 <p class="hint">Request <code>${requestId}</code></p></div></div>`
-  return doorPage(frame, { title, ...(detail !== undefined && { lead: detail }), body })
+  const write = frame.viewer ? page : doorPage
+  return write(frame, { title, ...(detail !== undefined && { lead: detail }), body })
 }

@@ -73,14 +73,19 @@ export function formMessage({ message }: FormState): Html | undefined {
 }
 
 /** The password once more, before something that matters. */
-export function passwordAgain(state: FormState, scope: string): Html {
-  return field(state, {
+export function passwordAgain({ viewer }: Frame, state: FormState, scope: string): Html {
+  return html`${username(viewer?.email)}${field(state, {
     name: 'password',
     label: 'Your password',
     type: 'password',
     autocomplete: 'current-password',
     scope,
-  })
+  })}`
+}
+
+/** Tells the browser whose password it is, so that it keeps and fills in the right one. */
+export function username(email: string | undefined): Html {
+  return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
 }
 
 export function button(text: string, look: string = ''): Html {

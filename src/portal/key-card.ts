@@ -38,7 +38,7 @@ const words: Readonly<Record<KeyName, KeyWords>> = {
   },
   apiKey: {
     title: 'API keys',
-    lead: html`Together with the secret it gets an access token for clients.`,
+    lead: html`Together with the secret it gets access tokens for your clients.`,
     path: '/integration/api-key',
     noun: 'API key',
     resetLead: 'Makes a new key. The old one ends now; access tokens and sessions go on.',
@@ -72,7 +72,7 @@ function keyBox({ kind, accountId, key, status }: KeyCardView): Html {
   const masked = maskKey(kind, accountId)
   return html`<div><div class="secret${key === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     key ?? masked
-  }</code>${copyButton(`the ${noun}`)}</div>
+  }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
 <p class="hint" role="status" data-said>${key !== undefined && shownHint(noun, status)}</p></div>`
 }
 
@@ -102,7 +102,7 @@ function revealAct(frame: Frame, { kind, reveal }: KeyCardView): Html {
     {
       action: `${path}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal)}${passwordAgain(reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
+      body: html`${formMessage(reveal)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
     },
   )}</details>`
 }
@@ -116,7 +116,7 @@ function resetAct(frame: Frame, { kind, reset, status }: KeyCardView): Html {
       body: html`<p class="muted">${resetLead}</p>${formMessage(reset)}
 <input type="hidden" name="replaces" value="${status.createdAt}">
 ${kind === 'secretKey' && overlapField(reset)}
-${passwordAgain(reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
+${passwordAgain(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
     },
   )}</details>`
 }
@@ -157,7 +157,7 @@ export function overlapPart(
   const { base, now } = frame
   return html`<div${live !== undefined && html` data-live="${base}${live}"`}>${remark(
     'warn',
-    html`<p><strong>Two secrets work.</strong> The one before ends ${time(overlap.validUntil, now)}.</p>
+    html`<p><strong>Two secrets work.</strong> The old one ends ${time(overlap.validUntil, now)}.</p>
 <p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
 ${form(frame, { action: end, class: 'inline', body: button('End it now', 'small danger') })}`,
   )}</div>`

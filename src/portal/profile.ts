@@ -1,5 +1,5 @@
 import { newPassword } from './door.ts'
-import { button, field, form, formMessage, passwordAgain } from './form.ts'
+import { button, field, form, formMessage, passwordAgain, username } from './form.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { badge } from './notice.ts'
@@ -93,7 +93,7 @@ function emailCard(frame: Frame, view: ProfileView): Html {
           ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'email', lengthMax: 254 },
           value: account.email,
           hint: 'A link is sent there. The change counts once the link is opened.',
-        })}${passwordAgain(state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
+        })}${passwordAgain(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
       })
     : html`<p class="muted">This gateway sends no mail: an administrator changes and verifies e-mails.</p>`
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
@@ -106,7 +106,7 @@ function passwordCard(frame: Frame, view: ProfileView): Html {
     lead: 'Changing it signs out all other browsers.',
     body: form(frame, {
       action: '/profile/password',
-      body: html`${formMessage(state)}<input type="text" name="username" autocomplete="username" value="${view.account.email}" hidden>
+      body: html`${formMessage(state)}${username(view.account.email)}
 ${field(state, {
   name: 'current',
   label: 'Current password',

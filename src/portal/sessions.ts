@@ -21,7 +21,7 @@ export function sessionsPage(frame: Frame, { sessions, portalSessions, current }
   return page(frame, {
     title: 'Sessions',
     section: '/sessions',
-    lead: 'Everything that is signed in with your account. What you do not know, end.',
+    lead: 'Everything that is signed in with your account. End whatever you do not recognise.',
     body: html`${portalSessionsCard(frame, portalSessions, { current, act: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
   })
 }

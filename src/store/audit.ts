@@ -56,3 +56,33 @@ export function parseAuditEntry(text: string): AuditEntry {
   // Written by JSON.stringify of what has this type; what is undefined is not there.
   return { target: undefined, ...(JSON.parse(text) as Omit<AuditEntry, 'target'> & Partial<AuditEntry>) }
 }
+
+/** Of which entries; what is undefined does not matter. */
+export interface AuditFilter {
+  readonly action: AuditAction | undefined
+  /** An ID, an e-mail or the name of an operator, of whoever acted or was acted upon; compared without case. */
+  readonly who: string | undefined
+}
+
+export function passesFilter({ action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
+  if (filter.action !== undefined && action !== filter.action) return false
+  if (filter.who === undefined) return true
+  const who = filter.who.toLowerCase()
+  const names =
+    actor.kind === 'account' ? [actor.id, actor.email] : actor.kind === 'operator' ? [actor.name] : []
+  return [...names, target?.id ?? '', target?.email ?? ''].some((name) => name.toLowerCase() === who)
+}
+
+/**
+ * What stands in the text of every entry that passes, so that the store reads out few others: exactly, and in
+ * lower case once the ASCII letters of the text are. '' = in every text.
+ */
+export function needlesOf({ action, who }: AuditFilter) {
+  const lower = who?.toLowerCase() ?? ''
+  const quoted = JSON.stringify(lower).slice(1, -1)
+  return {
+    exact: action === undefined ? '' : `"action":${JSON.stringify(action)}`,
+    // A database knows no other letters.
+    lower: /^[\x20-\x7e]*$/.test(lower) ? quoted : '',
+  }
+}

@@ -1,4 +1,4 @@
-import type { AuditEntry, LoggedAuditEntry } from './audit.ts'
+import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit.ts'
 import type { KeyUse, NotedKeyUse } from './key-use.ts'
 import type { EmailLink, OneTimeLink, PasswordChange, PortalSession } from './portal-access.ts'
 import type { Visitor } from './visitor.ts'
@@ -49,8 +49,18 @@ export interface PortalStore {
   /** For acts that change no record. */
   appendAudit(entry: AuditEntry): Promise<void>
   /** Newest first, from the one before a position. */
-  listAudit(page: {
-    readonly before: string | undefined
-    readonly limit: number
-  }): Promise<readonly LoggedAuditEntry[]>
+  listAudit(page: AuditPage): Promise<readonly LoggedAuditEntry[]>
+  /** The same, of what passes a filter. Looks at some thousands at once: it may find none and yet have more. */
+  findAudit(page: AuditPage & { readonly filter: AuditFilter }): Promise<FoundAudit>
+}
+
+interface AuditPage {
+  readonly before: string | undefined
+  readonly limit: number
+}
+
+export interface FoundAudit {
+  readonly entries: readonly LoggedAuditEntry[]
+  /** Where to go on; undefined = that was all. */
+  readonly before: string | undefined
 }

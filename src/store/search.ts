@@ -10,12 +10,22 @@ export interface TermIndex {
 
 const wordsMax = 8
 const termLengthMax = 64
+/** Of a part of an e-mail: one character finds nobody. */
+const partLengthMin = 2
 /** How many entries are looked at for one page: what few of many match comes in short pages. */
-const scannedMax = 2_000
+const scannedMax = 500
 
-/** What an account is found by: its e-mail, and each word of its names. */
+/** What an account is found by: its e-mail, each word of its names, the parts of its e-mail and its domain. */
 export function termsOf({ email, firstName, lastName }: Pick<Account, 'email' | 'firstName' | 'lastName'>) {
-  return [...new Set([emailKey(email), ...wordsOf(`${firstName} ${lastName}`)])]
+  const key = emailKey(email)
+  return [...new Set([key, ...wordsOf(`${firstName} ${lastName}`), ...partsOf(key)])]
+}
+
+/** `lovelace` and `example.com` of `ada.lovelace@example.com`: what begins it is found by the whole. */
+function partsOf(key: string): readonly string[] {
+  const at = key.lastIndexOf('@')
+  const [, ...parts] = key.slice(0, at).split(/[^\p{L}\p{N}]+/u)
+  return wordsOf([...parts.filter((part) => part.length >= partLengthMin), key.slice(at + 1)].join(' '))
 }
 
 /** The words of a name or a query, in the form in which they are compared. */
@@ -30,9 +40,9 @@ export function wordsOf(text: string): readonly string[] {
     .map((word) => [...word].slice(0, termLengthMax).join(''))
 }
 
-/** Accounts of which each word begins some term: by the index of the longest word, the rest is looked at. */
+/** Accounts of which each word begins some term: by the index of one word, the rest is looked at. */
 export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<Found> {
-  const prefix = words.reduce((longest, word) => (word.length > longest.length ? word : longest), '')
+  const prefix = words.toSorted((a, b) => rarity(b) - rarity(a))[0] ?? ''
   const accounts: Account[] = []
   let place = after
   for (let scanned = 0; scanned < scannedMax; ) {
@@ -41,7 +51,7 @@ export async function search(index: TermIndex, { words, after, limit }: SearchPa
     const found = await index.load(entries.map(({ id }) => id))
     for (const [position, entry] of entries.entries()) {
       const account = found[position]
-      if (account && isFirstTerm(account, prefix, entry.term) && hasAll(account, words)) {
+      if (account && isMeant(termsOf(account), entry.term, { prefix, words })) {
         if (accounts.length === limit) return { accounts, next: place }
         accounts.push(account)
       }
@@ -53,17 +63,20 @@ export async function search(index: TermIndex, { words, after, limit }: SearchPa
   return { accounts, next: place }
 }
 
-/** An account that is found by several of its terms comes with the first of them alone. */
-function isFirstTerm(account: Account, prefix: string, term: string): boolean {
-  const matching = termsOf(account).filter((other) => other.startsWith(prefix))
-  return matching.toSorted(byBytes)[0] === term
+/** Few have much of a word in common, and many a domain. */
+function rarity(word: string): number {
+  return word.includes('.') && !word.includes('@') ? 0 : word.length
 }
 
-function hasAll(account: Account, words: readonly string[]): boolean {
-  const terms = termsOf(account)
-  return words.every((word) => terms.some((term) => term.startsWith(word)))
-}
-
-function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+/**
+ * An account that is found by several of its terms comes with the first of them alone: not in the order of the
+ * index, but in that in which terms have come to be, so that accounts of before are found by what they have.
+ */
+function isMeant(
+  terms: readonly string[],
+  term: string,
+  { prefix, words }: { readonly prefix: string; readonly words: readonly string[] },
+): boolean {
+  if (!words.every((word) => terms.some((other) => other.startsWith(word)))) return false
+  return terms.find((other) => other.startsWith(prefix)) === term
 }

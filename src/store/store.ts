@@ -17,11 +17,8 @@ export interface Store extends PortalStore {
   findAccount(id: string): Promise<Account | undefined>
   /** @param email compared without case */
   findAccountByEmail(email: string): Promise<Account | undefined>
-  /** Accounts in the order of their IDs, from the one after `after`. */
-  listAccounts(page: {
-    readonly after: string | undefined
-    readonly limit: number
-  }): Promise<readonly Account[]>
+  /** Accounts, newest first and of one moment by their IDs, backwards; from the one after `after`, gone or not. */
+  listAccounts(page: AccountsPage): Promise<readonly Account[]>
   /** Accounts that a few words find, in the order of an index of their terms. */
   searchAccounts(page: SearchPage): Promise<Found>
   /** Disabling ends the sessions; so it does not matter later whether the account is enabled again. */
@@ -49,9 +46,9 @@ export interface Store extends PortalStore {
 
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
   /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
-  addSigningKey(key: StoredSigningKey, unless?: 'signer'): Promise<boolean>
+  addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
   /** Removes a key; false where there is none. */
-  retireSigningKey(kid: string): Promise<boolean>
+  retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
 
   /**
    * Takes one request from a rate, which is counted across instances where the store has several.
@@ -89,6 +86,11 @@ export interface Account {
   readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
   readonly apiKey: StoredKey
   readonly portal: PortalAccess
+}
+
+export interface AccountsPage {
+  readonly after: Pick<Account, 'id' | 'createdAt'> | undefined
+  readonly limit: number
 }
 
 export interface StoredKey {

@@ -2,6 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import type { Sealer } from '../accounts/sealing.ts'
 import { OperatorError } from '../errors.ts'
 import { randomText } from '../random.ts'
+import type { AuditEntry } from '../store/audit.ts'
 import type { Store, StoredSigningKey } from '../store/store.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial, parseKeyMaterial } from './key-material.ts'
 
@@ -46,14 +47,17 @@ export interface SigningKeys {
   assertReadable(): Promise<void>
   /** What is known of them without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
-  /** Adds a key that signs once it has been announced, or at once. */
-  rotate(when: 'announced' | 'now'): Promise<SigningKey>
+  /** Adds a key that signs once it has been announced, or at once. @param entry of the audit log, where it is written */
+  rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey>
   /**
    * Removes a key: its tokens end. One that cannot be unsealed may always go: it cannot sign.
    * @throws OperatorError for an unknown key, and for the last that can sign
    */
-  retire(kid: string): Promise<void>
+  retire(kid: string, entry?: EntryOf): Promise<void>
 }
+
+/** What the audit log tells of an act on a key. */
+export type EntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
   readonly store: Store
@@ -64,12 +68,12 @@ export interface SigningKeysOptions {
 }
 
 export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKeysOptions): SigningKeys {
-  async function add(afterMs: number, unless?: 'signer'): Promise<SigningKey> {
+  async function add(afterMs: number, unless?: 'signer', entry?: EntryOf): Promise<SigningKey> {
     const material = generateKeyMaterial(algorithm)
     const createdAt = clock()
     const signsFrom = createdAt + afterMs
     const key = { kid: createKid(material), algorithm, material, createdAt, signsFrom }
-    await store.addSigningKey(sealKey(key, sealer), unless)
+    await store.addSigningKey(sealKey(key, sealer), unless, entry?.(key.kid))
     return key
   }
 
@@ -81,7 +85,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return keys.map((key) => unsealKey(key, sealer))
   }
 
-  async function retire(kid: string): Promise<void> {
+  async function retire(kid: string, entry?: EntryOf): Promise<void> {
     const keys = await store.listSigningKeys()
     const retired = keys.find((key) => key.kid === kid)
     if (!retired) {
@@ -93,7 +97,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
         hint: 'Add another first: gatehouse signing-keys rotate',
       })
     }
-    await store.retireSigningKey(kid)
+    await store.retireSigningKey(kid, entry?.(kid))
   }
 
   return {
@@ -102,7 +106,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
       for (const key of await store.listSigningKeys()) unsealKey(key, sealer)
     },
     list: () => store.listSigningKeys(),
-    rotate: (when) => add(when === 'now' ? 0 : announcedMs),
+    rotate: (when, entry) => add(when === 'now' ? 0 : announcedMs, undefined, entry),
     retire,
   }
 }

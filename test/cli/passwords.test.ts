@@ -26,11 +26,13 @@ for (const driver of drivers) {
       t.notMatch(outcome.stdout + outcome.stderr, good)
     })
 
-    t.test('a password that is too short or too long makes no account', async (t) => {
+    t.test('a password that nobody should have makes no account', async (t) => {
       for (const [input, complaint] of [
         ['short', /password: must have at least 12 characters/],
         ['x'.repeat(1_025), /password: must have at most 1024 bytes/],
         ['x'.repeat(100_000), /password: must have at most 1024 bytes/],
+        ['Password1234\n', /password: must not be one of those that are tried first/],
+        ['bob@example.com\n', /password: must not be made of your e-mail or name/],
         ['', /standard input is empty/],
       ] as const) {
         const outcome = await create(input, 'bob@example.com')
@@ -43,6 +45,9 @@ for (const driver of drivers) {
     t.test('update sets another password, with or without other changes', async (t) => {
       const update = (input: string, ...args: string[]) =>
         here.runWith(input, 'accounts', 'update', ada, '--password-stdin', ...args)
+      const refused = await update('ada@example.com', '--first-name', 'Bob')
+      t.match(refused, { status: 1, stderr: /password: must not be made of your e-mail or name/ })
+      t.match(await passwordOf(ada), { isGood: true })
       t.equal((await update('another long password')).status, 0)
       t.match(await passwordOf(ada), { isGood: false })
       t.equal((await update(`${good}\r\n`, '--first-name', 'Ada')).status, 0)

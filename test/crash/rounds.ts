@@ -58,8 +58,5 @@ async function isWhole(t: Test, store: Store, answered: Facts, asked: Facts): Pr
 async function assertComplete(t: Test, store: Store, truth: Facts): Promise<void> {
   const listed = await store.listAccounts({ after: undefined, limit: 100_000 })
   const living = Object.keys(truth).filter((name) => name.startsWith('account ') && truth[name] !== null)
-  t.strictSame(
-    listed.map(({ id }) => `account ${id}`),
-    living.toSorted(),
-  )
+  t.strictSame(listed.map(({ id }) => `account ${id}`).toSorted(), living.toSorted())
 }

@@ -4,14 +4,13 @@ import { showStates } from './show-states.ts'
 import { states } from './states.ts'
 import { findBarriers } from './support/axe.ts'
 
-t.test('every page in every state can be read in the dark, on a phone too', async (t) => {
+t.test('everyone can use every page in every state in the dark, on a phone too', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)
   const page = await browser.newPage({ colorScheme: 'dark', viewport: { width: 375, height: 700 } })
   for (const name of Object.keys(states)) {
     await page.goto(`${url}/${name}`)
-    // All that the colours decide; the rest was looked at in the light.
-    t.strictSame(await findBarriers(page, ['color-contrast', 'link-in-text-block', 'target-size']), [], name)
+    t.strictSame(await findBarriers(page), [], name)
   }
 })

@@ -101,6 +101,22 @@ test('no form is taken from another site, nor without its token', async (t, port
   t.match(person.page.url(), '/portal/profile', 'still signed in')
 })
 
+test('who asks for the path of a form is led to the page it stands on', async (t, portal) => {
+  const { page, id } = await portal.createPerson({ role: 'Admin' })
+  for (const [path, home] of [
+    ['/integration/secret-key/reset', '/integration'],
+    ['/integration/try', '/integration'],
+    ['/sessions/end-all', '/sessions'],
+    ['/profile/password', '/profile'],
+    ['/sign-out', '/integration'],
+    [`/accounts/${id}/reset-secret`, `/accounts/${id}`],
+    ['/accounts/a%22%26b/verify', '/accounts/a%22%26b'],
+  ] as const) {
+    await page.goto(`${portal.url}/portal${path}`)
+    t.equal(page.url(), `${portal.url}/portal${home}`, path)
+  }
+})
+
 test('a link from another site finds its reader signed in, and no frame shows the portal', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto('about:blank')

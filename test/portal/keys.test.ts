@@ -34,6 +34,22 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   await page.getByText('Copied').waitFor()
   t.equal(await page.evaluate('navigator.clipboard.readText()'), secretKey)
   t.equal(await statusWith(portal, secretKey), 200)
+  t.equal(await page.getByText('Reveal the secret').isVisible(), false, 'there is nothing to reveal')
+  await page.getByRole('button', { name: 'Hide: the secret' }).click()
+  await page.getByText('Hidden again.').waitFor()
+  t.notMatch(await page.content(), secretKey)
+  t.equal(await page.locator('summary', { hasText: 'Reveal the secret' }).isVisible(), true)
+})
+
+test('what is pressed to open a form stays where it is', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  const acts = page.locator('#secretKey summary')
+  const places = () => acts.evaluateAll((all) => all.map((act) => act.getBoundingClientRect().toJSON()))
+  const before = await places()
+  for (const act of await acts.all()) await act.click()
+  t.strictSame(await places(), before)
+  t.equal(await page.locator('#secretKey-reveal-password').isVisible(), true)
+  t.equal(await page.locator('#secretKey-reset-password').isVisible(), true)
 })
 
 test('a reset without overlap ends the old key at once, and shows the new one', async (t, portal) => {

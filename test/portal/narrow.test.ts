@@ -4,6 +4,29 @@ import { showStates } from './show-states.ts'
 import { states } from './states.ts'
 import { overhang } from './support/axe.ts'
 
+/** How far each text of a list is from the one before it, in pixels; the least of it. */
+const leastGap = `(() => {
+  const places = [...document.querySelectorAll('.nav span')].map((text) => text.getBoundingClientRect())
+  return Math.min(...places.slice(1).map(({ left }, index) => left - places[index].right))
+})()`
+
+/** The heights of masked keys, in lines. */
+const maskedLines = `[...document.querySelectorAll('.masked > code')].map((code) => {
+  const { height } = code.getBoundingClientRect()
+  return Math.floor(height / parseFloat(getComputedStyle(code).lineHeight))
+})`
+
+t.test('on the narrowest phone nothing touches, and a masked key is one line', async (t) => {
+  const { url, close } = await showStates()
+  t.teardown(close)
+  const browser = await startChromium(t)
+  const page = await browser.newPage({ viewport: { width: 320, height: 700 } })
+  await page.goto(`${url}/accounts`)
+  t.ok(Number(await page.evaluate(leastGap)) >= 6)
+  await page.goto(`${url}/integration`)
+  t.strictSame(await page.evaluate(maskedLines), [1, 1])
+})
+
 t.test('no page in any state scrolls sideways, down to the narrowest phone', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)

@@ -62,8 +62,8 @@ test('a link works once, and only the last one', async (t, portal) => {
   await page.waitForURL('**/portal/integration')
 })
 
-test('a password that is too short, or typed differently, is told at its field', async (t, portal) => {
-  const { setupUrl } = await portal.createAccount()
+test('a password that nobody should have, or typed differently, is told at its field', async (t, portal) => {
+  const { setupUrl, email } = await portal.createAccount()
   const { page } = await portal.visit({ javaScriptEnabled: false })
   const password = page.getByLabel('Password', { exact: true })
   const choose = async (first: string, again: string) => {
@@ -79,6 +79,10 @@ test('a password that is too short, or typed differently, is told at its field',
   t.equal(await password.getAttribute('aria-invalid'), 'true')
   t.equal(await page.getByLabel('Set-up link').inputValue(), setupUrl, 'what was typed is still there')
   t.equal(await password.inputValue(), '', 'but no password')
+  await choose('Password1234', 'Password1234')
+  await page.getByText('Must not be one of those that are tried first').waitFor()
+  await choose(email, email)
+  await page.getByText('Must not be made of your e-mail or name.').waitFor()
   await choose(goodPassword, 'something else!')
   await page.getByText('The passwords are not the same.').waitFor()
   await choose('twelve chars', 'twelve chars')

@@ -41,6 +41,12 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       detail: 'The store is out of reach. Try again in a moment.',
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
     }),
+  'error-signed-in': (over) =>
+    errorPage(samples.adminFrame(over), {
+      title: 'No such account',
+      detail: 'There is no account with this ID or e-mail.',
+      requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+    }),
   'integration-first': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.freshKeys })),
   integration: (over) => integrationPage(samples.frame(over), integration({})),
@@ -96,6 +102,11 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     accountsPage(
       { ...samples.longFrame, ...over },
       accounts({ items: [samples.longAccount, ...samples.people], isFirstPage: false }),
+    ),
+  'accounts-none-yet': (over) =>
+    accountsPage(
+      samples.adminFrame(over),
+      accounts({ query: 'ada love', items: [], nextCursor: 'next', isFirstPage: false }),
     ),
   'accounts-none': (over) => accountsPage(samples.adminFrame(over), accounts({ query: 'nobody', items: [] })),
   'account-new': (over) => newAccountPage(samples.adminFrame(over)),
@@ -199,7 +210,7 @@ function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters
 }
 
 function audit({
-  who = '',
+  who,
   ...over
 }: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
   return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }

@@ -33,7 +33,8 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
       id: 'listAccounts',
       method: 'GET',
       summary: 'Lists accounts, or searches them.',
-      description: 'In the order of an index. A page of a search may be short, and yet have a next one.',
+      description:
+        'Newest first; what a search finds in the order of an index, on pages that may be short and yet have a next one.',
       query: searchQuery,
       answers: { 200: { description: 'A page of accounts.', schema: pageOf(account) } },
       problems: ['request-invalid'],

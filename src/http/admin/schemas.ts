@@ -68,7 +68,10 @@ export const pageQuery = query(page)
 
 export const searchQuery = query({
   ...page,
-  q: { type: 'string', description: 'Words that begin the e-mail or a name, or an ID.' },
+  q: {
+    type: 'string',
+    description: 'Words that begin the e-mail, a part of it, its domain or a name; or an ID.',
+  },
 })
 
 export const sessionsQuery = query({

@@ -6,7 +6,7 @@ import { assertOwnOrigin } from '../csrf.ts'
 import { prepareEarlyAnswer } from '../problem.ts'
 import { visitorOf } from '../visitor.ts'
 import { sendPage } from './answer.ts'
-import { methodsOf, type PortalPage } from './pages.ts'
+import { methodsOf, type PageAtHome, paramOf } from './pages.ts'
 import { adminRole, type VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
@@ -19,6 +19,11 @@ export function viewerOf(request: FastifyRequest): Viewer | undefined {
 
 export function isPost({ method }: FastifyRequest): boolean {
   return method === 'POST'
+}
+
+/** Whether a person asks for a page. */
+function isLook(request: FastifyRequest): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && wantsHtml(request)
 }
 
 /** Whether it is a person who looks, rather than a script. */
@@ -57,12 +62,15 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
   }
 
   return async function admit(
-    page: PortalPage,
+    { page, home }: PageAtHome,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> {
     const methods = methodsOf(page)
-    if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
+    if (!methods.includes(request.method)) {
+      if (isLook(request)) return leadToForm(home, request, reply)
+      throw new GatehouseError('method-not-allowed', { allow: methods })
+    }
     if (isPost(request)) assertOwnOrigin(request, publicOrigin)
     const viewer = await findViewer(request, reply)
     if (page.access === 'anyone') return undefined
@@ -70,6 +78,12 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
     if (page.access === 'admin' && viewer.account.role !== adminRole)
       throw new GatehouseError('role-forbidden')
     return undefined
+  }
+
+  /** The answer to a form stands at the path of the form: whoever asks for it again gets the page it is on. */
+  function leadToForm(home: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    prepareEarlyAnswer(request.raw, reply.raw)
+    return reply.redirect(base + home.replace(':id', encodeURIComponent(paramOf({ request }, 'id'))), 303)
   }
 
   /** Of a link on another site the browser keeps the cookie back: a page of ours that leads on brings it. */

@@ -27,6 +27,18 @@ interface SignedInPage extends PageOptions {
 /** Makes the pages of one part of the portal. */
 export type Pages = (options: PortalOptions) => readonly PortalPage[]
 
+/** A page, and the path of the page that its form stands on, if it is but the answer to one. */
+export interface PageAtHome {
+  readonly page: PortalPage
+  readonly home: string
+}
+
+/** The nearest page above that can be looked at; there is one at the start of the portal. */
+export function homeOf(path: string, pages: readonly PortalPage[]): string {
+  const above = path.slice(0, path.lastIndexOf('/'))
+  return above === '' || pages.some((page) => page.path === above && page.get) ? above : homeOf(above, pages)
+}
+
 /** The methods that a page takes. */
 export function methodsOf({ get, post }: PortalPage): readonly string[] {
   return [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]
@@ -39,7 +51,7 @@ export function queryOf({ request }: Visit): (name: string) => string {
 }
 
 /** A part of the path, such as an ID. */
-export function paramOf({ request }: Visit, name: string): string {
+export function paramOf({ request }: Pick<Visit, 'request'>, name: string): string {
   const { params } = request
   const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
   return typeof value === 'string' ? value : ''

@@ -14,7 +14,7 @@ import { createGate, isPost, viewerOf } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import type { Pages, PortalPage } from './pages.ts'
+import { homeOf, type Pages, type PortalPage } from './pages.ts'
 import { profilePages } from './profile-pages.ts'
 import { sendAnswer, sendAsset, sendError } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
@@ -33,12 +33,14 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
   acceptFormsOnly(scope)
   scope.addHook('onRequest', async (_request, reply) => setSafeHeaders(reply))
   scope.setErrorHandler<FastifyError>((error, request, reply) => sendError(parts, error, { request, reply }))
-  for (const page of everyPart.flatMap((pages) => pages(options))) {
+  const pages = everyPart.flatMap((make) => make(options))
+  for (const page of pages) {
+    const home = homeOf(page.path, pages)
     scope.route({
       url: base + page.path,
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
-      onRequest: (request, reply) => admit(page, request, reply),
+      onRequest: (request, reply) => admit({ page, home }, request, reply),
       handler: async (request, reply) => {
         const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
         return sendAnswer(parts, reply, await answer(page, visit, options))

@@ -30,7 +30,7 @@
   function offerCopying() {
     if (!navigator.clipboard) return
     for (const button of document.querySelectorAll('[data-copy]')) {
-      button.hidden = button.parentElement.classList.contains('masked')
+      button.hidden = button.closest('.masked') !== null
       button.addEventListener('click', () => copy(button))
     }
   }
@@ -45,14 +45,27 @@
     return box
   }
 
-  function reveal(kind, key) {
+  /** For a minute or until it is hidden; meanwhile there is nothing to reveal. */
+  function reveal(act, kind, key) {
     const box = show(kind, key)
-    say(box, 'Shown for one minute.')
-    box.querySelector('[data-copy]').focus()
-    setTimeout(() => {
+    const hideButton = box.querySelector('[data-hide]')
+    const hide = () => {
+      clearTimeout(timer)
+      hideButton.hidden = true
+      act.hidden = false
       show(kind, undefined)
       say(box, 'Hidden again.')
-    }, shownMs)
+    }
+    const timer = setTimeout(hide, shownMs)
+    act.hidden = true
+    hideButton.hidden = false
+    hideButton.onclick = () => {
+      hide()
+      act.querySelector('summary').focus()
+    }
+    say(box, 'Shown for one minute.')
+    const copyButton = box.querySelector('[data-copy]')
+    ;(copyButton.hidden ? hideButton : copyButton).focus()
   }
 
   /** Sends a form as it would be sent, and takes the answer as data. */
@@ -70,8 +83,9 @@
     const body = await answer?.json().catch(() => undefined)
     form.elements.password.value = ''
     if (answer?.ok && body) {
-      form.closest('details').open = false
-      reveal(form.dataset.reveal, body.key)
+      const act = form.closest('details')
+      act.open = false
+      reveal(act, form.dataset.reveal, body.key)
     } else if (answer?.status === 401 && body?.code === 'credentials-missing') location.reload()
     else
       complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')

@@ -23,6 +23,7 @@ type AccountVerbs = Pick<
   | 'endSessions'
 >
 
+const listScript = loadScript('list-accounts', { isChange: false })
 const createScript = loadScript('create-accounts', { isChange: true, isAudited: true })
 const saveScript = loadScript('save-account', { isChange: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isChange: true, isAudited: true })
@@ -36,7 +37,7 @@ export type Replace = (
 
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountVerbs & { readonly replace: Replace } {
-  const { keys, ask, tell, confirmAbsence } = connection
+  const { keys, ask, read, tell, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   async function find(id: string): Promise<Account | undefined> {
@@ -53,7 +54,8 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
       createScript,
       [keys.emails, keys.ids, keys.terms, ...accounts.map(({ id }) => keys.account(id))],
       accounts.flatMap((account) => [
-        ...[emailKey(account.email), account.id, accountText(account), termsOf(account).join('\n')],
+        ...[emailKey(account.email), account.id, account.createdAt, accountText(account)],
+        termsOf(account).join('\n'),
       ]),
       audit,
     )
@@ -125,8 +127,12 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
       return id === null ? confirmAbsence() : find(id)
     },
     listAccounts: async ({ after, limit }) => {
-      const start = after === undefined ? '-' : `(${after}`
-      const ids = await ask((client) => client.zrangebylex(keys.ids, start, '+', 'LIMIT', 0, limit))
+      // The cast is sound: the script answers no other.
+      const ids = (await read(
+        listScript,
+        [keys.ids],
+        [after?.id ?? '', after?.createdAt ?? 0, limit],
+      )) as string[]
       if (ids.length === 0) await confirmAbsence()
       const found = await Promise.all(ids.map(find))
       return found.filter((account) => account !== undefined)

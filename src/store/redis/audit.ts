@@ -1,4 +1,4 @@
-import { type LoggedAuditEntry, parseAuditEntry } from '../audit.ts'
+import { type LoggedAuditEntry, needlesOf, parseAuditEntry, passesFilter } from '../audit.ts'
 import type { PortalStore } from '../portal-store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -7,11 +7,17 @@ import { loadScript } from './scripts.ts'
 /** There is nothing before 0-0, which Redis does not take for the end of an interval. */
 const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 
+/** How many entries are looked at for one answer: some milliseconds, in which Redis serves nobody else. */
+const scannedMax = 1_000
+
+const findScript = loadScript('find-audit', { isChange: false })
 const appendScript = loadScript('append-audit', { isChange: true, isAudited: true })
 
 /** The audit log as a stream, in which nothing can be changed. */
-export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudit' | 'listAudit'> {
-  const { keys, ask, confirmAbsence } = connection
+export function openAudit(
+  connection: Connection,
+): Pick<PortalStore, 'appendAudit' | 'listAudit' | 'findAudit'> {
+  const { keys, ask, read, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   return {
@@ -25,6 +31,17 @@ export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudi
       const entries = await ask((client) => client.xrevrange(keys.audit, start, '-', 'COUNT', limit))
       if (entries.length === 0) await confirmAbsence()
       return entries.map(toEntry)
+    },
+    findAudit: async ({ filter, before, limit }) => {
+      if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }
+      const start = before === undefined ? '+' : `(${before}`
+      const { exact, lower } = needlesOf(filter)
+      const answer = await read(findScript, [keys.audit], [start, scannedMax, limit, exact, lower])
+      // The cast is sound: the script answers no other.
+      const [next, found] = answer as [string, [string, string[]][]]
+      if (next === '' && found.length === 0) await confirmAbsence()
+      const entries = found.map(toEntry).filter((entry) => passesFilter(entry, filter))
+      return { entries, before: next === '' ? undefined : next }
     },
   }
 }

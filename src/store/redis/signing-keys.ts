@@ -1,15 +1,25 @@
+import type { AuditEntry } from '../audit.ts'
 import type { Store } from '../store.ts'
+import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { parseSigningKey, signingKeyText } from './records.ts'
-import { loadScript } from './scripts.ts'
+import { loadScript, type Script } from './scripts.ts'
 
 type SigningKeyVerbs = Pick<Store, 'listSigningKeys' | 'addSigningKey' | 'retireSigningKey'>
 
-const addScript = loadScript('add-signing-key', { isChange: true })
-const retireScript = loadScript('retire-signing-key', { isChange: true })
+const addScript = loadScript('add-signing-key', { isChange: true, isAudited: true })
+const retireScript = loadScript('retire-signing-key', { isChange: true, isAudited: true })
 
 /** Signing keys as members of one hash. */
-export function openSigningKeys({ keys, ask, change, tell, confirmAbsence }: Connection): SigningKeyVerbs {
+export function openSigningKeys(connection: Connection): SigningKeyVerbs {
+  const { keys, ask, tell, confirmAbsence } = connection
+  const audited = createAudited(connection)
+
+  /** 0 = nothing has changed. */
+  async function change(script: Script, args: readonly string[], audit: AuditEntry | undefined) {
+    return Number(await audited(script, [keys.signingKeys], args, audit))
+  }
+
   return {
     listSigningKeys: async () => {
       const texts = await ask((client) => client.hvals(keys.signingKeys))
@@ -18,15 +28,15 @@ export function openSigningKeys({ keys, ask, change, tell, confirmAbsence }: Con
         .map(parseSigningKey)
         .toSorted((a, b) => a.createdAt - b.createdAt || a.kid.localeCompare(b.kid))
     },
-    addSigningKey: async (key, unless) => {
+    addSigningKey: async (key, unless, audit) => {
       const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '']
       await confirmAbsence()
-      const position = await change(addScript, [keys.signingKeys], args)
+      const position = await change(addScript, args, audit)
       tell({ kind: 'signing-keys' }, position)
       return position !== 0
     },
-    retireSigningKey: async (kid) => {
-      const position = await change(retireScript, [keys.signingKeys], [kid])
+    retireSigningKey: async (kid, audit) => {
+      const position = await change(retireScript, [kid], audit)
       if (position === 0) await confirmAbsence()
       tell({ kind: 'signing-keys' }, position)
       return position !== 0

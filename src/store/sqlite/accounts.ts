@@ -2,7 +2,14 @@ import type { SQLInputValue } from 'node:sqlite'
 import { withChanges } from '../account-changes.ts'
 import { emailKey } from '../email-key.ts'
 import { parsePortalAccess } from '../portal-access.ts'
-import type { Account, AccountChanges, AccountCreation, AccountUpdate, StoredKey } from '../store.ts'
+import type {
+  Account,
+  AccountChanges,
+  AccountCreation,
+  AccountsPage,
+  AccountUpdate,
+  StoredKey,
+} from '../store.ts'
 import type { Database } from './database.ts'
 import { openTerms } from './terms.ts'
 
@@ -34,7 +41,9 @@ export function openAccounts(database: Database) {
   )
   const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
   const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
-  const selectPage = prepare('SELECT * FROM accounts WHERE id > ? ORDER BY id LIMIT ?')
+  const selectPage = prepare(
+    'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
+  )
   const remove = prepare('DELETE FROM accounts WHERE id = ?')
   const update = prepare(
     `UPDATE accounts SET ${columns
@@ -104,7 +113,8 @@ export function openAccounts(database: Database) {
   return {
     find,
     findByEmail,
-    list: (after: string, limit: number) => selectPage.all(after, limit).map(toAccount),
+    list: ({ after, limit }: AccountsPage) =>
+      selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
     create,
     change,
     remove: removeOne,

@@ -1,11 +1,31 @@
-import { type AuditEntry, auditEntriesKept, type LoggedAuditEntry, parseAuditEntry } from '../audit.ts'
+import {
+  type AuditEntry,
+  type AuditFilter,
+  auditEntriesKept,
+  type LoggedAuditEntry,
+  needlesOf,
+  parseAuditEntry,
+  passesFilter,
+} from '../audit.ts'
+import type { FoundAudit } from '../portal-store.ts'
 import type { Database } from './database.ts'
+
+/** How many entries are looked at for one answer: some milliseconds, in which nothing else is done. */
+const scannedMax = 2_000
 
 /** The audit table: rows are added, and the oldest go. Every function is to be called within a read or a write. */
 export function openAudit({ prepare }: Database) {
   const insert = prepare('INSERT INTO audit (entry) VALUES (?)')
   const prune = prepare('DELETE FROM audit WHERE seq <= ?')
   const select = prepare('SELECT seq, entry FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?')
+  const selectMatching = prepare(
+    `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
+     AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
+  )
+  // One query a piece: for both at once SQLite would read the whole table.
+  const selectEnds = prepare(
+    'SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last',
+  )
 
   function append(entries: readonly AuditEntry[]): void {
     for (const entry of entries) {
@@ -15,12 +35,31 @@ export function openAudit({ prepare }: Database) {
   }
 
   function list(before: string | undefined, limit: number): readonly LoggedAuditEntry[] {
-    if (before !== undefined && !/^\d{1,15}$/.test(before)) return []
+    if (!isPosition(before)) return []
     const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before)
-    return select
-      .all(end, limit)
-      .map(({ seq, entry }) => ({ ...parseAuditEntry(String(entry)), position: String(seq) }))
+    return select.all(end, limit).map(toLogged)
   }
 
-  return { append, list }
+  function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
+    const { first, last } = selectEnds.get() ?? {}
+    if (!isPosition(before) || first === null) return { entries: [], before: undefined }
+    const end = Math.min(Number(before ?? Number.MAX_SAFE_INTEGER), Number(last) + 1)
+    const start = end - scannedMax
+    const { exact, lower } = needlesOf(filter)
+    const found = selectMatching.all(start, end, exact, exact, lower, lower, limit).map(toLogged)
+    const isFull = found.length === limit
+    const next = isFull ? found.at(-1)?.position : String(start)
+    const entries = found.filter((entry) => passesFilter(entry, filter))
+    return { entries, before: isFull || start > Number(first) ? next : undefined }
+  }
+
+  return { append, list, find }
+}
+
+function isPosition(before: string | undefined): boolean {
+  return before === undefined || /^\d{1,15}$/.test(before)
+}
+
+function toLogged({ seq, entry }: Readonly<Record<string, unknown>>): LoggedAuditEntry {
+  return { ...parseAuditEntry(String(entry)), position: String(seq) }
 }

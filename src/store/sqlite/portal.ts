@@ -84,5 +84,6 @@ export function openPortal(
 
     appendAudit: async (entry) => write(() => audit.append([entry])),
     listAudit: async ({ before, limit }) => read(() => audit.list(before, limit)),
+    findAudit: async ({ filter, before, limit }) => read(() => audit.find(filter, before, limit)),
   }
 }

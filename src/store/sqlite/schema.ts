@@ -100,6 +100,11 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(portalAndAudit)
     indexAll(database)
   },
+  (database) => {
+    // By the parts of their e-mails too.
+    indexAll(database)
+    database.exec('CREATE INDEX accounts_by_age ON accounts (created_at, id)')
+  },
 ]
 
 /** Accounts that were made before there was a search are found by it too. */

@@ -52,7 +52,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
       ),
     findAccount: async (id) => database.read(() => accounts.find(id)),
     findAccountByEmail: async (email) => database.read(() => accounts.findByEmail(email)),
-    listAccounts: async ({ after = '', limit }) => database.read(() => accounts.list(after, limit)),
+    listAccounts: async (page) => database.read(() => accounts.list(page)),
     searchAccounts: (page) =>
       search(
         {
@@ -103,8 +103,8 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ...openPortal(database, writer, { accounts, portalSessions, keyUses }),
 
     listSigningKeys: async () => database.read(() => signingKeys.list()),
-    addSigningKey: (key, unless) => change(() => signingKeys.add(key, unless), ofSigningKeys),
-    retireSigningKey: (kid) => change(() => signingKeys.remove(kid), ofSigningKeys),
+    addSigningKey: (key, unless, audit) => change(() => signingKeys.add(key, unless), ofSigningKeys, audit),
+    retireSigningKey: (kid, audit) => change(() => signingKeys.remove(kid), ofSigningKeys, audit),
 
     // One process counts for itself: there is no other.
     takeToken: async (subject, rate) => rates.take(subject, rate),

@@ -149,7 +149,9 @@ function visiting(t: Test, { browser, complaints, createAccount }: SharedPortal)
     context.on('console', (message) => {
       // A refused form is answered with an error status, which the console tells; that is no fault of the page.
       const isAnswer = message.text().startsWith('Failed to load resource')
-      if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+      // Advice on forms, such as one of a password that does not say whose it is.
+      const isAdvice = message.text().startsWith('[DOM]')
+      if ((message.type() === 'error' && !isAnswer) || isAdvice) complaints.push(message.text())
     })
     return { context, page: await context.newPage(), urls }
   }

@@ -99,7 +99,10 @@ export function accountCases(t: Test, newPlace: NewPlace): void {
     const listed = await store.listAccounts({ after: undefined, limit: 2_000 })
     t.strictSame(
       listed.map(({ id }) => id),
-      many.map(({ id }) => id).toSorted(),
+      many
+        .map(({ id }) => id)
+        .toSorted()
+        .reverse(),
     )
   })
 

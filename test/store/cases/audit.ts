@@ -1,9 +1,10 @@
 import type { Test } from 'tap'
 import type { AuditEntry } from '../../../src/store/audit.ts'
+import type { FoundAudit } from '../../../src/store/portal-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
-import { createAccount, newAccount, newKey, now, startSession } from '../samples.ts'
+import { createAccount, newAccount, newKey, newSigningKey, now, startSession } from '../samples.ts'
 
 async function actions(store: Store): Promise<readonly string[]> {
   return (await store.listAudit({ before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
@@ -33,6 +34,14 @@ function everyAct(
     () => store.useEmailLink(id, { digest: link.digest, now }, entry('email-verified')),
     () => store.endPortalSessions(id, entry('portal-sessions-ended')),
     () => store.deleteAccount(id, entry('account-deleted')),
+  ]
+}
+
+function everyKeyAct(store: Store) {
+  const entry = (action: AuditEntry['action']) => newAuditEntry({ action, at: Date.now() })
+  return [
+    () => store.addSigningKey(newSigningKey({ kid: 'added' }), 'signer', entry('signing-key-added')),
+    () => store.retireSigningKey('added', entry('signing-key-retired')),
   ]
 }
 
@@ -80,18 +89,73 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
+  runCase(t, newPlace, 'a filter finds all that passes and nothing else', async (t, _place, store) => {
+    const account = (id: string, email: string) =>
+      ({ kind: 'account', channel: 'portal', id, email, address: '192.0.2.7' }) as const
+    const signedIn = { action: 'signed-in', target: undefined } as const
+    const entries = [
+      newAuditEntry({ ...signedIn, at: 1, actor: account('Ab1', 'Ada@example.com') }),
+      newAuditEntry({ ...signedIn, at: 2, actor: account('Cd2', 'jörg@example.com') }),
+      newAuditEntry({ ...signedIn, at: 3, actor: account('Cd2', 'JÖRG@example.com') }),
+      newAuditEntry({ at: 4, action: 'account-deleted', target: { id: 'Ab1', email: 'other@example.com' } }),
+      newAuditEntry({
+        at: 5,
+        action: 'key-revealed',
+        actor: { kind: 'operator', channel: 'cli', name: 'a"d\\m' },
+      }),
+      // What only stands somewhere in an entry is not who acted, nor what was done.
+      newAuditEntry({ at: 6, action: 'account-updated', details: { email: 'ada@example.com' } }),
+      newAuditEntry({ at: 7, action: 'account-updated', details: { x: '"action":"signed-in"' } }),
+    ]
+    for (const entry of entries) await store.appendAudit(entry)
+    const find = async (action: AuditEntry['action'] | undefined, who: string | undefined) => {
+      const found = await store.findAudit({ filter: { action, who }, before: undefined, limit: 10 })
+      t.equal(found.before, undefined)
+      return found.entries.map(({ at }) => at)
+    }
+    t.strictSame(await find(undefined, undefined), [7, 6, 5, 4, 3, 2, 1])
+    t.strictSame(await find('signed-in', undefined), [3, 2, 1])
+    t.strictSame(await find(undefined, 'aDA@example.com'), [1])
+    t.strictSame(await find(undefined, 'ab1'), [4, 1])
+    t.strictSame(await find('account-deleted', 'Ab1'), [4])
+    t.strictSame(await find(undefined, 'Jörg@example.com'), [3, 2])
+    t.strictSame(await find(undefined, 'A"D\\m'), [5])
+    t.strictSame(await find(undefined, 'da@example.com'), [])
+    t.strictSame(await find('setup-link-created', undefined), [])
+  })
+
+  runCase(t, newPlace, 'what a filter finds is read page after page', async (t, _place, store) => {
+    for (let at = 0; at < 20; at++) {
+      await store.appendAudit(newAuditEntry({ at, action: at % 3 === 0 ? 'signed-in' : 'signed-out' }))
+    }
+    const filter = { action: 'signed-in', who: undefined } as const
+    const seen: number[] = []
+    let before: string | undefined
+    do {
+      const page: FoundAudit = await store.findAudit({ filter, before, limit: 3 })
+      t.ok(page.entries.length <= 3)
+      seen.push(...page.entries.map(({ at }) => at))
+      before = page.before
+    } while (before !== undefined)
+    t.strictSame(seen, [18, 15, 12, 9, 6, 3, 0])
+    for (const wrong of ['', 'x', '-', '0', '0-0', '(1', '1e9', '9'.repeat(40)]) {
+      const none = { entries: [], before: undefined }
+      t.strictSame(await store.findAudit({ filter, before: wrong, limit: 3 }), none, wrong)
+    }
+  })
+
   runCase(t, newPlace, 'each act is written with its entry', async (t, _place, store) => {
     const account = newAccount()
     await store.createAccounts([account], [newAuditEntry({ action: 'account-created' })])
     const session = await startSession(store, account)
     const expected: string[] = ['account-created']
-    for (const act of everyAct(store, account, session.id)) {
+    for (const act of [...everyAct(store, account, session.id), ...everyKeyAct(store)]) {
       await act()
       const all = await actions(store)
       t.equal(all.length, expected.length + 1)
       expected.push(all.at(-1) ?? '')
     }
-    t.equal(new Set(expected).size, 14)
+    t.equal(new Set(expected).size, 16)
     t.strictSame(await actions(store), expected)
   })
 
@@ -99,7 +163,9 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     const account = newAccount()
     await store.createAccounts([account])
     await store.createAccounts([newAccount({ email: account.email })], [newAuditEntry()])
-    for (const act of everyAct(store, { id: 'nobody', revision: 1 }, 'none')) await act()
+    await store.addSigningKey(newSigningKey())
+    const nobody = { id: 'nobody', revision: 1 }
+    for (const act of [...everyAct(store, nobody, 'none'), ...everyKeyAct(store)]) await act()
     const taken = await createAccount(store)
     await store.updateAccount(account.id, { email: taken.email }, newAuditEntry())
     const proof = { kind: 'password', password: 'not it' } as const

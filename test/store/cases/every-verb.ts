@@ -11,7 +11,7 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   createAccounts: (store) => store.createAccounts([newAccount()]),
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
-  listAccounts: (store) => store.listAccounts({ after: undefined, limit: 1 }),
+  listAccounts: (store) => store.listAccounts({ after: { id: 'a', createdAt: now }, limit: 1 }),
   searchAccounts: (store) => store.searchAccounts({ words: ['a'], after: undefined, limit: 1 }),
   updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
   deleteAccount: (store) => store.deleteAccount('a'),
@@ -38,6 +38,8 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
     store.noteKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
   findKeyUses: (store) => store.findKeyUses('a'),
   appendAudit: (store) => store.appendAudit(newAuditEntry()),
+  findAudit: (store) =>
+    store.findAudit({ filter: { action: undefined, who: 'a' }, before: undefined, limit: 1 }),
   listAudit: (store) => store.listAudit({ before: undefined, limit: 1 }),
   listSigningKeys: (store) => store.listSigningKeys(),
   addSigningKey: (store) => store.addSigningKey(newSigningKey()),

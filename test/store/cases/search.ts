@@ -27,8 +27,34 @@ export function searchCases(t: Test, newPlace: NewPlace): void {
     t.strictSame(await found(store, ' LOVE '), ['Ada@Example.com'])
     t.strictSame(await found(store, 'KA\u0308T'), ['k@example.com'])
     t.strictSame(await found(store, 'bob@example.com'), ['bob@example.com'])
-    t.strictSame(await found(store, 'example'), [])
+    t.strictSame(await found(store, 'xample'), [])
     t.strictSame(await found(store, 'adb'), [])
+  })
+
+  runCase(t, newPlace, 'so do the parts of an e-mail, and its domain', async (t, _place, store) => {
+    await createAccount(store, { email: 'ada.lovelace+api@Example.com', firstName: '', lastName: '' })
+    await createAccount(store, { email: 'ada_b-y@mail.test', firstName: 'Byron', lastName: 'Example' })
+    for (const query of [
+      'lovel',
+      'API',
+      'example.com',
+      'example.c',
+      'ada.love',
+      'love exam',
+      'ada example.com',
+    ]) {
+      t.strictSame(await found(store, query), ['ada.lovelace+api@Example.com'], query)
+    }
+    t.strictSame(await found(store, 'mail.test'), ['ada_b-y@mail.test'])
+    t.strictSame((await found(store, 'example')).length, 2)
+    t.strictSame((await found(store, 'ada', 1)).length, 2, 'each once')
+    for (const query of ['com', 'y', 'race', 'lovelace+', '@mail']) {
+      t.strictSame(await found(store, query), [], query)
+    }
+    const { id } = (await store.findAccountByEmail('ada_b-y@mail.test')) ?? { id: '' }
+    await store.updateAccount(id, { email: 'ada@other.test' })
+    t.strictSame(await found(store, 'mail.test'), [])
+    t.strictSame(await found(store, 'other'), ['ada@other.test'])
   })
 
   runCase(t, newPlace, 'of several words each must be found', async (t, _place, store) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { OperatorError } from '../../../src/errors.ts'
@@ -6,7 +7,7 @@ import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
 import { createAccount } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
 import { openAt, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
-import { commandsAlways, credentials, password, userArgs } from './user.ts'
+import { commandsAlways, commandsSometimes, credentials, password, userArgs } from './user.ts'
 
 // The whole suite: a busy machine takes its time.
 t.setTimeout(120_000)
@@ -35,6 +36,15 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
     t.match(refusal, { name: 'OperatorError', message: /NOPERM/ }, 'the operator is told why')
     await assertUnavailable(t, elsewhere)
   })
+})
+
+t.test('the rights that operators are told of are these', async (t) => {
+  const text = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+  const [, told = ''] = /^(~gh:\* [^`]*)```/m.exec(text) ?? []
+  const [, sometimes = ''] = /and `\+select` for([^.]*)\./.exec(text) ?? []
+  const rights = (part: string) => [...part.matchAll(/\+([a-z|]+)/g)].map(([, name]) => name ?? '').toSorted()
+  t.strictSame(rights(told), [...commandsAlways].toSorted())
+  t.strictSame(rights(`+select ${sometimes}`), [...commandsSometimes].toSorted())
 })
 
 t.test('a server with a password takes the right one only', async (t) => {

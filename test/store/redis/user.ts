@@ -10,12 +10,19 @@ const commands = [
   ...['evalsha', 'eval', 'time'],
   ...['get', 'set', 'del', 'incr', 'exists', 'pexpire', 'pexpireat'],
   ...['hget', 'hset', 'hsetnx', 'hdel', 'hexists', 'hkeys', 'hmget', 'hgetall', 'hvals'],
-  ...['zadd', 'zrem', 'zcard', 'zrange', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
+  ...['zadd', 'zrem', 'zcard', 'zrange', 'zrevrank', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
   ...['xadd', 'xrange', 'xrevrange', 'publish', 'subscribe'],
 ]
 
 /** What only some need: a database in the URL, `store.redis.replicas`, a Cluster. */
-const sometimes = ['select', 'wait', 'cluster|slots', 'cluster|info', 'readonly', 'asking']
+export const commandsSometimes: readonly string[] = [
+  'select',
+  'wait',
+  'cluster|slots',
+  'cluster|info',
+  'readonly',
+  'asking',
+]
 
 export const commandsAlways: readonly string[] = commands
 
@@ -24,7 +31,7 @@ export const password = 'a p@ss:word/with?everything#'
 /** Arguments of a server that knows this user. */
 export const userArgs = [
   ...['--user', 'gatehouse', 'on', `>${password}`, ...keysAndChannels, '-@all'],
-  ...[...commands, ...sometimes].map((command) => `+${command}`),
+  ...[...commands, ...commandsSometimes].map((command) => `+${command}`),
 ]
 
 export const credentials = { username: 'gatehouse', password }

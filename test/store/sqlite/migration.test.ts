@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { migrations } from '../../../src/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { createAccount } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
 t.test('a database of the first version goes on, with its accounts and sessions', async (t) => {
@@ -32,6 +33,31 @@ t.test('a database of the first version goes on, with its accounts and sessions'
   t.strictSame(await store.listAudit({ before: undefined, limit: 1 }), [])
   t.equal(await store.setSetupLink('a', { digest: 'd', expiresAt: 9 }), true)
   await (await open()).close()
+})
+
+t.test('accounts of before are found by the parts of their e-mails too', async (t) => {
+  const { path, open } = await newSqlitePlace(t)
+  const before = await open()
+  const { id } = await createAccount(before, {
+    email: 'ada.lovelace@example.com',
+    firstName: '',
+    lastName: '',
+  })
+  await before.close()
+  const old = new DatabaseSync(path)
+  old.exec(
+    `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; PRAGMA user_version = 2`,
+  )
+  old.close()
+  const store = await open()
+  for (const word of ['lovelace', 'example.com', 'ada']) {
+    const found = await store.searchAccounts({ words: [word], after: undefined, limit: 2 })
+    t.strictSame(
+      found.accounts.map((account) => account.id),
+      [id],
+      word,
+    )
+  }
 })
 
 t.test('a database of a later version is left alone', async (t) => {
