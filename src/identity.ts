@@ -150,7 +150,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   return {
     schemes: {
       secretKey: createSecretKeyScheme(directory, clock),
-      bearer: createBearerScheme(accessTokens, directory),
+      bearer: createBearerScheme(accessTokens, directory, clock),
     },
     sessions: createSessions({
       store,

@@ -1,6 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import type { AccessTokenClaims, AccessTokens } from '../tokens/access-token.ts'
 import type { Directory, KnownAccount, KnownSession } from './principal.ts'
+import { createRecentDecisions } from './recent-decisions.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
@@ -16,8 +17,13 @@ type Known<Value> = Value | undefined | 'out-of-reach'
  * `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. It is
  * refused only by what is true now: another instance may have issued it since what was kept was looked at.
  */
-export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
+export function createBearerScheme(
+  accessTokens: AccessTokens,
+  directory: Directory,
+  clock: () => number,
+): Scheme {
   const { confirm } = directory
+  const recent = createRecentDecisions(directory, clock)
 
   function judgeNow(claims: AccessTokenClaims): Judgement | Promise<Judgement> {
     const account = lookUp(directory.account, claims.accountId)
@@ -26,6 +32,13 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
       return judge(claims, directory, account, session)
     }
     return Promise.all([account, session]).then((found) => judge(claims, directory, ...found))
+  }
+
+  function authenticateClaims(claims: AccessTokenClaims): Authentication | Promise<Authentication> {
+    const judgement = judgeNow(claims)
+    if (judgement instanceof Promise) return judgement.then((settled) => decide(claims, settled))
+    if (judgement !== 'mismatch' && judgement.kind === 'authenticated') recent.keep(claims, judgement)
+    return decide(claims, judgement)
   }
 
   function decide(claims: AccessTokenClaims, judgement: Judgement): Authentication | Promise<Authentication> {
@@ -62,11 +75,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
         const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
         return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
       }
-      const { claims } = verdict
-      const judgement = judgeNow(claims)
-      return judgement instanceof Promise
-        ? judgement.then((settled) => decide(claims, settled))
-        : decide(claims, judgement)
+      return recent.find(verdict.claims) ?? authenticateClaims(verdict.claims)
     },
     confirm,
   }

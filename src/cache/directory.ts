@@ -63,6 +63,8 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     report: () => {},
   })
 
+  let changes = 0
+
   async function loadAccount(id: string): Promise<KnownAccount | undefined> {
     const account = toKnownAccount(await store.findAccount(id))
     const former = formerAccounts.get(id)
@@ -73,6 +75,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   }
 
   function apply({ change, at }: LoggedChange): void {
+    changes++
     switch (change.kind) {
       case 'account': {
         recent.note(change.accountId, at)
@@ -92,6 +95,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   }
 
   function clear(): void {
+    changes++
     accounts.clear()
     sessions.clear()
     // A log that began anew may have lost a reset: what was wrong by it is right again.
@@ -118,6 +122,8 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     isUnchangedSince,
     isKnownAfter,
     confirm: options.confirm,
+    version: () => (contact.isUp ? changes : undefined),
+    countHit: () => options.report('hit'),
     spentKeys,
     apply,
     clear,

@@ -53,6 +53,7 @@ export function openCallers(config: Config, clock: () => number): Callers {
   const bearer = createBearerScheme(
     createAccessTokens({ keyring, verified, ...config.tokens, clock }),
     directory,
+    clock,
   )
 
   return {

@@ -55,9 +55,16 @@ function createFieldWriter(
   }
 }
 
-const visibleAscii = /^[!-~]*$/
-
 /** The value itself where it is visible ASCII, else percent-encoded as UTF-8 (RFC 3986 2.1). */
 export function headerValue(value: string): string {
-  return visibleAscii.test(value) ? value : encodeURIComponent(value.toWellFormed())
+  return isVisibleAscii(value) ? value : encodeURIComponent(value.toWellFormed())
+}
+
+/** One by one: for texts as short as these a pattern costs more. */
+function isVisibleAscii(value: string): boolean {
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if (code < 0x21 || code > 0x7e) return false
+  }
+  return true
 }

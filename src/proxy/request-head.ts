@@ -47,12 +47,12 @@ export function createRequestWriter({
 }: RequestHeadOptions): RequestWriter {
   function writeHead(input: RequestHeadInput): string {
     const { rawHeaders, route, connectionNames, principal, body, isUpgrade, client, requestId } = input
-    const passes = passesOf(input)
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
       const rule = rules.ruleOf(name)
-      if (!passes[rule] || (connectionNames !== undefined && isNominated(connectionNames, name))) continue
+      if (!passes(rule, input) || (connectionNames !== undefined && isNominated(connectionNames, name)))
+        continue
       const value = rawHeaders[index + 1] ?? ''
       lines +=
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
@@ -77,16 +77,23 @@ export function createRequestWriter({
   return { writeHead, writeTrailers }
 }
 
-/** Which of the rules let a header of this request pass. */
-function passesOf({ route, client, principal }: RequestHeadInput): Readonly<Record<HeaderRule, boolean>> {
-  return {
-    pass: true,
-    drop: false,
-    'secret-key': route.forwardsCredentials,
-    // Where nobody was authenticated, Authorization is between the client and the upstream.
-    authorization: route.forwardsCredentials || principal === undefined,
-    cookie: true,
-    'proxy-word': client.isTrusted,
+/** Whether a header of this request that a rule is about is forwarded. */
+function passes(rule: HeaderRule, { route, client, principal }: RequestHeadInput): boolean {
+  switch (rule) {
+    case 'pass':
+    case 'cookie':
+      return true
+    case 'drop':
+      return false
+    case 'secret-key':
+      return route.forwardsCredentials
+    case 'authorization':
+      // Where nobody was authenticated, it is between the client and the upstream.
+      return route.forwardsCredentials || principal === undefined
+    case 'proxy-word':
+      return client.isTrusted
+    default:
+      return rule satisfies never
   }
 }
 

@@ -65,7 +65,7 @@ export async function openBench(t: Test) {
   contact.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
-    bearer: createBearerScheme(accessTokens, directory),
+    bearer: createBearerScheme(accessTokens, directory, clock),
   }
   const by = { kind: 'system', channel: 'system' } as const
   const accountsOn = (on: Store) =>
