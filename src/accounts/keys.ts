@@ -44,7 +44,12 @@ export function createKey(kind: KeyKind, accountId: string): string {
 /** A key's account and digest; undefined where it is none, of the other kind, or its checksum is wrong. */
 export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
   if (text.length !== keyLength || !text.startsWith(prefixes[kind]) || !isWellFormed(text)) return undefined
-  return { accountId: text.slice(handleStart, handleEnd), digest: digestBytes(text) }
+  return { accountId: accountIdOf(text), digest: digestBytes(text) }
+}
+
+/** Where a text is a key, whose. */
+export function accountIdOf(text: string): string {
+  return text.slice(handleStart, handleEnd)
 }
 
 /** What is stored of a key. */

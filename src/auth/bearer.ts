@@ -72,7 +72,10 @@ export function createBearerScheme(
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'invalid') {
         // One that has expired is of a key that is known.
-        const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
+        const mayBeRight =
+          verdict.code === 'token-invalid' &&
+          verdict.isFinal === undefined &&
+          accessTokens.isOfNewKey(credential)
         return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
       }
       return recent.find(verdict.claims) ?? authenticateClaims(verdict.claims)

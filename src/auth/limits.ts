@@ -34,7 +34,7 @@ export function countFailure(
   rate: Rate,
   { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
 ): void | Promise<void> {
-  const subject = `failure ip ${addressSubject(address)}`
+  const subject = failureSubject(address)
   const here = limiter.takeHere(subject, rate)
   if (!here.isAllowed) throw tooManyFailures(rate, here)
   if (isMalformed && !limiter.takeInInstance) return
@@ -49,6 +49,19 @@ async function countElsewhere(
   const known = (await limiter.takeInInstance?.(subject, rate).catch(() => here)) ?? here
   const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
   if (!taken.isAllowed) throw tooManyFailures(rate, taken)
+}
+
+const rememberedMax = 1_000
+const remembered = new Map<string, string>()
+
+/** Who sends one wrong credential sends more: its text is made once. */
+function failureSubject(address: string): string {
+  const known = remembered.get(address)
+  if (known !== undefined) return known
+  const subject = `failure ip ${addressSubject(address)}`
+  if (remembered.size >= rememberedMax) remembered.clear()
+  remembered.set(address, subject)
+  return subject
 }
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {

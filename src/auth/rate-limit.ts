@@ -31,6 +31,8 @@ const beatMs = 5_000
  */
 export function openLimiter({ store, contact, clock, counts }: LimiterOptions): Limiter {
   const local = createLocalRates(clock)
+  // Of its own: what is counted here is not to take from the share of an outage.
+  const here = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
 
@@ -56,12 +58,9 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
   timer.unref()
   setImmediate(beat)
 
-  // A subject of its own: it is not to take from the share of an outage.
-  const takeHere = (subject: string, rate: Rate) => local.take(`here ${subject}`, rate)
-
   const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
 
-  return { take, takeHere, takeInInstance, close: () => clearInterval(timer) }
+  return { take, takeHere: here.take, takeInInstance, close: () => clearInterval(timer) }
 }
 
 /** How a client address is counted: one of IPv6 by its first 64 bits, all of which one user usually has. */

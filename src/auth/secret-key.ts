@@ -1,6 +1,7 @@
 import { type ParsedKey, parseKey } from '../accounts/keys.ts'
 import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { Directory, KnownAccount } from './principal.ts'
+import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const invalid = rejected('secret-key-invalid')
@@ -13,6 +14,7 @@ const disabled = rejected('account-disabled')
  */
 export function createSecretKeyScheme(directory: Directory, clock: () => number): Scheme {
   const { confirm, spentKeys } = directory
+  const recent = createRecentKeys(directory)
 
   function judge({ digest }: ParsedKey, account: KnownAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
@@ -46,14 +48,23 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     return verdict
   }
 
+  function authenticateAnew(credential: string): Authentication | Promise<Authentication> {
+    const key = parseKey('secretKey', credential)
+    if (!key) return malformed
+    const account = directory.account(key.accountId)
+    if (account instanceof Promise) return account.then((found) => decide(key, found))
+    const decision = decide(key, account)
+    // In an overlap a key may be right only for a while.
+    const isLasting = account !== undefined && account.previousSecretKey === undefined
+    if (isLasting && !(decision instanceof Promise) && decision.kind === 'authenticated') {
+      recent.keep(credential, decision)
+    }
+    return decision
+  }
+
   return {
     name: 'secretKey',
-    authenticate: (credential) => {
-      const key = parseKey('secretKey', credential)
-      if (!key) return malformed
-      const account = directory.account(key.accountId)
-      return account instanceof Promise ? account.then((found) => decide(key, found)) : decide(key, account)
-    },
+    authenticate: (credential) => recent.find(credential) ?? authenticateAnew(credential),
     confirm,
   }
 }

@@ -16,7 +16,12 @@ export interface AccessTokenClaims {
 
 export type AccessTokenVerdict =
   | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
-  | { readonly kind: 'invalid'; readonly code: 'token-invalid' | 'token-expired' }
+  | {
+      readonly kind: 'invalid'
+      readonly code: 'token-invalid' | 'token-expired'
+      /** Set where only another set of keys could make it right: it need not be looked into any further. */
+      readonly isFinal?: true
+    }
 
 export interface AccessTokens {
   issue(subject: Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role'>): string
@@ -50,6 +55,7 @@ export interface AccessTokensOptions {
 
 const type = 'at+jwt'
 const invalid = { kind: 'invalid', code: 'token-invalid' } as const
+const invalidForGood = { kind: 'invalid', code: 'token-invalid', isFinal: true } as const
 const expired = { kind: 'invalid', code: 'token-expired' } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
@@ -76,7 +82,9 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verify(token: string): AccessTokenVerdict {
-    const claims = verified.get(token) ?? verifySignature(token)
+    const known = verified.get(token)
+    if (known === undefined && verified.isRefused(token)) return invalidForGood
+    const claims = known ?? verifySignature(token)
     if (claims === undefined) return invalid
     const now = clock()
     // At the very second of exp it is over (RFC 7519 4.1.4).
@@ -85,7 +93,6 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verifySignature(token: string): AccessTokenClaims | undefined {
-    if (verified.isRefused(token)) return undefined
     const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
     const key = kid === undefined ? undefined : keyring.find(kid)
     // Its key may come yet.

@@ -1,0 +1,54 @@
+import { accountIdOf, keyLength } from '../accounts/keys.ts'
+import { copyOf } from '../copy.ts'
+import type { Directory } from './principal.ts'
+import type { Authentication } from './scheme.ts'
+
+/** How long a key is remembered at most: secrets are in memory for no longer than they need to be. */
+const rememberedMs = 1_000
+/** Accounts remembered at once at most. */
+const accountsMax = 10_000
+
+interface Decision {
+  readonly key: string
+  readonly authentication: Authentication
+  /** What had happened to the directory by then. */
+  readonly version: number
+}
+
+/** Who was let in by a secret key a moment ago, and still is: keys that come often are digested once a second. */
+export interface RecentKeys {
+  /** undefined where it is to be decided. */
+  find(text: string): Authentication | undefined
+  /** @param authentication by what the directory says now, and not only for a time */
+  keep(text: string, authentication: Authentication): void
+}
+
+/** Any change of any account or session, and a loss of the store, ends all of them. */
+export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
+  const decisions = new Map<string, Decision>()
+
+  return {
+    find: (text) => {
+      if (text.length !== keyLength) return undefined
+      const decision = decisions.get(accountIdOf(text))
+      if (!decision || decision.version !== directory.version() || !isSame(decision.key, text))
+        return undefined
+      directory.countHit()
+      return decision.authentication
+    },
+    keep: (text, authentication) => {
+      const version = directory.version()
+      if (version === undefined || decisions.size >= accountsMax) return
+      if (decisions.size === 0) setTimeout(() => decisions.clear(), rememberedMs).unref()
+      decisions.set(copyOf(accountIdOf(text)), { key: copyOf(text), authentication, version })
+    },
+  }
+}
+
+/** Of two texts of one length, in the time that it takes whatever they are. */
+function isSame(one: string, other: string): boolean {
+  let difference = 0
+  for (let index = 0; index < keyLength; index++)
+    difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
+  return difference === 0
+}
