@@ -65,9 +65,11 @@ async function loop(
   if (!state.isOver) throw new Error('a connection was closed under load')
 }
 
-/** The next refresh, from the answer to the last: tokens are of one length. */
+/** The next refresh, from the answer to the last: a token grows with the number of its rotations. */
 function withToken(request: string, answer: string): string {
   // The cast is sound: every answer of this endpoint with status 200 has it.
   const { refreshToken } = JSON.parse(answer) as { readonly refreshToken: string }
-  return request.slice(0, request.indexOf('\r\n\r\n') + 4) + JSON.stringify({ token: refreshToken })
+  const body = JSON.stringify({ token: refreshToken })
+  const head = request.slice(0, request.indexOf('\r\n\r\n') + 4)
+  return head.replace(/(?<=\r\nContent-Length: )\d+/, String(body.length)) + body
 }

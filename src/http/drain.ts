@@ -24,7 +24,7 @@ export function createDrain({ server, connections, active, startDrain }: Gateway
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
     await withTimeout(closed, timeoutMs)
-    const left = [...active.values()]
+    const left = active()
     for (const arrival of left) {
       arrival.connection.takeBack()
       answerProblem(arrival, new GatehouseError('shutting-down'))
