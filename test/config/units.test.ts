@@ -61,5 +61,5 @@ t.test('what only looks like a size is none', async (t) => {
 t.test('a long row of digits costs no time', async (t) => {
   const start = performance.now()
   t.equal(parseDurationMs('1'.repeat(1_000_000)), undefined)
-  t.ok(performance.now() - start < 100)
+  t.ok(performance.now() - start < 2_000)
 })

@@ -83,7 +83,7 @@ t.test('reloads that are asked for at once are done one after another', async (t
 })
 
 t.test('a reload is asked for with POST, whatever its body, and not during a shutdown', async (t) => {
-  const gateway = await startGateway(t, { config: { shutdown: { delay: '1s', drain: '50ms' } } })
+  const gateway = await startGateway(t, { config: { shutdown: { delay: '3s', drain: '50ms' } } })
   const wrong = await ask(t, gateway.opsUrl, 'GET /reload')
   t.match(wrong, { status: 405, headers: { allow: 'POST' } })
   const headers = ['Content-Type: application/json']

@@ -5,6 +5,7 @@ import { startGateway, type TestGatewayOptions } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { certificateFiles, connectTls } from './support/tls.ts'
+import { untilClosed } from './support/until-closed.ts'
 import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
 
 const names = 'DNS:localhost,IP:127.0.0.1'
@@ -92,7 +93,7 @@ t.test('a shutdown gives idle connections their next answer', async (t) => {
   const client = await connectTls(t, gateway.url, { ca: certificate.cert })
   t.equal((await client.send(head('/public')).response()).status, 200)
   const down = gateway.shutDown()
-  await new Promise((resolve) => setImmediate(resolve))
+  await untilClosed(t, gateway.url)
   const last = await client.send(head('/public')).response()
   t.match(last, { status: 200, headers: { connection: 'close' } })
   await client.ended()

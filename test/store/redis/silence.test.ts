@@ -14,7 +14,7 @@ t.test('a connection that has fallen silent is given up for a new one', async (t
   const cutAt = performance.now()
   const refusal = await store.findAccount(account.id).catch((error: unknown) => error)
   t.match(refusal, { code: 'store-unavailable' })
-  t.ok(performance.now() - cutAt < 500, 'who asks does not wait for it')
+  t.ok(performance.now() - cutAt < 1_000, 'who asks does not wait for it')
   const found = await until('it answers again', () => store.findAccount(account.id).catch(() => undefined))
   t.strictSame(plain(found), plain(account))
   t.ok(performance.now() - cutAt < 2_500, `after ${(performance.now() - cutAt).toFixed(0)} ms`)
