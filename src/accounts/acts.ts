@@ -1,12 +1,11 @@
 import type { Actor } from '../store/audit.ts'
-import type { Rate, Store, Taken } from '../store/store.ts'
 import { type AccountKeys, createAccountKeys } from './account-keys.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { entriesBy } from './entries.ts'
-import { createProfile, type Profile, type SendMail } from './profile.ts'
+import { createProfile, type Profile, type ProfileOptions } from './profile.ts'
 import type { Sealer } from './sealing.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
@@ -28,18 +27,10 @@ export interface Acts {
 
 export type ActsOf = (by: Actor) => Acts
 
-export interface ActsOptions {
-  readonly store: Store
+export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'> {
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
-  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
-  readonly portalUrl: string
-  /** undefined = no mail can be sent. */
-  readonly sendMail: SendMail | undefined
-  readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
 }
 
 /** Cheap: to be made for each request. */

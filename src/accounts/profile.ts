@@ -49,6 +49,7 @@ export interface ProfileOptions {
   /** undefined = none can be sent. */
   readonly sendMail: SendMail | undefined
   readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
+  /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 

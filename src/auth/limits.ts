@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors.ts'
+import { remembered } from '../remembered.ts'
 import type { RateLimit } from '../routes/route.ts'
 import type { Rate, Taken } from '../store/store.ts'
 import type { Principal } from './principal.ts'
@@ -52,17 +53,9 @@ async function countElsewhere(
 }
 
 const rememberedMax = 1_000
-const remembered = new Map<string, string>()
 
 /** Who sends one wrong credential sends more: its text is made once. */
-function failureSubject(address: string): string {
-  const known = remembered.get(address)
-  if (known !== undefined) return known
-  const subject = `failure ip ${addressSubject(address)}`
-  if (remembered.size >= rememberedMax) remembered.clear()
-  remembered.set(address, subject)
-  return subject
-}
+const failureSubject = remembered(rememberedMax, (address) => `failure ip ${addressSubject(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })

@@ -8,6 +8,7 @@ import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
 import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
+import { countLimited } from './refuse.ts'
 import { visitorOf } from './visitor.ts'
 
 export const accountPaths = {
@@ -88,8 +89,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
       try {
         await countFailure(limiter, failures, { address, isMalformed: false })
       } catch (tooMany) {
-        metrics.rateLimited.inc({ route: '_gateway' })
-        throw tooMany
+        countLimited(metrics, '_gateway', tooMany)
       }
     }
     throw error

@@ -11,7 +11,7 @@ import type { Route, SchemeName } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
-import { createRefuse } from './refuse.ts'
+import { countLimited, createRefuse } from './refuse.ts'
 import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
@@ -75,10 +75,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     const caller = { principal: outcome.principal, address: client.address }
     return assertWithinRate(limiter, route.name, route.rateLimit, caller).then(
       () => route,
-      (error: unknown) => {
-        metrics.rateLimited.inc({ route: route.name })
-        throw error
-      },
+      (error: unknown) => countLimited(metrics, route.name, error),
     )
   }
 

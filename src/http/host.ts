@@ -1,19 +1,14 @@
 import { copyOf } from '../copy.ts'
+import { remembered } from '../remembered.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or address, and perhaps a port.
 const hostPattern =
   /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
 
 const rememberedMax = 256
-const remembered = new Map<string, string>()
 
 /** The name in a Host header, in lower case and without the port; undefined where it is malformed. */
-export function parseHost(host: string): string | undefined {
-  const known = remembered.get(host)
-  if (known !== undefined) return known
+export const parseHost = remembered(rememberedMax, (host) => {
   const name = hostPattern.exec(host)?.[1]?.toLowerCase()
-  if (name === undefined) return undefined
-  if (remembered.size >= rememberedMax) remembered.clear()
-  remembered.set(copyOf(host), copyOf(name))
-  return name
-}
+  return name === undefined ? undefined : copyOf(name)
+})

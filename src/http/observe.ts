@@ -1,8 +1,8 @@
-import { METHODS } from 'node:http'
 import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Arrival, unmatched } from './arrival.ts'
+import { knownMethods } from './known-methods.ts'
 import type { Refusal } from './unreadable.ts'
 
 export interface Observer {
@@ -131,8 +131,6 @@ function remember<Value>(ask: (name: string) => Value): (name: string) => Value 
     return asked
   }
 }
-
-const knownMethods: ReadonlySet<string> = new Set(METHODS)
 
 /** Clients may make up methods, but no label values. */
 function methodLabel(method: string): string {

@@ -1,9 +1,8 @@
-import { METHODS } from 'node:http'
 import type { Exporter } from '../tracing/exporter.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Arrival } from './arrival.ts'
+import { knownMethods } from './known-methods.ts'
 
-const knownMethods: ReadonlySet<string> = new Set(METHODS)
 /** How OpenTelemetry calls a method that it does not know. */
 const otherMethod = '_OTHER'
 

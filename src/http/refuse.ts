@@ -23,31 +23,27 @@ export type Refuse = (refusal: Refusal, arrival: Arrival) => never | Promise<nev
 const failureCodes = new Set<Code>(['secret-key-invalid'])
 
 export function createRefuse({ limiter, failures, metrics }: RefuseOptions): Refuse {
-  function count({ isMalformed }: Refusal, { client }: Arrival): void | Promise<void> {
-    return countFailure(limiter, failures, { address: client.address, isMalformed })
-  }
-
-  function countTooMany(route: string, error: unknown): never {
-    metrics.rateLimited.inc({ route })
-    throw error
-  }
-
-  return (refusal, arrival) => {
-    const { code } = refusal
+  return ({ code, isMalformed }, arrival) => {
     const { route } = arrival.outcome
     if (!failureCodes.has(code)) throw refusalOf(code)
     let counted: void | Promise<void>
     try {
-      counted = count(refusal, arrival)
+      counted = countFailure(limiter, failures, { address: arrival.client.address, isMalformed })
     } catch (error) {
-      countTooMany(route, error)
+      countLimited(metrics, route, error)
     }
     if (!counted) throw refusalOf(code)
     return counted.then(
       () => {
         throw refusalOf(code)
       },
-      (error: unknown) => countTooMany(route, error),
+      (error: unknown) => countLimited(metrics, route, error),
     )
   }
+}
+
+/** Counts one who is refused for their rate. @throws the error they are refused with */
+export function countLimited({ rateLimited }: Metrics, route: string, error: unknown): never {
+  rateLimited.inc({ route })
+  throw error
 }

@@ -93,6 +93,16 @@ with urlopen(request) as response:
   }
 }
 
+/** How each program of Go ends. */
+const goSend = `	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	fmt.Println(response.Status, string(body))
+}`
+
 function go({ baseUrl, path }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
@@ -109,14 +119,7 @@ import (
 func main() {
 	request, _ := http.NewRequest("GET", ${url}, nil)
 	request.Header.Set("SecretKey", os.Getenv("GATEHOUSE_SECRET_KEY"))
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		panic(err)
-	}
-	defer response.Body.Close()
-	body, _ := io.ReadAll(response.Body)
-	fmt.Println(response.Status, string(body))
-}`,
+${goSend}`,
     withToken: `package main
 
 import (
@@ -145,14 +148,7 @@ func main() {
 
 	request, _ := http.NewRequest("GET", ${url}, nil)
 	request.Header.Set("Authorization", "Bearer "+issued.JwtToken)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		panic(err)
-	}
-	defer response.Body.Close()
-	body, _ := io.ReadAll(response.Body)
-	fmt.Println(response.Status, string(body))
-}`,
+${goSend}`,
   }
 }
 

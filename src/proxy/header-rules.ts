@@ -1,4 +1,4 @@
-import { copyOf } from '../copy.ts'
+import { remembered } from '../remembered.ts'
 
 /** What becomes of a request header, whoever sent it. */
 export type HeaderRule =
@@ -52,7 +52,6 @@ const rememberedMax = 2_048
  */
 export function createHeaderRules(configured: readonly string[]): HeaderRules {
   const identity = new Set([...identityNames, ...configured].map(lettersAndDigits))
-  const remembered = new Map<string, HeaderRule>()
 
   function workOut(name: string): HeaderRule {
     const lower = name.toLowerCase()
@@ -64,17 +63,7 @@ export function createHeaderRules(configured: readonly string[]): HeaderRules {
     return plain.startsWith('xforwarded') || proxyWords.has(plain) ? 'proxy-word' : 'pass'
   }
 
-  return {
-    ruleOf: (name) => {
-      const known = remembered.get(name)
-      if (known !== undefined) return known
-      // Made-up names must not fill the memory; the usual ones are back after a few requests.
-      if (remembered.size >= rememberedMax) remembered.clear()
-      const rule = workOut(name)
-      remembered.set(copyOf(name), rule)
-      return rule
-    },
-  }
+  return { ruleOf: remembered(rememberedMax, workOut) }
 }
 
 function lettersAndDigits(name: string): string {

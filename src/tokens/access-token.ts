@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createJwtSigner, createJwtVerifier } from './jwt.ts'
+import { createJwtSigner, createJwtVerifier, perKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
@@ -60,9 +60,8 @@ const expired = { kind: 'invalid', code: 'token-expired' } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
-  // By key, not by ID: a key that is replaced under its ID gets tools of its own.
-  const signers = new WeakMap<SigningKey, ReturnType<typeof createKeySigner>>()
-  const verifiers = new WeakMap<SigningKey, ReturnType<typeof createJwtVerifier>>()
+  const signerOf = perKey((key) => createJwtSigner(key, type))
+  const verifierOf = perKey(createJwtVerifier)
 
   function issue({ accountId, sessionId, role }: Parameters<AccessTokens['issue']>[0]): string {
     const key = keyring.signer(clock())
@@ -78,7 +77,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       exp,
       jti: randomUUID(),
     }
-    return remember(signers, key, createKeySigner)(claims)
+    return signerOf(key)(claims)
   }
 
   function verify(token: string): AccessTokenVerdict {
@@ -104,7 +103,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function claimsOf(token: string, key: SigningKey): AccessTokenClaims | undefined {
-    const payload = decode(remember(verifiers, key, createJwtVerifier), token)
+    const payload = decode(verifierOf(key), token)
     return parseClaims(payload, { issuer, audience })
   }
 
@@ -116,10 +115,6 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
-}
-
-function createKeySigner(key: SigningKey) {
-  return createJwtSigner(key, type)
 }
 
 /** Any throw of the verifier is a token that is not ours, whatever it stumbled over. */
@@ -189,14 +184,4 @@ function parseJson(text: string): Record<string, unknown> | undefined {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function remember<Key extends object, Value>(
-  known: WeakMap<Key, Value>,
-  key: Key,
-  make: (key: Key) => Value,
-): Value {
-  const value = known.get(key) ?? make(key)
-  known.set(key, value)
-  return value
 }

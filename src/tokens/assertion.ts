@@ -1,4 +1,4 @@
-import { createJwtSigner } from './jwt.ts'
+import { createJwtSigner, perKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
@@ -48,13 +48,11 @@ export interface AssertionsOptions {
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, known, issuer, lifetimeMs, clock } = options
-  const signers = new WeakMap<SigningKey, ReturnType<typeof createJwtSigner>>()
+  const signerOf = perKey((key) => createJwtSigner(key, assertionType))
 
   function sign({ accountId, role, scheme, sessionId }: AssertionSubject, upstream: string, key: SigningKey) {
     const now = clock()
-    const signJwt = signers.get(key) ?? createJwtSigner(key, assertionType)
-    signers.set(key, signJwt)
-    const text = signJwt({
+    const text = signerOf(key)({
       iss: issuer,
       aud: upstream,
       sub: accountId,

@@ -1,6 +1,16 @@
 import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
+/** Makes a tool of each key once. By key, not by ID: one that is replaced under its ID gets tools of its own. */
+export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
+  const known = new WeakMap<SigningKey, Tool>()
+  return (key) => {
+    const tool = known.get(key) ?? make(key)
+    known.set(key, tool)
+    return tool
+  }
+}
+
 /** Makes JWTs of one type (RFC 8725 3.11): what is signed for one purpose cannot pass for another. */
 export function createJwtSigner(
   { kid, material: { algorithm, privateKey } }: SigningKey,

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Flow } from '../wire/flow.ts'
 import type { SharedReader } from '../wire/shared-reader.ts'
 import { StraightReader } from '../wire/straight-reader.ts'
 import { type Expiring, Sweep } from '../wire/sweep.ts'
@@ -23,7 +24,7 @@ const never = Number.POSITIVE_INFINITY
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements Expiring {
   readonly socket: Socket
-  readonly #reader: StraightReader | SharedReader
+  readonly #reader: Flow
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
@@ -48,8 +49,7 @@ export class Connection implements Expiring {
   /** @param reader where the socket was made with one */
   constructor(socket: Socket, reader?: SharedReader) {
     this.socket = socket
-    this.#reader = reader ?? new StraightReader(socket, this.#receive)
-    reader?.attach(socket, this.#receive)
+    this.#reader = reader?.attach(socket, this.#receive) ?? new StraightReader(socket, this.#receive)
     socket.on('drain', this.#drained)
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
@@ -199,7 +199,8 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
-    this.#reader.release()
+    // What reads into shared memory is never asked to upgrade.
+    if (this.#reader instanceof StraightReader) this.#reader.release()
     this.socket.removeAllListeners()
     // What the new owner adds of its own takes over from here; until then an error must not be fatal.
     this.socket.on('error', () => {})

@@ -1,4 +1,4 @@
-import { valueCharacters } from '../wire/characters.ts'
+import { parseDigits, valueCharacters } from '../wire/characters.ts'
 import { readFieldLines, skip } from '../wire/field-lines.ts'
 import { InvalidResponse } from './failure.ts'
 
@@ -15,7 +15,8 @@ export const headEnd = '\r\n\r\n'
 const start = Buffer.from('HTTP/1.')
 /** Where the minor version stands in a status line. */
 const versionAt = start.length
-/** Where it stands that a reason may follow. */
+/** Where the status stands, and what tells whether a reason follows. */
+const statusAt = 9
 const statusEnd = 12
 const lf = 0x0a
 const cr = 0x0d
@@ -39,23 +40,15 @@ export function parseHead(bytes: Buffer): ResponseHead {
 
 /** RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing. */
 function readStatus(bytes: Buffer, text: string): number | undefined {
-  const status = digitAt(bytes, 9) * 100 + digitAt(bytes, 10) * 10 + digitAt(bytes, 11)
-  const minorVersion = digitAt(bytes, versionAt)
-  const isLine =
-    text.startsWith('HTTP/1.') && (minorVersion === 0 || minorVersion === 1) && bytes[8] === space
+  const status = parseDigits(text.slice(statusAt, statusEnd))
+  const isVersion = text.startsWith('HTTP/1.1 ') || text.startsWith('HTTP/1.0 ')
   const isEnd = bytes[statusEnd] === space || bytes[statusEnd] === cr
-  return isLine && isEnd && status >= 100 ? status : undefined
+  return isVersion && isEnd && status !== undefined && status >= 100 ? status : undefined
 }
 
 /** Whether a head says HTTP/1.0. */
 export function isHttp10(bytes: Buffer): boolean {
   return bytes[versionAt] === 0x30
-}
-
-/** NaN where there is none. */
-function digitAt(bytes: Buffer, index: number): number {
-  const digit = (bytes[index] ?? 0) - 0x30
-  return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
 
 /**
@@ -75,7 +68,7 @@ export function findHeadEnd(bytes: Buffer, from: number): number {
 export function checkBeginning(bytes: Buffer): void {
   const length = Math.min(bytes.length, start.length)
   if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
-  const end = bytes.lastIndexOf(0x0a) + 1
+  const end = bytes.lastIndexOf(lf) + 1
   if (end > 0) parseHead(bytes.subarray(0, end))
 }
 

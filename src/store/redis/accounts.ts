@@ -1,8 +1,9 @@
 import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
 import { emailKey } from '../email-key.ts'
+import type { Replace } from '../replace-account.ts'
 import { search, termsOf } from '../search.ts'
-import type { Account, AccountCreation, AccountUpdate, Store } from '../store.ts'
+import type { Account, AccountCreation, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { accountText, parseAccount } from './records.ts'
@@ -27,13 +28,6 @@ const listScript = loadScript('list-accounts', { isChange: false })
 const createScript = loadScript('create-accounts', { isChange: true, isAudited: true })
 const saveScript = loadScript('save-account', { isChange: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isChange: true, isAudited: true })
-
-/** Saves what becomes of an account, if anything, in one step with what it was made from. */
-export type Replace = (
-  id: string,
-  become: (account: Account) => Account | undefined,
-  audit?: AuditEntry,
-) => Promise<AccountUpdate | { readonly kind: 'refused' }>
 
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountVerbs & { readonly replace: Replace } {

@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { withChanges } from '../account-changes.ts'
 import { emailKey } from '../email-key.ts'
 import { parsePortalAccess } from '../portal-access.ts'
+import type { Replacement } from '../replace-account.ts'
 import type {
   Account,
   AccountChanges,
@@ -28,9 +29,6 @@ const columns = [
   ...['revision', 'session_epoch', 'secret_digest', 'secret_sealed', 'secret_created_at', 'previous_digest'],
   ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at', 'portal'],
 ]
-
-/** What came of an attempt to make something else of an account. */
-export type Replacement = AccountUpdate | { readonly kind: 'refused' }
 
 /** The accounts table. Every function is to be called within a read or a write. */
 export function openAccounts(database: Database) {

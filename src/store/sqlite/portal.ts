@@ -1,14 +1,7 @@
 import { ofAccount } from '../changes.ts'
-import {
-  withEmailLink,
-  withoutPortalSessions,
-  withoutPreviousKey,
-  withPassword,
-  withSetupLink,
-  withVerifiedEmail,
-} from '../portal-changes.ts'
 import type { PortalStore } from '../portal-store.ts'
-import type { openAccounts, Replacement } from './accounts.ts'
+import { openPortalAccess, type Replace } from '../replace-account.ts'
+import type { openAccounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { openKeyUses } from './key-uses.ts'
 import type { openPortalSessions } from './portal-sessions.ts'
@@ -26,11 +19,7 @@ export function openPortal(
   { change, act, audit }: Writer,
   { accounts, portalSessions, keyUses }: Tables,
 ): PortalStore {
-  const replace = (
-    id: string,
-    become: Parameters<typeof accounts.tryReplace>[1],
-    entry: Parameters<typeof change>[2],
-  ): Promise<Replacement> =>
+  const replace: Replace = (id, become, entry) =>
     change(
       () => accounts.tryReplace(id, become),
       ({ kind }) => ofAccount(id)(kind === 'updated'),
@@ -38,21 +27,7 @@ export function openPortal(
     )
 
   return {
-    setPassword: async (id, changed, entry) => {
-      const { kind } = await replace(id, (account) => withPassword(account, changed), entry)
-      if (kind === 'updated') return 'set'
-      return kind === 'unknown' ? 'unknown' : 'refused'
-    },
-    setSetupLink: async (id, link, entry) =>
-      (await replace(id, (account) => withSetupLink(account, link), entry)).kind === 'updated',
-    setEmailLink: async (id, link, entry) =>
-      (await replace(id, (account) => withEmailLink(account, link), entry)).kind === 'updated',
-    useEmailLink: async (id, use, entry) => {
-      const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), entry)
-      return kind === 'updated' ? 'verified' : kind
-    },
-    endOverlap: async (id, now, entry) =>
-      (await replace(id, (account) => withoutPreviousKey(account, now), entry)).kind === 'updated',
+    ...openPortalAccess(replace),
 
     startPortalSession: (session, { revision }, entry) =>
       act(
@@ -74,8 +49,6 @@ export function openPortal(
       }),
     endPortalSession: (accountId, id, entry) =>
       act(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
-    endPortalSessions: async (id, entry) =>
-      (await replace(id, withoutPortalSessions, entry)).kind === 'updated',
 
     noteKeyUses: async (uses) => {
       if (uses.length > 0) write(() => uses.forEach(keyUses.note))

@@ -1,3 +1,4 @@
+import type { AuditEntry } from './audit.ts'
 import {
   withEmailLink,
   withoutPortalSessions,
@@ -5,16 +6,26 @@ import {
   withPassword,
   withSetupLink,
   withVerifiedEmail,
-} from '../portal-changes.ts'
-import type { PortalStore } from '../portal-store.ts'
-import type { Replace } from './accounts.ts'
+} from './portal-changes.ts'
+import type { PortalStore } from './portal-store.ts'
+import type { Account, AccountUpdate } from './store.ts'
+
+/** What came of an attempt to make something else of an account. */
+export type Replacement = AccountUpdate | { readonly kind: 'refused' }
+
+/** Saves what becomes of an account, if anything, in one step with what it was made from. */
+export type Replace = (
+  id: string,
+  become: (account: Account) => Account | undefined,
+  audit?: AuditEntry,
+) => Promise<Replacement>
 
 type PortalAccessVerbs = Pick<
   PortalStore,
   'setPassword' | 'setSetupLink' | 'setEmailLink' | 'useEmailLink' | 'endOverlap' | 'endPortalSessions'
 >
 
-/** The verbs of the portal that change an account. */
+/** The verbs of the portal that change an account, for any store that can replace one. */
 export function openPortalAccess(replace: Replace): PortalAccessVerbs {
   async function isReplaced(...args: Parameters<Replace>): Promise<boolean> {
     return (await replace(...args)).kind === 'updated'

@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net'
+import { letGo } from './let-go.ts'
+
+/** As much as a socket reads at once: only that it is not 0 matters. */
+const readSize = 65_536
+
+/** Hands on what a socket receives, and has it read on once nobody holds it back any more. */
+export class Flow {
+  readonly #socket: Socket
+  readonly #onData: (chunk: Buffer) => boolean
+  #isPaused = false
+  #isStopped = false
+
+  /** @param onData returns whether nothing of the chunk is in use any more */
+  constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
+    this.#socket = socket
+    this.#onData = onData
+  }
+
+  /** @returns whether the socket is to read on */
+  handOn(chunk: Buffer): boolean {
+    if (this.#onData(chunk)) letGo(chunk)
+    this.#isStopped = this.#isPaused
+    return !this.#isPaused
+  }
+
+  /** What has been read already still comes: at most one chunk. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#isStopped) return
+    this.#isStopped = false
+    if (!this.#socket.destroyed) this.#socket._read(readSize)
+  }
+}
