@@ -1,8 +1,8 @@
 import type { KeyUses } from './accounts/key-uses.ts'
 import { createSealer } from './accounts/sealing.ts'
+import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
 import { createBearerScheme } from './auth/bearer.ts'
 import type { Directory } from './auth/principal.ts'
-import type { Scheme } from './auth/scheme.ts'
 import { createSecretKeyScheme } from './auth/secret-key.ts'
 import { type Contact, createContact } from './cache/contact.ts'
 import { createDirectory } from './cache/directory.ts'
@@ -13,7 +13,6 @@ import type { Config } from './config/config.ts'
 import { GatehouseError } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { SchemeName } from './routes/route.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
 import { createAccessTokens } from './tokens/access-token.ts'
@@ -24,7 +23,7 @@ import { createSigningKeys } from './tokens/signing-keys.ts'
 
 /** All that decides who is calling, on top of one store. */
 export interface Identity {
-  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+  readonly authenticator: Authenticator
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
@@ -86,6 +85,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       config.tokens.keys.length > 0 ? config.tokens.keys.map(toSigningKey) : await signingKeys.load(),
     )
     verified.clear()
+    directory.outdate()
   }
 
   /** The last loading of the keys that a change has asked for. */
@@ -148,10 +148,14 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   await invalidation.poll()
 
   return {
-    schemes: {
-      secretKey: createSecretKeyScheme(directory, clock),
-      bearer: createBearerScheme(accessTokens, directory, clock),
-    },
+    authenticator: createAuthenticator(
+      {
+        secretKey: createSecretKeyScheme(directory, clock),
+        bearer: createBearerScheme(accessTokens, directory),
+      },
+      directory,
+      clock,
+    ),
     sessions: createSessions({
       store,
       accessTokens,

@@ -1,11 +1,11 @@
 import { GatehouseError } from '../errors.ts'
 import type { AccessTokenClaims, AccessTokens } from '../tokens/access-token.ts'
-import type { Directory, KnownAccount, KnownSession } from './principal.ts'
-import { createRecentDecisions } from './recent-decisions.ts'
+import type { Directory, KnownAccount, KnownSession, Principal } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
 const refusals = { 'token-invalid': rejected('token-invalid'), 'token-expired': rejected('token-expired') }
+const refusedForGood = rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY })
 
 /** `mismatch`: the account that is known is not that of the token; either may be the older. */
 type Judgement = Authentication | 'mismatch'
@@ -17,13 +17,8 @@ type Known<Value> = Value | undefined | 'out-of-reach'
  * `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. It is
  * refused only by what is true now: another instance may have issued it since what was kept was looked at.
  */
-export function createBearerScheme(
-  accessTokens: AccessTokens,
-  directory: Directory,
-  clock: () => number,
-): Scheme {
+export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
   const { confirm } = directory
-  const recent = createRecentDecisions(directory, clock)
 
   function judgeNow(claims: AccessTokenClaims): Judgement | Promise<Judgement> {
     const account = lookUp(directory.account, claims.accountId)
@@ -36,9 +31,9 @@ export function createBearerScheme(
 
   function authenticateClaims(claims: AccessTokenClaims): Authentication | Promise<Authentication> {
     const judgement = judgeNow(claims)
-    if (judgement instanceof Promise) return judgement.then((settled) => decide(claims, settled))
-    if (judgement !== 'mismatch' && judgement.kind === 'authenticated') recent.keep(claims, judgement)
-    return decide(claims, judgement)
+    return judgement instanceof Promise
+      ? judgement.then((settled) => decide(claims, settled))
+      : decide(claims, judgement)
   }
 
   function decide(claims: AccessTokenClaims, judgement: Judgement): Authentication | Promise<Authentication> {
@@ -70,17 +65,12 @@ export function createBearerScheme(
     name: 'bearer',
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
-      if (verdict.kind === 'invalid') {
-        // One that has expired is of a key that is known.
-        const mayBeRight =
-          verdict.code === 'token-invalid' &&
-          verdict.isFinal === undefined &&
-          accessTokens.isOfNewKey(credential)
-        return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
-      }
-      return recent.find(verdict.claims) ?? authenticateClaims(verdict.claims)
+      if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
+      if (verdict.isFinal) return refusedForGood
+      // One that has expired is of a key that is known.
+      const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
+      return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
     },
-    confirm,
   }
 }
 
@@ -108,7 +98,7 @@ function judge(
   account: Known<KnownAccount>,
   session: Known<KnownSession>,
 ): Judgement {
-  const { accountId, sessionId, role, issuedAt } = claims
+  const { accountId, sessionId, role, issuedAt, validUntil: holdsUntil } = claims
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))
     return revoked
   if (account !== 'out-of-reach') {
@@ -122,7 +112,8 @@ function judge(
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
   } else if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
   const profile = account === 'out-of-reach' ? undefined : account.principal.profile
-  return { kind: 'authenticated', principal: { accountId, role, scheme: 'bearer', sessionId, profile } }
+  const principal: Principal = { accountId, role, scheme: 'bearer', sessionId, profile }
+  return { kind: 'authenticated', principal, holdsUntil }
 }
 
 /** A disabled account, and one of another role now, is over for its tokens. */

@@ -56,10 +56,10 @@ export interface Directory {
    */
   confirm(): Promise<void>
   /**
-   * Another number after each change of an account or a session, whichever: as long as it is the same, all that
-   * was known is known. undefined = the store is out of reach, and what is known ages.
+   * Another object after each change of an account, a session or a signing key, whichever: as long as it is the
+   * same, all that was known is known. undefined = the store is out of reach, and what is known ages.
    */
-  version(): number | undefined
+  version(): object | undefined
   /** Counts a look-up that was spared, as it would have found what was found before. */
   countHit(): void
   /** Secret keys that are known to be wrong: they need no confirming. */

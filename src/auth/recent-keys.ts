@@ -12,7 +12,7 @@ interface Decision {
   readonly key: string
   readonly authentication: Authentication
   /** What had happened to the directory by then. */
-  readonly version: number
+  readonly version: object
 }
 
 /** Who was let in by a secret key a moment ago, and still is: keys that come often are digested once a second. */

@@ -5,7 +5,7 @@ import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const invalid = rejected('secret-key-invalid')
-const malformed = rejected('secret-key-invalid', { isMalformed: true })
+const malformed = rejected('secret-key-invalid', { isMalformed: true, holdsUntil: Number.POSITIVE_INFINITY })
 const disabled = rejected('account-disabled')
 
 /**
@@ -18,7 +18,10 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
 
   function judge({ digest }: ParsedKey, account: KnownAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
-    return account.isDisabled ? disabled : { kind: 'authenticated', principal: account.principal }
+    if (account.isDisabled) return disabled
+    // In an overlap a key may be right only for a while.
+    const holdsUntil = account.previousSecretKey === undefined ? Number.POSITIVE_INFINITY : 0
+    return { kind: 'authenticated', principal: account.principal, holdsUntil }
   }
 
   function decide(
@@ -54,18 +57,14 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     const account = directory.account(key.accountId)
     if (account instanceof Promise) return account.then((found) => decide(key, found))
     const decision = decide(key, account)
-    // In an overlap a key may be right only for a while.
-    const isLasting = account !== undefined && account.previousSecretKey === undefined
-    if (isLasting && !(decision instanceof Promise) && decision.kind === 'authenticated') {
-      recent.keep(credential, decision)
-    }
+    const isLasting = !(decision instanceof Promise) && decision.holdsUntil > 0
+    if (isLasting && decision.kind === 'authenticated') recent.keep(credential, decision)
     return decision
   }
 
   return {
     name: 'secretKey',
     authenticate: (credential) => recent.find(credential) ?? authenticateAnew(credential),
-    confirm,
   }
 }
 

@@ -34,6 +34,8 @@ const issuedWithinMs = 1_000
 export interface CachedDirectory extends Directory {
   /** Forgets what a change is about. */
   apply(change: LoggedChange): void
+  /** What was decided before must not be taken for granted: something else has changed that it rests on. */
+  outdate(): void
   clear(): void
 }
 
@@ -63,7 +65,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     report: () => {},
   })
 
-  let changes = 0
+  let version = {}
 
   async function loadAccount(id: string): Promise<KnownAccount | undefined> {
     const account = toKnownAccount(await store.findAccount(id))
@@ -74,8 +76,12 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     return account
   }
 
+  function outdate(): void {
+    version = {}
+  }
+
   function apply({ change, at }: LoggedChange): void {
-    changes++
+    outdate()
     switch (change.kind) {
       case 'account': {
         recent.note(change.accountId, at)
@@ -95,7 +101,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   }
 
   function clear(): void {
-    changes++
+    outdate()
     accounts.clear()
     sessions.clear()
     // A log that began anew may have lost a reset: what was wrong by it is right again.
@@ -122,10 +128,11 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     isUnchangedSince,
     isKnownAfter,
     confirm: options.confirm,
-    version: () => (contact.isUp ? changes : undefined),
+    version: () => (contact.isUp ? version : undefined),
     countHit: () => options.report('hit'),
     spentKeys,
     apply,
+    outdate,
     clear,
   }
 }

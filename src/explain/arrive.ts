@@ -51,7 +51,7 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
 /** As it would be read: HTTP/1.1, framed by its headers. */
 function headOf({ method, target, rawHeaders }: AskedRequest): RequestHead {
   try {
-    return { method, target, minorVersion: 1, rawHeaders, ...readFraming(rawHeaders, 1) }
+    return { method, target, minorVersion: 1, rawHeaders, ...readFraming(rawHeaders, 1), isFamiliar: false }
   } catch (error) {
     if (error instanceof MalformedMessage) throw malformedError(error)
     throw error

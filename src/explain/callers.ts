@@ -53,7 +53,6 @@ export function openCallers(config: Config, clock: () => number): Callers {
   const bearer = createBearerScheme(
     createAccessTokens({ keyring, verified, ...config.tokens, clock }),
     directory,
-    clock,
   )
 
   return {

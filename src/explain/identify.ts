@@ -24,15 +24,14 @@ export async function identify(
   { schemes, config, trail }: Identifying,
 ): Promise<Principal | undefined> {
   trail.begin('scheme')
-  const { secretKey, authorization, isCredentialRepeated: isRepeated } = fields
-  const pending = authenticate(access, { secretKey, authorization, isRepeated }, schemes)
+  const pending = authenticate(access, fields.credentials, schemes)
   // What must be looked up is of a scheme that is taken here, whatever comes of it.
-  if (pending instanceof Promise) trail.pass('scheme', ofScheme(access, fields), 'principal')
+  if (pending instanceof Promise) trail.pass('scheme', ofScheme(access, fields.credentials), 'principal')
   const decision = await pending
   const isRefused = decision.kind === 'refused'
   const isOfScheme = isRefused && ofCredentials.has(decision.code)
   if (!(pending instanceof Promise) && !isOfScheme) {
-    trail.pass('scheme', ofScheme(access, fields), 'principal')
+    trail.pass('scheme', ofScheme(access, fields.credentials), 'principal')
   }
   if (isRefused) throw new GatehouseError(decision.code, countedAs(decision.code, client.address, config))
   trail.pass('principal', ofPrincipal(decision.principal), 'policy')

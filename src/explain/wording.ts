@@ -1,6 +1,6 @@
+import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
 import { addressSubject } from '../auth/rate-limit.ts'
-import type { RequestFields } from '../http/request-fields.ts'
 import type { Access, Route } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import type { Step } from './explanation.ts'
@@ -8,20 +8,14 @@ import type { Step } from './explanation.ts'
 /** What a step found, in words and for programs. */
 type Told = Pick<Step, 'detail' | 'facts'>
 
-type Credential = Pick<RequestFields, 'secretKey' | 'authorization'>
-
-export function ofScheme(access: Access, { secretKey, authorization }: Credential): Told {
+export function ofScheme(access: Access, { kind }: Credentials): Told {
   if (access.kind === 'public') {
     return { detail: 'none is looked at: the route is public', facts: { accepted: [], sent: null } }
   }
   const { schemes, isOptional } = access
   const accepted = `taken here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
-  const sent = secretKey !== undefined ? 'secretKey' : isBearer(authorization) ? 'bearer' : null
+  const sent = kind === 'secretKey' || kind === 'bearer' ? kind : null
   return { detail: `${sent ?? 'none'} (${accepted})`, facts: { accepted: schemes, isOptional, sent } }
-}
-
-function isBearer(authorization: string | undefined): boolean {
-  return authorization !== undefined && /^Bearer(?: |$)/i.test(authorization)
 }
 
 export function ofPrincipal(principal: Principal | undefined): Told {

@@ -17,7 +17,7 @@ export interface ApiOptions extends AccountEndpointsOptions {
   readonly version: string
   /** Where the portal is; undefined = there is none. */
   readonly portalPath: string | undefined
-  readonly admin: Pick<AdminOptions, 'actsOf' | 'schemes' | 'keyUses' | 'hasPortal'>
+  readonly admin: Pick<AdminOptions, 'actsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
   /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
   readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }

@@ -66,7 +66,7 @@ export function createArrival(
   head: RequestHead,
   trusted: TrustedProxies,
 ): Arrival {
-  const fields = readRequestFields(head.rawHeaders)
+  const fields = head.isFamiliar ? familiarFields(head.rawHeaders) : readRequestFields(head.rawHeaders)
   const { forwardedFor, forwardedProto, forwardedHost } = fields
   const claims = {
     peer: connection.peerAddress,
@@ -100,6 +100,17 @@ export function createArrival(
       answeredAt: undefined,
     },
   }
+}
+
+/** Of heads whose fields came a moment ago: read once for all of them. */
+const readBefore = new WeakMap<readonly string[], RequestFields>()
+
+function familiarFields(rawHeaders: readonly string[]): RequestFields {
+  const before = readBefore.get(rawHeaders)
+  if (before !== undefined) return before
+  const fields = readRequestFields(rawHeaders)
+  readBefore.set(rawHeaders, fields)
+  return fields
 }
 
 /** Remembers with a request of the JSON scope how it arrived. */

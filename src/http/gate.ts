@@ -1,13 +1,13 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
-import { authenticate, type Decision } from '../auth/authenticate.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize } from '../auth/authorize.ts'
+import type { Decision } from '../auth/decision.ts'
 import { assertWithinRate } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
-import type { Scheme } from '../auth/scheme.ts'
 import { type Code, GatehouseError, refusalOf } from '../errors.ts'
 import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { Route, SchemeName } from '../routes/route.ts'
+import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
@@ -16,7 +16,7 @@ import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
   readonly table: RouteTable<Upstream>
-  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+  readonly authenticator: Authenticator
   readonly limiter: Limiter
   /** Wrong credentials that one client address may send. */
   readonly failures: Rate
@@ -38,18 +38,12 @@ export type Gate<Upstream> = (
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
-  const { table, schemes, limiter, metrics, keyUses } = options
+  const { table, authenticator, limiter, metrics, keyUses } = options
   const refuse = createRefuse(options)
   const counts = {
-    none: countsOf(metrics, 'none'),
-    secretKey: countsOf(metrics, 'secretKey'),
-    bearer: countsOf(metrics, 'bearer'),
-  }
-
-  function decide(route: Route<Upstream>, { fields }: Arrival): Decision | Promise<Decision> {
-    const { secretKey, authorization, isCredentialRepeated } = fields
-    const credentials = { secretKey, authorization, isRepeated: isCredentialRepeated }
-    return authenticate(route.access, credentials, schemes)
+    none: countsOf(metrics, 'none', 'anonymous'),
+    secretKey: countsOf(metrics, 'secretKey', 'ok'),
+    bearer: countsOf(metrics, 'bearer', 'ok'),
   }
 
   /** @param isConfirmed whether it was decided by what is true now, not by what was kept */
@@ -85,21 +79,24 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     arrival: Arrival,
     decision: Decision,
   ): Promise<Route<Upstream>> {
-    const isUpToDate = await (decision.scheme ? schemes[decision.scheme].confirm() : undefined)?.then(
+    const isUpToDate = await (decision.scheme ? authenticator.confirm() : undefined)?.then(
       () => true,
       () => false,
     )
-    return pass(route, arrival, isUpToDate ? await decide(route, arrival) : decision, true)
+    const { credentials } = arrival.fields
+    const latest = isUpToDate ? await authenticator.decide(route.access, credentials) : decision
+    return pass(route, arrival, latest, true)
   }
 
   function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
-    if (principal?.scheme !== 'secretKey' || fields.secretKey === undefined) return
-    keyUses.note(principal.accountId, fields.secretKey, client.address, 'secretKey')
+    if (principal === undefined || fields.credentials.kind !== 'secretKey') return
+    keyUses.note(principal.accountId, fields.credentials.text, client.address, 'secretKey')
   }
 
   function report({ scheme }: Decision, code: Code | undefined): void {
-    const outcome = code === undefined ? 'allowed' : 'refused'
-    counts[scheme ?? 'none'](outcome, code ?? (scheme === undefined ? 'anonymous' : 'ok')).value++
+    const ofScheme = counts[scheme ?? 'none']
+    const count = code === undefined ? ofScheme.allowed() : ofScheme.refused(code)
+    count.value++
   }
 
   return function gate(arrival, destination) {
@@ -108,22 +105,29 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     arrival.outcome.access = route.access
     // Asked before it is decided: what comes behind an upgrade that is refused is no request.
     if (route.websocket && asksForWebSocket(arrival.head)) arrival.connection.endAfterAnswer()
-    const decision = decide(route, arrival)
+    const decision = authenticator.decide(route.access, arrival.fields.credentials)
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
       : pass(route, arrival, decision)
   }
 }
 
-/** The series of one scheme, each found once: by its reason, as no two outcomes share one. */
-function countsOf(metrics: Metrics, scheme: string): (outcome: string, reason: string) => Count {
-  const byReason = new Map<string, Count>()
-  return (outcome, reason) => {
-    const known = byReason.get(reason)
-    if (known) return known
-    const count = metrics.decisions.of(scheme, outcome, reason)
-    byReason.set(reason, count)
-    return count
+/** The series of one scheme, each found once, when it is first counted in. */
+function countsOf(metrics: Metrics, scheme: string, reason: string) {
+  let allowed: Count | undefined
+  const refused = new Map<Code, Count>()
+  return {
+    allowed: (): Count => {
+      allowed ??= metrics.decisions.of(scheme, 'allowed', reason)
+      return allowed
+    },
+    refused: (code: Code): Count => {
+      const known = refused.get(code)
+      if (known) return known
+      const count = metrics.decisions.of(scheme, 'refused', code)
+      refused.set(code, count)
+      return count
+    },
   }
 }
 

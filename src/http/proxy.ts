@@ -52,6 +52,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         target: forwardedTarget(route, destination.target),
         headerLines: writer.writeHead({
           rawHeaders: arrival.trace?.rawHeaders ?? head.rawHeaders,
+          isFamiliar: head.isFamiliar && arrival.trace === undefined,
           route,
           principal,
           client,

@@ -1,4 +1,4 @@
-import type { Refusal } from '../auth/authenticate.ts'
+import type { Refusal } from '../auth/decision.ts'
 import { countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { type Code, refusalOf } from '../errors.ts'

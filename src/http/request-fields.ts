@@ -1,12 +1,11 @@
+import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
+
 /** The header fields that decide about a request, read in one pass over what arrived. */
 export interface RequestFields {
   /** undefined where there is none. */
   readonly host: string | undefined
   readonly isHostRepeated: boolean
-  readonly secretKey: string | undefined
-  readonly authorization: string | undefined
-  /** Whether SecretKey or Authorization came more than once. */
-  readonly isCredentialRepeated: boolean
+  readonly credentials: Credentials
   /** Names in Connection beyond the usual, in lower case; undefined where there are none. */
   readonly connectionNames: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
@@ -21,12 +20,10 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 /** @param rawHeaders name, value, name, value, as they arrived */
 export function readRequestFields(rawHeaders: readonly string[]): RequestFields {
-  const fields: Mutable<RequestFields> = {
+  const found: Mutable<RequestFields> = {
     host: undefined,
     isHostRepeated: false,
-    secretKey: undefined,
-    authorization: undefined,
-    isCredentialRepeated: false,
+    credentials: noCredentials,
     connectionNames: undefined,
     requestId: undefined,
     forwardedFor: undefined,
@@ -36,39 +33,37 @@ export function readRequestFields(rawHeaders: readonly string[]): RequestFields 
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     // Most names are of another length than any of these, and cost no more than this.
-    if (isOfLength[name.length] === 1) readField(fields, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    if (isOfLength[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
   }
-  return fields
+  return found
 }
 
-function readField(fields: Mutable<RequestFields>, name: string, value: string): void {
+function readField(found: Mutable<RequestFields>, name: string, value: string): void {
   switch (name) {
     case 'host':
-      if (fields.host !== undefined) fields.isHostRepeated = true
-      fields.host = value
+      if (found.host !== undefined) found.isHostRepeated = true
+      found.host = value
       break
     case 'secretkey':
-      if (fields.secretKey !== undefined) fields.isCredentialRepeated = true
-      fields.secretKey = value
+      found.credentials = withSecretKey(found.credentials, value)
       break
     case 'authorization':
-      if (fields.authorization !== undefined) fields.isCredentialRepeated = true
-      fields.authorization = value
+      found.credentials = withAuthorization(found.credentials, value)
       break
     case 'connection':
-      fields.connectionNames = addNames(fields.connectionNames, value)
+      found.connectionNames = addNames(found.connectionNames, value)
       break
     case 'x-request-id':
-      fields.requestId ??= value
+      found.requestId ??= value
       break
     case 'x-forwarded-for':
-      fields.forwardedFor = fields.forwardedFor === undefined ? value : `${fields.forwardedFor},${value}`
+      found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
       break
     case 'x-forwarded-proto':
-      fields.forwardedProto ??= value
+      found.forwardedProto ??= value
       break
     case 'x-forwarded-host':
-      fields.forwardedHost ??= value
+      found.forwardedHost ??= value
       break
   }
 }

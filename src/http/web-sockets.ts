@@ -1,5 +1,4 @@
 import { digestOf } from '../accounts/keys.ts'
-import { bearerToken } from '../auth/authenticate.ts'
 import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
@@ -117,13 +116,17 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
 function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
   const { outcome, fields } = arrival
   const { principal, access } = outcome
+  const { credentials } = fields
   if (!principal || !access) return undefined
   const admission = { principal, access, keyDigest: undefined, signedBy: undefined }
-  if (principal.scheme === 'secretKey') {
-    return { ...admission, keyDigest: digestOf(fields.secretKey ?? '') }
+  switch (credentials.kind) {
+    case 'secretKey':
+      return { ...admission, keyDigest: digestOf(credentials.text) }
+    case 'bearer':
+      return { ...admission, signedBy: signingKeyIdOf(credentials.text) }
+    default:
+      return undefined
   }
-  const [, token = ''] = bearerToken.exec(fields.authorization ?? '') ?? []
-  return { ...admission, signedBy: signingKeyIdOf(token) }
 }
 
 function subjectsOf({ admission }: OpenWebSocket): string[] {

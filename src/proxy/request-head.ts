@@ -1,4 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
+import { copyOf } from '../copy.ts'
 import type { Route } from '../routes/route.ts'
 import type { RequestBody } from '../wire/request-head.ts'
 import type { Client } from './client.ts'
@@ -8,6 +9,8 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
+  /** Whether this very array came before, a moment ago. */
+  readonly isFamiliar: boolean
   readonly route: Pick<Route<{ readonly name: string }>, 'forwardsCredentials' | 'upstream'>
   readonly principal: Principal | undefined
   readonly client: Client
@@ -24,6 +27,13 @@ export interface RequestHeadOptions {
   writeIdentity(principal: Principal, upstream: string): string
   /** Name of the cookie that never leaves the gateway. */
   readonly refreshCookie: string
+}
+
+/** Lines that were written before, and for whom: all that they depend on beside the array they come from. */
+interface Written extends Pick<RequestHeadInput, 'route' | 'isUpgrade'> {
+  readonly isTrusted: boolean
+  readonly isAnonymous: boolean
+  readonly lines: string
 }
 
 /** What a name in Connection cannot take away: the framing and the routing of the request. */
@@ -45,8 +55,40 @@ export function createRequestWriter({
   writeIdentity,
   refreshCookie,
 }: RequestHeadOptions): RequestWriter {
+  const before = new WeakMap<readonly string[], Written>()
+
   function writeHead(input: RequestHeadInput): string {
-    const { rawHeaders, route, connectionNames, principal, body, isUpgrade, client, requestId } = input
+    const { route, principal, client, requestId, isFamiliar } = input
+    const lines =
+      (isFamiliar ? familiarLines(input) : clientLines(input)) +
+      `X-Forwarded-For: ${client.forwardedFor}\r\nX-Forwarded-Proto: ${client.protocol}\r\n` +
+      `X-Forwarded-Host: ${client.host}\r\nX-Request-Id: ${requestId}\r\n`
+    // Last, so that nothing the client sent can stand after it.
+    return principal === undefined ? lines : lines + writeIdentity(principal, route.upstream.name)
+  }
+
+  /** Those of heads that come again and again are written once. */
+  function familiarLines(input: RequestHeadInput): string {
+    const { rawHeaders, route, isUpgrade } = input
+    const { isTrusted } = input.client
+    const isAnonymous = input.principal === undefined
+    const written = before.get(rawHeaders)
+    if (
+      written?.route === route &&
+      written.isUpgrade === isUpgrade &&
+      written.isTrusted === isTrusted &&
+      written.isAnonymous === isAnonymous
+    ) {
+      return written.lines
+    }
+    const lines = copyOf(clientLines(input))
+    before.set(rawHeaders, { route, isUpgrade, isTrusted, isAnonymous, lines })
+    return lines
+  }
+
+  /** What the client sent, less what must not pass, and how the request is framed. */
+  function clientLines(input: RequestHeadInput): string {
+    const { rawHeaders, connectionNames, body, isUpgrade } = input
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -58,11 +100,7 @@ export function createRequestWriter({
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
     }
     lines += bodyLine(body)
-    if (isUpgrade) lines += 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
-    lines += `X-Forwarded-For: ${client.forwardedFor}\r\nX-Forwarded-Proto: ${client.protocol}\r\n`
-    lines += `X-Forwarded-Host: ${client.host}\r\nX-Request-Id: ${requestId}\r\n`
-    // Last, so that nothing the client sent can stand after it.
-    return principal === undefined ? lines : lines + writeIdentity(principal, route.upstream.name)
+    return isUpgrade ? `${lines}Connection: Upgrade\r\nUpgrade: websocket\r\n` : lines
   }
 
   function writeTrailers(rawTrailers: readonly string[]): string {

@@ -9,9 +9,9 @@ export interface AccessTokenClaims {
   readonly sessionId: string
   readonly role: string
   readonly issuedAt: number
-  /** The later of `iat` and `nbf`. */
+  /** From the later of `iat` and `nbf` up to `exp`, with the tolerance for other clocks on both sides. */
   readonly validFrom: number
-  readonly expiresAt: number
+  readonly validUntil: number
 }
 
 export type AccessTokenVerdict =
@@ -60,6 +60,7 @@ const expired = { kind: 'invalid', code: 'token-expired' } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
+  const expected = { issuer, audience, clockToleranceMs }
   const signerOf = perKey((key) => createJwtSigner(key, type))
   const verifierOf = perKey(createJwtVerifier)
 
@@ -87,8 +88,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     if (claims === undefined) return invalid
     const now = clock()
     // At the very second of exp it is over (RFC 7519 4.1.4).
-    if (now >= claims.expiresAt + clockToleranceMs) return expired
-    return claims.validFrom > now + clockToleranceMs ? invalid : { kind: 'valid', claims }
+    if (now >= claims.validUntil) return expired
+    return now < claims.validFrom ? invalid : { kind: 'valid', claims }
   }
 
   function verifySignature(token: string): AccessTokenClaims | undefined {
@@ -104,14 +105,14 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
   function claimsOf(token: string, key: SigningKey): AccessTokenClaims | undefined {
     const payload = decode(verifierOf(key), token)
-    return parseClaims(payload, { issuer, audience })
+    return parseClaims(payload, expected)
   }
 
   function isOfNewKey(token: string): boolean {
     if (verified.isRefused(token)) return false
     const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
     if (kid === undefined || !keyring.mayBeNew(kid)) return false
-    return parseClaims(parseJson(partOf(token, 1)), { issuer, audience }) !== undefined
+    return parseClaims(parseJson(partOf(token, 1)), expected) !== undefined
   }
 
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
@@ -147,7 +148,7 @@ function partOf(token: string, index: 0 | 1): string {
 
 function parseClaims(
   payload: unknown,
-  expected: { readonly issuer: string; readonly audience: string },
+  expected: Pick<AccessTokensOptions, 'issuer' | 'audience' | 'clockToleranceMs'>,
 ): AccessTokenClaims | undefined {
   if (!isRecord(payload)) return undefined
   const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti } = payload
@@ -161,8 +162,9 @@ function parseClaims(
     return undefined
   }
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
-  const validFrom = Math.max(iat, nbf) * 1_000
-  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, validFrom, expiresAt: exp * 1_000 }
+  const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
+  const validUntil = exp * 1_000 + expected.clockToleranceMs
+  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, validFrom, validUntil }
 }
 
 function includesAudience(aud: unknown, audience: string): boolean {

@@ -5,7 +5,9 @@ import { keyText, type SigningKey } from './signing-keys.ts'
 export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
   const known = new WeakMap<SigningKey, Tool>()
   return (key) => {
-    const tool = known.get(key) ?? make(key)
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const tool = make(key)
     known.set(key, tool)
     return tool
   }

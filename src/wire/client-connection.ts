@@ -37,7 +37,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.protocol = 'encrypted' in socket ? 'https' : 'http'
     this.#options = options
     this.#reader = new StraightReader(socket, this.#receive)
-    this.#intake = new Intake(this.#reader, options.headBytesMax, this)
+    this.#intake = new Intake(this.#reader, options, this)
     this.#writer = new ResponseWriter(socket, options.keepAliveTimeoutMs)
     this.deadline = performance.now() + options.requestTimeoutMs
     socket.on('drain', this.#drained).on('end', this.#ended)

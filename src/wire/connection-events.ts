@@ -1,4 +1,5 @@
 import type { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** Why there is no request to answer, though something came. */
@@ -29,6 +30,8 @@ export interface ConnectionLimits {
 
 /** What is to be done with what clients send. */
 export interface ConnectionOptions<Connection> extends ConnectionLimits {
+  /** Of all connections together. */
+  readonly recentFields: RecentFields
   /** Whether answers are to say that the connection ends: asked for each. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

@@ -1,5 +1,6 @@
 import { BodyReader } from './body-reader.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import { RequestParser } from './request-parser.ts'
 
@@ -24,6 +25,12 @@ export interface Source {
   resume(): void
 }
 
+export interface IntakeTerms {
+  readonly headBytesMax: number
+  /** Of all connections together. */
+  readonly recentFields: RecentFields
+}
+
 /** How much may wait behind a request that is under way before no more is read. */
 const waitingBytesMax = 65_536
 
@@ -42,10 +49,10 @@ export class Intake {
   #isTaking = false
   #isDeaf = false
 
-  constructor(source: Source, headBytesMax: number, events: IntakeEvents) {
+  constructor(source: Source, { headBytesMax, recentFields }: IntakeTerms, events: IntakeEvents) {
     this.#source = source
     this.#events = events
-    this.#parser = new RequestParser(headBytesMax)
+    this.#parser = new RequestParser(headBytesMax, recentFields)
   }
 
   get isWithinHead(): boolean {

@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
+import { RecentFields } from './recent-fields.ts'
 import { Sweep } from './sweep.ts'
 
 /** What may change while it listens. */
@@ -10,7 +11,9 @@ export interface ListenerTerms extends ConnectionLimits {
   readonly tls: TlsOptions | undefined
 }
 
-export interface ListenerOptions extends ConnectionOptions<ClientConnection>, ListenerTerms {
+export interface ListenerOptions
+  extends Omit<ConnectionOptions<ClientConnection>, 'recentFields'>,
+    ListenerTerms {
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */
   onAcceptError(error: Error): void
 }
@@ -30,7 +33,7 @@ const keepAliveDelayMs = 30_000
 /** An HTTP/1.1 server: it takes connections, and hands their requests on. */
 export function createListener(options: ListenerOptions): Listener {
   // A copy, which connections look into each time, so that other terms reach them all.
-  const inForce = { ...options }
+  const inForce = { ...options, recentFields: new RecentFields() }
   const connections = new Set<ClientConnection>()
   const sweep = new Sweep(sweepMs)
   // A client that has closed its side may still wait for its answer.

@@ -20,4 +20,6 @@ export interface RequestHead {
   readonly expectsContinue: boolean
   /** Value of Upgrade, in lower case, where Connection names it. */
   readonly upgrade: string | undefined
+  /** Whether its fields came a moment ago, byte for byte: rawHeaders is the same array then. */
+  readonly isFamiliar: boolean
 }

@@ -2,6 +2,7 @@ import { isToken } from './characters.ts'
 import { type Lines, readFieldLines } from './field-lines.ts'
 import { readFraming } from './framing.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { HeadFields, RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 
 const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
@@ -14,20 +15,26 @@ const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
  */
 export class RequestParser {
   readonly #bytesMax: number
+  readonly #recent: RecentFields
   /** What has come of a head that is not whole yet. */
   #partial: Buffer | undefined
   /** Of that: its first line, the fields that are whole, and where what is not whole begins. */
   #line: RequestLine | undefined
   #fields: string[] = []
   #at = 0
+  /** The head, where it came in one piece with perhaps nothing behind it. */
+  #whole: Lines | undefined
+  /** What they said when they came before. */
+  #known: HeadFields | undefined
   /** Empty lines before it, in bytes: they count, too. */
   #skipped = 0
   /** Where in what was fed last the body begins, once there is a head. */
   end = 0
 
   /** @param bytesMax of a whole head, with the empty line at its end */
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, recent: RecentFields) {
     this.#bytesMax = bytesMax
+    this.#recent = recent
   }
 
   /** Whether a part of a head has come. */
@@ -62,6 +69,7 @@ export class RequestParser {
       this.#line = readRequestLine(lines)
       if (this.#line === undefined) return false
       this.#at = this.#line.end + 2
+      if (this.#recall(lines, this.#line)) return true
     }
     const at = readFieldLines(lines, this.#at, this.#fields)
     if (at === -1) throw malformedField()
@@ -69,18 +77,49 @@ export class RequestParser {
     return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
   }
 
+  /** Whether what follows the request line is all there and known. HTTP/1.0 frames by other rules. */
+  #recall(lines: Lines, { minorVersion }: RequestLine): boolean {
+    if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
+    this.#whole = lines
+    this.#known = this.#recent.find(lines, this.#at)
+    if (this.#known === undefined) return false
+    this.#at = lines.text.length - 2
+    return true
+  }
+
   #takeHead(): RequestHead | undefined {
     const line = this.#line
-    const rawHeaders = this.#fields
+    if (line === undefined) return undefined
+    const isFamiliar = this.#known !== undefined
+    const { rawHeaders, body, isPersistent, expectsContinue, upgrade } = this.#known ?? this.#makeFields(line)
     this.#partial = undefined
     this.#line = undefined
     this.#fields = []
     this.#at = 0
+    this.#whole = undefined
+    this.#known = undefined
     this.#skipped = 0
-    if (line === undefined) return undefined
     const { method, target, minorVersion } = line
+    return {
+      method,
+      target,
+      minorVersion,
+      rawHeaders,
+      body,
+      isPersistent,
+      expectsContinue,
+      upgrade,
+      isFamiliar,
+    }
+  }
+
+  #makeFields({ minorVersion, end }: RequestLine): HeadFields {
+    const rawHeaders = this.#fields
     const { body, isPersistent, expectsContinue, upgrade } = readFraming(rawHeaders, minorVersion)
-    return { method, target, minorVersion, rawHeaders, body, isPersistent, expectsContinue, upgrade }
+    const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade }
+    const whole = this.#whole
+    if (whole?.text.length === this.#at + 2) this.#recent.keep(whole, end + 2, fields)
+    return fields
   }
 }
 

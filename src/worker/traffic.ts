@@ -69,7 +69,15 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
-    ...{ table, schemes: identity.schemes, limiter, failures: config.failures, metrics, keyUses, onUpgraded },
+    ...{
+      table,
+      authenticator: identity.authenticator,
+      limiter,
+      failures: config.failures,
+      metrics,
+      keyUses,
+      onUpgraded,
+    },
     tracer,
     writer: createRequestWriter({
       rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
@@ -113,7 +121,7 @@ function buildOwnApi(options: TrafficOptions) {
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
     portalPath: enabled ? path : undefined,
-    admin: { actsOf: people.actsOf, schemes: identity.schemes, keyUses, hasPortal: enabled },
+    admin: { actsOf: people.actsOf, authenticator: identity.authenticator, keyUses, hasPortal: enabled },
     registerPortal: enabled ? (scope) => registerPortal(scope, portalOptions(people, options)) : undefined,
   })
 }

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/keys.ts'
-import type { Credentials } from '../../src/auth/authenticate.ts'
 import type { AuthOption } from '../../src/routes/compile.ts'
-import { openBench, wordOf } from './bench.ts'
+import { openBench, type Shown, wordOf } from './bench.ts'
 
 const bench = await openBench(t)
 const { accounts, sessions, newCaller, decide, accessTokens } = bench
@@ -35,7 +34,7 @@ const auths: readonly AuthOption[] = ['secretKey', 'bearer', 'any', 'optional', 
 /** What a credential leads to on a route of each kind; one word where it is the same on all but `none`. */
 type Row = readonly [
   name: string,
-  credentials: Partial<Credentials>,
+  credentials: Shown,
   words: string | readonly [string, string, string, string],
 ]
 

@@ -3,8 +3,10 @@ import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
 import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
-import { authenticate, type Credentials, type Decision } from '../../src/auth/authenticate.ts'
+import { authenticate } from '../../src/auth/authenticate.ts'
 import { createBearerScheme } from '../../src/auth/bearer.ts'
+import { noCredentials, withAuthorization, withSecretKey } from '../../src/auth/credentials.ts'
+import type { Decision } from '../../src/auth/decision.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
 import { createContact } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
@@ -65,7 +67,7 @@ export async function openBench(t: Test) {
   contact.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
-    bearer: createBearerScheme(accessTokens, directory, clock),
+    bearer: createBearerScheme(accessTokens, directory),
   }
   const by = { kind: 'system', channel: 'system' } as const
   const accountsOn = (on: Store) =>
@@ -89,9 +91,8 @@ export async function openBench(t: Test) {
     return { ...caller, id: caller.account.id, accessToken, refreshToken }
   }
 
-  async function decide(auth: AuthOption, credentials: Partial<Credentials>): Promise<Decision> {
-    const none = { secretKey: undefined, authorization: undefined, isRepeated: false }
-    return authenticate(accessOf(auth), { ...none, ...credentials }, schemes)
+  async function decide(auth: AuthOption, shown: Shown): Promise<Decision> {
+    return authenticate(accessOf(auth), credentialsOf(shown), schemes)
   }
 
   /** Accounts as another process changes them: nothing of it is heard here. */
@@ -102,6 +103,23 @@ export async function openBench(t: Test) {
     ...{ store, contact, accounts, sessions, accessTokens, keyring, directory, schemes, time },
     ...{ newCaller, decide },
   }
+}
+
+/** The header fields that say who is calling. */
+export interface Shown {
+  readonly secretKey?: string
+  readonly authorization?: string
+  /** Whether each comes twice. */
+  readonly isRepeated?: boolean
+}
+
+function credentialsOf({ secretKey, authorization, isRepeated }: Shown) {
+  let credentials = noCredentials
+  for (let times = isRepeated ? 2 : 1; times > 0; times--) {
+    if (secretKey !== undefined) credentials = withSecretKey(credentials, secretKey)
+    if (authorization !== undefined) credentials = withAuthorization(credentials, authorization)
+  }
+  return credentials
 }
 
 /** A decision in a word: who may pass as whom, or why not. */

@@ -3,7 +3,7 @@ import { GatehouseError } from '../../src/errors.ts'
 import { openBench } from './bench.ts'
 
 t.test('a principal is the account as it is, and how it called', async (t) => {
-  const { newCaller, decide, accounts } = await openBench(t)
+  const { newCaller, decide, accounts, time } = await openBench(t)
   const { id, secretKey, accessToken, refreshToken } = await newCaller({
     email: 'Ada@Example.com',
     lastName: 'Lovelace',
@@ -16,12 +16,14 @@ t.test('a principal is the account as it is, and how it called', async (t) => {
     kind: 'allowed',
     scheme: 'secretKey',
     principal: { ...principal, scheme: 'secretKey', sessionId: undefined },
+    holdsUntil: Number.POSITIVE_INFINITY,
   })
   const sessionId = refreshToken.split('_')[1]
   t.strictSame(await decide('any', { authorization: `Bearer ${accessToken}` }), {
     kind: 'allowed',
     scheme: 'bearer',
     principal: { ...principal, scheme: 'bearer', sessionId },
+    holdsUntil: time.nowMs + 600_000,
   })
   // A token says the role of its time only; the rest is that of now.
   await accounts.update(id, { email: 'new@example.com', isVerified: false })

@@ -46,7 +46,7 @@ export function linesOf(
   changes: Partial<RequestHeadInput> = {},
 ): readonly string[] {
   const head = writerOf().writeHead({
-    ...{ rawHeaders, route: routeOf(false), principal, client, requestId: 'req-1' },
+    ...{ rawHeaders, isFamiliar: false, route: routeOf(false), principal, client, requestId: 'req-1' },
     ...{ body: { kind: 'none', isEmpty: false }, connectionNames: undefined, isUpgrade: false },
     ...changes,
   })

@@ -1,6 +1,7 @@
 import t from 'tap'
+import type { RequestHeadInput } from '../../src/proxy/request-head.ts'
 import type { RequestBody } from '../../src/wire/request-head.ts'
-import { client, linesOf, ownLines, routeOf } from './heads.ts'
+import { client, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
 t.test(
   "a client's fields pass in their order and case, and what the gateway says comes after them",
@@ -167,4 +168,27 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
     ...['Sec-WebSocket-Extensions: permessage-deflate', 'Connection: Upgrade', 'Upgrade: websocket'],
     ...ownLines,
   ])
+})
+
+t.test('lines that were written before are those that would be written anew', async (t) => {
+  const writer = writerOf()
+  const rawHeaders = ['Accept', 'a', 'SecretKey', 'k', 'Authorization', 'b', 'Forwarded', 'for=x', 'X-A', '1']
+  const input: RequestHeadInput = {
+    ...{ rawHeaders, isFamiliar: true, route: routeOf(false), principal, client, requestId: 'req-1' },
+    ...{ body: { kind: 'none', isEmpty: false }, connectionNames: undefined, isUpgrade: false },
+  }
+  const routes = [input.route, routeOf(true)]
+  const inputs = routes.flatMap((route) =>
+    [principal, undefined].flatMap((who) =>
+      [true, false].flatMap((isTrusted) =>
+        [true, false].map((isUpgrade, index) => ({
+          ...{ ...input, route, principal: who, isUpgrade, requestId: `req-${index}` },
+          client: { ...client, isTrusted },
+        })),
+      ),
+    ),
+  )
+  for (const each of [...inputs, ...inputs.toReversed()].flatMap((each) => [each, each])) {
+    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, isFamiliar: false }))
+  }
 })

@@ -57,8 +57,8 @@ for (const algorithm of algorithms) {
       claims: {
         ...subject,
         issuedAt: startS * 1_000,
-        validFrom: startS * 1_000,
-        expiresAt: (startS + lifetimeS) * 1_000,
+        validFrom: startS * 1_000 - 5_000,
+        validUntil: (startS + lifetimeS) * 1_000 + 5_000,
       },
     }
     t.strictSame(verify(issue(subject)), expected)

@@ -1,4 +1,5 @@
 import { HeadTooLarge, MalformedMessage } from '../../src/wire/malformed.ts'
+import { RecentFields } from '../../src/wire/recent-fields.ts'
 import type { RequestHead } from '../../src/wire/request-head.ts'
 import { RequestParser } from '../../src/wire/request-parser.ts'
 
@@ -13,8 +14,12 @@ export interface Reading {
 }
 
 /** Feeds a parser with pieces; behind each head, which is taken to have no body, the next one is read. */
-export function readHeads(pieces: readonly Buffer[], bytesMax = headBytesMax): Reading {
-  const parser = new RequestParser(bytesMax)
+export function readHeads(
+  pieces: readonly Buffer[],
+  bytesMax = headBytesMax,
+  recent = new RecentFields(),
+): Reading {
+  const parser = new RequestParser(bytesMax, recent)
   const reading: Reading = { heads: [], rest: '', refusal: undefined }
   for (const piece of pieces) {
     let rest = piece

@@ -1,0 +1,52 @@
+import type { Access, SchemeName } from '../routes/route.ts'
+import type { Decision } from './decision.ts'
+
+/** What a request shows of who is calling. `other`: by a scheme that is none of ours, such as Basic. */
+export type Credentials = { readonly kind: 'none' | 'other' | 'ambiguous' } | Credential
+
+/** Requests whose fields are the same share one. */
+export interface Credential {
+  readonly kind: SchemeName
+  /** The key or token, as it came; a token that is not well-formed is empty. */
+  readonly text: string
+  /** What was decided about it last. */
+  recent: RecentDecision | undefined
+}
+
+export interface RecentDecision {
+  readonly access: Access
+  readonly decision: Decision
+  /** Of the directory by then. */
+  readonly version: object
+}
+
+const other: Credentials = { kind: 'other' }
+const ambiguous: Credentials = { kind: 'ambiguous' }
+/** Of a request without any. */
+export const noCredentials: Credentials = { kind: 'none' }
+
+const bearerToken = /^Bearer +([^ ]+) *$/i
+const usualPrefix = 'Bearer '
+const bearerPrefix = /^Bearer(?: |$)/i
+
+/** Adds the value of a SecretKey. Two credentials are none: which of them counts is not for us to guess. */
+export function withSecretKey(before: Credentials, value: string): Credentials {
+  return before.kind === 'none' ? { kind: 'secretKey', text: value, recent: undefined } : ambiguous
+}
+
+/** Adds the value of an Authorization, be it of another scheme. */
+export function withAuthorization(before: Credentials, value: string): Credentials {
+  if (before.kind !== 'none') return ambiguous
+  const token = tokenOf(value)
+  return token === undefined ? other : { kind: 'bearer', text: token, recent: undefined }
+}
+
+/** Of a bearer, be it empty where it is not well-formed; undefined = of another scheme. */
+function tokenOf(authorization: string): string | undefined {
+  // As nearly all write it: patterns cost as much as the rest of a decision.
+  if (authorization.startsWith(usualPrefix)) {
+    const token = authorization.slice(usualPrefix.length)
+    if (token !== '' && !token.includes(' ')) return token
+  }
+  return bearerPrefix.test(authorization) ? (bearerToken.exec(authorization)?.[1] ?? '') : undefined
+}

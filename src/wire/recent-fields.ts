@@ -1,0 +1,64 @@
+import { copyOf } from '../copy.ts'
+import type { Lines } from './field-lines.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** What a head says below its request line. */
+export type HeadFields = Pick<
+  RequestHead,
+  'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'
+>
+
+/** How long fields are remembered at most: there are secrets in them, which are kept no longer than they need to be. */
+const rememberedMs = 1_000
+/** Remembered at once at most, and of what length: together no more than 16 MiB. */
+const entriesMax = 4_096
+const lengthMax = 2_048
+/** About so many bytes are what fields are found by, as a power of two; whether they are the same all of them tell. */
+const looksBits = 7
+
+interface Entry {
+  readonly text: string
+  readonly fields: HeadFields
+}
+
+/**
+ * The fields of heads that came a moment ago. Clients mostly say the same each time, and with a token that is
+ * many bytes: to compare them takes a tenth of the time of reading them. What comes only once is never kept.
+ */
+export class RecentFields {
+  readonly #entries = new Map<number, Entry>()
+  /** What was seen lately, each in the place that its mark leads to. */
+  readonly #seen = new Int32Array(entriesMax)
+  /** Of what was asked for last. */
+  #mark = 0
+
+  /** @param start of the first field line; the empty one is the end of the text */
+  find({ bytes, text }: Lines, start: number): HeadFields | undefined {
+    this.#mark = markOf(bytes, start)
+    const entry = this.#entries.get(this.#mark)
+    return entry !== undefined && entry.text === text.slice(start) ? entry.fields : undefined
+  }
+
+  /** Keeps what `find` did not find just now, if it came before. */
+  keep({ text }: Lines, start: number, fields: HeadFields): void {
+    const mark = this.#mark
+    const place = mark % entriesMax
+    const cameBefore = this.#seen[place] === mark
+    this.#seen[place] = mark
+    const entries = this.#entries
+    if (!cameBefore || text.length - start > lengthMax || entries.size >= entriesMax || entries.has(mark))
+      return
+    if (entries.size === 0) setTimeout(() => entries.clear(), rememberedMs).unref()
+    // Texts of their own: pieces of a larger one are slower to compare, and keep all of it in memory.
+    const rawHeaders = fields.rawHeaders.map(copyOf)
+    entries.set(mark, { text: copyOf(text.slice(start)), fields: { ...fields, rawHeaders } })
+  }
+}
+
+/** A number from 1 to 2^30 - 1. */
+function markOf(bytes: Uint8Array, start: number): number {
+  let sum = bytes.length - start
+  const stride = 1 + (sum >> looksBits)
+  for (let at = start; at < bytes.length; at += stride) sum = Math.imul(sum ^ (bytes[at] ?? 0), 0x01000193)
+  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+}

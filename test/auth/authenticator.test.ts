@@ -1,0 +1,99 @@
+import t from 'tap'
+import { createAuthenticator } from '../../src/auth/authenticator.ts'
+import { type Credential, type Credentials, withAuthorization } from '../../src/auth/credentials.ts'
+import type { Principal } from '../../src/auth/principal.ts'
+import { type Authentication, rejected } from '../../src/auth/scheme.ts'
+import { accessOf } from './bench.ts'
+
+const principal: Principal = {
+  ...{ accountId: 'ada', role: 'User', sessionId: 'one', profile: undefined },
+  scheme: 'bearer',
+}
+const letIn: Authentication = { kind: 'authenticated', principal, holdsUntil: 5_000 }
+const bearer = accessOf('bearer')
+
+/** Bearers are decided about by `answer`, each time that somebody is asked. */
+function start(answer: () => Authentication | Promise<Authentication> = () => letIn) {
+  const state = { now: 1_000, version: {} as object | undefined, hits: 0, asked: 0 }
+  const directory = {
+    version: () => state.version,
+    countHit: () => void state.hits++,
+    confirm: async () => {},
+  }
+  const scheme = (name: 'bearer' | 'secretKey') => ({
+    name,
+    authenticate: () => {
+      state.asked++
+      return answer()
+    },
+  })
+  const schemes = { bearer: scheme('bearer'), secretKey: scheme('secretKey') }
+  return { state, ...createAuthenticator(schemes, directory, () => state.now) }
+}
+
+const newCredential = (): Credentials => withAuthorization({ kind: 'none' }, 'Bearer a.b.c')
+
+t.test('a credential is decided about once, and each time more counts as a look-up', async (t) => {
+  const { state, decide } = start()
+  const credential = newCredential()
+  const first = decide(bearer, credential)
+  t.match(first, { kind: 'allowed', principal })
+  t.equal(decide(bearer, credential), first)
+  t.strictSame([state.asked, state.hits], [1, 1])
+  t.not(decide(bearer, newCredential()), first, 'of this one, not of one like it')
+  t.equal(state.asked, 2)
+})
+
+t.test('it holds as long as it was said to', async (t) => {
+  const { state, decide } = start()
+  const credential = newCredential()
+  decide(bearer, credential)
+  state.now = 4_999
+  decide(bearer, credential)
+  t.equal(state.asked, 1)
+  state.now = 5_000
+  decide(bearer, credential)
+  t.equal(state.asked, 2)
+})
+
+t.test('any change ends it, and so does the loss of the store', async (t) => {
+  const { state, decide } = start()
+  const credential = newCredential()
+  decide(bearer, credential)
+  state.version = {}
+  decide(bearer, credential)
+  t.equal(state.asked, 2)
+  state.version = undefined
+  for (let times = 0; times < 3; times++) decide(bearer, credential)
+  t.equal(state.asked, 5, 'what is known ages: it is looked at each time')
+})
+
+t.test('another access is another decision', async (t) => {
+  const { state, decide } = start()
+  const credential = newCredential()
+  t.match(decide(bearer, credential), { kind: 'allowed' })
+  t.match(decide(accessOf('secretKey'), credential), { kind: 'refused', code: 'scheme-not-accepted' })
+  t.match(decide(accessOf('none'), credential), { kind: 'allowed', principal: undefined })
+  t.match(decide(bearer, credential), { kind: 'allowed', principal })
+  t.equal(state.asked, 1)
+})
+
+t.test('a refusal that holds is said again, without a look-up', async (t) => {
+  const { state, decide } = start(() => rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY }))
+  const credential = newCredential()
+  for (let times = 0; times < 3; times++) {
+    t.match(decide(bearer, credential), { kind: 'refused', code: 'token-invalid' })
+  }
+  t.strictSame([state.asked, state.hits], [1, 0])
+})
+
+t.test('what does not hold, or comes later, is not kept', async (t) => {
+  for (const answer of [() => rejected('token-expired'), async () => letIn]) {
+    const { state, decide } = start(answer)
+    const credential = newCredential()
+    await decide(bearer, credential)
+    t.equal((credential as Credential).recent, undefined)
+    await decide(bearer, credential)
+    t.equal(state.asked, 2)
+  }
+})

@@ -1,0 +1,113 @@
+import t from 'tap'
+import { RecentFields } from '../../src/wire/recent-fields.ts'
+import { until } from '../setup/net.ts'
+import { createRandom, cutAtRandom } from '../upstream/random.ts'
+import { bytesOf, readHeads } from './reading.ts'
+import { makeRequest } from './requests.ts'
+
+const block = 'Host: x\r\nSecretKey: gsk_0123456789abcdef\r\nAccept: */*\r\n\r\n'
+
+/** Reads this by itself, as on a connection of its own. */
+function read(recent: RecentFields, text: string) {
+  return readHeads([bytesOf(text)], undefined, recent).heads[0]
+}
+
+/** After this the block is known. */
+function readTwice(recent: RecentFields, text: string): void {
+  for (let times = 0; times < 2; times++) t.equal(read(recent, text)?.isFamiliar, false)
+}
+
+t.test('fields that came twice are known, whatever the request line says', async (t) => {
+  const recent = new RecentFields()
+  readTwice(recent, `GET /a HTTP/1.1\r\n${block}`)
+  const first = read(recent, `GET /b HTTP/1.1\r\n${block}`)
+  const second = read(recent, `\r\nPOST /c?d HTTP/1.1\r\n${block}`)
+  t.match(first, { method: 'GET', target: '/b', isFamiliar: true })
+  t.match(second, { method: 'POST', target: '/c?d', isFamiliar: true })
+  t.equal(second?.rawHeaders, first?.rawHeaders, 'the very same')
+  t.strictSame(first?.rawHeaders, [...['Host', 'x', 'SecretKey', 'gsk_0123456789abcdef', 'Accept', '*/*']])
+})
+
+t.test('not if a single byte of them is another', async (t) => {
+  const recent = new RecentFields()
+  readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
+  for (let at = 0; at < block.length; at++) {
+    for (const byte of ['z', ' ', '\r', '\n', ':', '\0']) {
+      if (block[at] === byte) continue
+      const text = `GET / HTTP/1.1\r\n${block.slice(0, at)}${byte}${block.slice(at + 1)}`
+      const alone = readHeads([bytesOf(text)])
+      t.strictSame(readHeads([bytesOf(text)], undefined, recent), alone, JSON.stringify(text))
+    }
+  }
+  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isFamiliar, true)
+})
+
+t.test('nor in HTTP/1.0, in pieces, or with something behind them', async (t) => {
+  const recent = new RecentFields()
+  const whole = `GET / HTTP/1.1\r\n${block}`
+  readTwice(recent, whole)
+  t.equal(read(recent, `GET / HTTP/1.0\r\n${block}`)?.isFamiliar, false)
+  const pieces = [whole.slice(0, 40), whole.slice(40)].map(bytesOf)
+  t.equal(readHeads(pieces, undefined, recent).heads[0]?.isFamiliar, false)
+  const { heads } = readHeads([bytesOf(whole + whole)], undefined, recent)
+  t.strictSame(
+    heads.map(({ isFamiliar }) => isFamiliar),
+    [false, true],
+  )
+})
+
+t.test('a body that follows is framed as before', async (t) => {
+  const recent = new RecentFields()
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n'
+  readTwice(recent, head)
+  const reading = readHeads([bytesOf(head), bytesOf('abc')], undefined, recent)
+  t.match(reading.heads[0], { isFamiliar: true, body: { kind: 'counted', length: 3 } })
+})
+
+t.test('fields of 2,048 bytes are remembered, of more are not', async (t) => {
+  for (const [length, isFamiliar] of [
+    [2_048, true],
+    [2_049, false],
+    [12_000, false],
+  ] as const) {
+    const recent = new RecentFields()
+    const text = `GET / HTTP/1.1\r\nX: ${'x'.repeat(length - 7)}\r\n\r\n`
+    readTwice(recent, text)
+    t.equal(read(recent, text)?.isFamiliar, isFamiliar, `${length}`)
+  }
+})
+
+t.test('no more than 4,096 are remembered', async (t) => {
+  const recent = new RecentFields()
+  const texts = Array.from({ length: 6_000 }, (_, index) => `GET / HTTP/1.1\r\nX: ${index}\r\n\r\n`)
+  for (const text of texts) for (let times = 0; times < 2; times++) read(recent, text)
+  const known = texts.filter((text) => read(recent, text)?.isFamiliar)
+  t.equal(known.length, 4_096)
+})
+
+t.test('nothing is remembered for longer than a second', async (t) => {
+  const recent = new RecentFields()
+  const text = `GET / HTTP/1.1\r\n${block}`
+  readTwice(recent, text)
+  t.equal(read(recent, text)?.isFamiliar, true)
+  const begunAt = performance.now()
+  await until('it is forgotten', () => read(recent, text)?.isFamiliar === false || undefined)
+  t.ok(performance.now() - begunAt < 5_000)
+})
+
+t.test('whatever came before, a head is read as if it were the first', async (t) => {
+  const random = createRandom(14)
+  const recent = new RecentFields()
+  let familiar = 0
+  for (let round = 0; round < 2_000; round++) {
+    const sent = makeRequest(random)
+    const alone = JSON.stringify(readHeads([sent]))
+    for (let times = 0; times < 3; times++) {
+      const pieces = times === 2 && random.below(3) === 0 ? cutAtRandom(sent, random, 3) : [sent]
+      const text = JSON.stringify(readHeads(pieces, undefined, recent))
+      if (text.includes('"isFamiliar":true')) familiar++
+      if (text.replaceAll('"isFamiliar":true', '"isFamiliar":false') !== alone) t.equal(text, alone)
+    }
+  }
+  t.ok(familiar > 200, `${familiar} were familiar`)
+})
