@@ -11,34 +11,34 @@ interface Caller {
   readonly address: string
 }
 
-/** @throws GatehouseError `rate-limited` */
-export async function assertWithinRate(
+/** @returns `rate-limited` for whoever has to wait */
+export async function takeRate(
   limiter: Limiter,
   routeName: string,
   { limit, perMs, by }: RateLimit,
   { principal, address }: Caller,
-): Promise<void> {
+): Promise<GatehouseError | undefined> {
   const who =
     by === 'account' && principal ? `account ${principal.accountId}` : `ip ${addressSubject(address)}`
   const taken = await limiter.take(`route ${routeName} ${who}`, { limit, perMs })
-  if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit, ...taken } })
+  return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
 /**
  * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, then
  * in all workers, and across instances where somebody could have it. To be called once it is known to be wrong:
  * a right one is never refused for what others did. At once where it is nobody else's matter.
- * @throws GatehouseError `too-many-failures`, at once or as a rejection
+ * @returns `too-many-failures` where there were
  */
 export function countFailure(
   limiter: Limiter,
   rate: Rate,
   { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
-): void | Promise<void> {
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
   const subject = failureSubject(address)
   const here = limiter.takeHere(subject, rate)
-  if (!here.isAllowed) throw tooManyFailures(rate, here)
-  if (isMalformed && !limiter.takeInInstance) return
+  if (!here.isAllowed) return tooManyFailures(rate, here)
+  if (isMalformed && !limiter.takeInInstance) return undefined
   return countElsewhere(limiter, rate, { subject, here, isMalformed })
 }
 
@@ -46,10 +46,10 @@ async function countElsewhere(
   limiter: Limiter,
   rate: Rate,
   { subject, here, isMalformed }: { subject: string; here: Taken; isMalformed: boolean },
-): Promise<void> {
+): Promise<GatehouseError | undefined> {
   const known = (await limiter.takeInInstance?.(subject, rate).catch(() => here)) ?? here
   const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
-  if (!taken.isAllowed) throw tooManyFailures(rate, taken)
+  return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
 
 const rememberedMax = 1_000

@@ -41,7 +41,8 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
     },
     verify: async (account, password, { address }) => {
       if (await passwords.verify(password, account?.portal.password, addressSubject(address))) return
-      await countFailure(limiter, failures, { address, isMalformed: false })
+      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+      if (excess) throw excess
       throw new GatehouseError('credentials-invalid', { detail: 'E-mail and password do not match.' })
     },
   }

@@ -86,11 +86,8 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   async function countWrongPair(request: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
       const { address } = arrivalOf(request.raw).client
-      try {
-        await countFailure(limiter, failures, { address, isMalformed: false })
-      } catch (tooMany) {
-        countLimited(metrics, '_gateway', tooMany)
-      }
+      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+      if (excess) throw countLimited(metrics, '_gateway', excess)
     }
     throw error
   }

@@ -6,7 +6,7 @@ import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { Arrival, Destination } from './arrival.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate, type GateOptions, type Passage } from './gate.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
 import { malformedError } from './unreadable.ts'
 import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
@@ -20,7 +20,7 @@ export interface ProxyOptions extends GateOptions<Upstream> {
 
 /**
  * Carries out a request that is not for the gateway itself.
- * @throws GatehouseError where it is refused at once
+ * @throws GatehouseError where it cannot be decided or carried out now
  */
 export type CarryOut = (arrival: Arrival, destination: Destination) => void
 
@@ -73,16 +73,21 @@ export function createProxy(options: ProxyOptions): CarryOut {
     )
   }
 
+  function go(passage: Passage<Upstream>, arrival: Arrival, destination: Destination): void {
+    if (passage instanceof GatehouseError) answerProblem(arrival, passage)
+    else pass(passage, arrival, destination)
+  }
+
   return function proxy(arrival, destination) {
-    const found = gate(arrival, destination)
-    if (!(found instanceof Promise)) {
-      pass(found, arrival, destination)
+    const passage = gate(arrival, destination)
+    if (!(passage instanceof Promise)) {
+      go(passage, arrival, destination)
       return
     }
-    found
-      .then((route) => {
+    passage
+      .then((settled) => {
         // The client may have left while it was decided.
-        if (arrival.connection.head === arrival.head) pass(route, arrival, destination)
+        if (arrival.connection.head === arrival.head) go(settled, arrival, destination)
       })
       .catch((error: unknown) => {
         if (arrival.connection.head === arrival.head) answerProblem(arrival, toGatehouseError(error))

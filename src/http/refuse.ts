@@ -1,7 +1,7 @@
 import type { Refusal } from '../auth/decision.ts'
 import { countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
-import { type Code, refusalOf } from '../errors.ts'
+import { type Code, type GatehouseError, refusalOf } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival } from './arrival.ts'
@@ -14,36 +14,29 @@ export interface RefuseOptions {
 }
 
 /**
- * Refuses a credential: at once where nobody else has to be asked how many there were.
- * @throws GatehouseError with the code of the refusal, or `too-many-failures`; or it is a rejection
+ * What a credential is refused with: the code of the refusal, or `too-many-failures`; at once where nobody else has
+ * to be asked how many there were.
  */
-export type Refuse = (refusal: Refusal, arrival: Arrival) => never | Promise<never>
+export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Promise<GatehouseError>
 
 /** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
 const failureCodes = new Set<Code>(['secret-key-invalid'])
 
 export function createRefuse({ limiter, failures, metrics }: RefuseOptions): Refuse {
   return ({ code, isMalformed }, arrival) => {
+    if (!failureCodes.has(code)) return refusalOf(code)
     const { route } = arrival.outcome
-    if (!failureCodes.has(code)) throw refusalOf(code)
-    let counted: void | Promise<void>
-    try {
-      counted = countFailure(limiter, failures, { address: arrival.client.address, isMalformed })
-    } catch (error) {
-      countLimited(metrics, route, error)
+    const { address } = arrival.client
+    const excess = countFailure(limiter, failures, { address, isMalformed })
+    if (excess instanceof Promise) {
+      return excess.then((error) => (error ? countLimited(metrics, route, error) : refusalOf(code)))
     }
-    if (!counted) throw refusalOf(code)
-    return counted.then(
-      () => {
-        throw refusalOf(code)
-      },
-      (error: unknown) => countLimited(metrics, route, error),
-    )
+    return excess ? countLimited(metrics, route, excess) : refusalOf(code)
   }
 }
 
-/** Counts one who is refused for their rate. @throws the error they are refused with */
-export function countLimited({ rateLimited }: Metrics, route: string, error: unknown): never {
+/** Counts one who is refused for their rate. @returns the error they are refused with */
+export function countLimited({ rateLimited }: Metrics, route: string, error: GatehouseError): GatehouseError {
   rateLimited.inc({ route })
-  throw error
+  return error
 }

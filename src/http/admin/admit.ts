@@ -37,7 +37,8 @@ export function createAdmission(options: AdmissionOptions): (request: FastifyReq
   const table = { routes: [adminRoute], match: () => ({ kind: 'route', route: adminRoute }) as const }
   const gate = createGate({ ...options, table })
   return async ({ raw }) => {
-    await gate(arrivalOf(raw), destinationOf(raw))
+    const passage = await gate(arrivalOf(raw), destinationOf(raw))
+    if (passage instanceof GatehouseError) throw passage
   }
 }
 
