@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { assertStatus, open, readAnswer } from './connection.ts'
-import type { Answers, Order } from './order.ts'
+import { type Answers, numberMark, type Order } from './order.ts'
 
 type Closed = Extract<Order, { kind: 'closed' }>
 
@@ -29,8 +29,12 @@ interface State {
 }
 
 async function runLoop(order: Closed, state: State): Promise<void> {
-  const { requests } = order
-  await loop(order, state, () => requests[state.next++ % requests.length] ?? '')
+  const { requests, isNumbered } = order
+  await loop(order, state, () => {
+    const sent = state.next++
+    const request = requests[sent % requests.length] ?? ''
+    return isNumbered ? request.replace(numberMark, String(sent)) : request
+  })
 }
 
 async function runRefreshes(order: Closed, state: State, requests: string[], index: number): Promise<void> {

@@ -11,9 +11,13 @@ interface Closed {
   readonly durationMs: number
   /** Each answer has the refresh token that the next request of the same connection sends. */
   readonly isRefresh?: boolean
+  /** Each request that is sent has a number of its own where `numberMark` stands. */
+  readonly isNumbered?: boolean
 }
 
-interface Paced extends Omit<Closed, 'kind' | 'isRefresh'> {
+export const numberMark = '{number}'
+
+interface Paced extends Omit<Closed, 'kind' | 'isRefresh' | 'isNumbered'> {
   readonly kind: 'paced'
   readonly perSecond: number
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cores, onCore } from '../processes.ts'
-import type { Answers, Order } from './order.ts'
+import { type Answers, numberMark, type Order } from './order.ts'
 
 type Closed = Extract<Order, { kind: 'closed' }>
 
@@ -13,7 +13,7 @@ export async function runWrk(order: Closed): Promise<Answers['closed']> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wrk-'))
   try {
     const script = join(dir, 'load.lua')
-    writeFileSync(script, scriptOf(order.requests))
+    writeFileSync(script, scriptOf(order))
     const seconds = Math.max(1, Math.round(order.durationMs / 1_000))
     const [file = '', ...args] = onCore(cores.load, [
       ...['wrk', '-t1', `-c${order.connections}`, `-d${seconds}s`, '-s', script, order.url],
@@ -26,13 +26,14 @@ export async function runWrk(order: Closed): Promise<Answers['closed']> {
 }
 
 /** Whole requests, as they are, one after the other. */
-function scriptOf(requests: readonly string[]): string {
+function scriptOf({ requests, isNumbered = false }: Closed): string {
   return `
 local requests = { ${requests.map(luaString).join(',\n')} }
-local count, index = #requests, 0
+local count, sent = #requests, 0
 function request()
-  index = index % count + 1
-  return requests[index]
+  sent = sent + 1
+  local text = requests[sent % count + 1]
+  return ${isNumbered ? `(text:gsub("${numberMark}", sent, 1))` : 'text'}
 end
 function done(summary)
   local errors = summary.errors

@@ -13,20 +13,21 @@ interface Requests {
   readonly requests: readonly string[]
   readonly status?: number
   readonly isRefresh?: boolean
+  readonly isNumbered?: boolean
 }
 
 /** What each request of a closed loop costs a subject. */
 export async function measureLoad(
   bench: Bench,
   { url, pids }: Subject,
-  { requests, status = 200, isRefresh = false }: Requests,
+  { requests, status = 200, isRefresh = false, isNumbered = false }: Requests,
 ): Promise<Figures> {
   const { connections, durationMs } = bench.options
   const order = { kind: 'closed', url, requests, status, connections, durationMs } as const
   const before = cpuUsOf(pids)
   const { answers, elapsedMs } = isRefresh
     ? await bench.load<'closed'>({ ...order, isRefresh })
-    : await bench.closedLoad(order)
+    : await bench.closedLoad({ ...order, isNumbered })
   const cpuUs = cpuUsOf(pids) - before
   return {
     cpuUs: cpuUs / answers,

@@ -1,4 +1,5 @@
 import type { Bench, GatewayKind } from '../bench.ts'
+import { numberMark } from '../load/order.ts'
 import { loadFigures, measureLoad } from './load-figures.ts'
 import { spoil, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
@@ -20,7 +21,8 @@ export const smallGet: Scenario = {
   yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
   note:
     '200 tokens or keys in turn, 15 bytes answered. `cold cache`: a cache of one entry, so that each key is looked up ' +
-    'in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
+    'in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `each head another`: with a field ' +
+    'that has another number each time, so that no head is known from before. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)
@@ -34,6 +36,15 @@ export const smallGet: Scenario = {
   },
 }
 
+/** With a field that no two of them share. */
+function numbered(requests: readonly string[]) {
+  const field = `X-Number: ${numberMark}\r\n\r\n`
+  return {
+    requests: requests.map((request) => request.replace('\r\n\r\n', `\r\n${field}`)),
+    isNumbered: true,
+  }
+}
+
 async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Contestant[]> {
   const subject = await bench.gateway(kind)
   const cold = await bench.gateway(kind, { config: { cache: { entries: 1 } } })
@@ -43,7 +54,9 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
     'auth none': [subject, { requests: [writeRequest('GET /public')] }],
     'auth none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
     bearer: [subject, { requests: withTokens(line, accessTokens) }],
+    'bearer, each head another': [subject, numbered(withTokens(line, accessTokens))],
     key: [subject, { requests: withKeys(line, secretKeys) }],
+    'key, each head another': [subject, numbered(withKeys(line, secretKeys))],
     'key, cold cache': [cold, { requests: withKeys(line, cold.credentials.secretKeys) }],
     'no key': [subject, { requests: [writeRequest(line)], status: 401 }],
     'wrong key': [subject, { requests: withKeys(line, secretKeys.map(spoil)), status: 401 }],
