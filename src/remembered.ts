@@ -1,4 +1,4 @@
-import { copyOf } from './copy.ts'
+import { copyOf } from './wire/copy.ts'
 
 /**
  * Works something out for each text once, as long as there are not too many of them: made-up texts must not fill

@@ -1,7 +1,7 @@
-import { copyOf } from '../copy.ts'
 import { digestText } from '../store/digest-text.ts'
 import type { KeyUse, NotedKeyUse } from '../store/key-use.ts'
 import type { Store } from '../store/store.ts'
+import { copyOf } from '../wire/copy.ts'
 import { digestOf } from './keys.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { accountIdOf, keyLength } from '../accounts/keys.ts'
-import { copyOf } from '../copy.ts'
+import { copyOf } from '../wire/copy.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 

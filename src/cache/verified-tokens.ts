@@ -1,5 +1,5 @@
-import { copyOf } from '../copy.ts'
 import type { AccessTokenClaims, VerifiedTokens } from '../tokens/access-token.ts'
+import { copyOf } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
 /** Refused tokens remembered at most, and how long one may be: together no more than 9 MiB. */

@@ -1,5 +1,5 @@
-import { copyOf } from '../copy.ts'
 import { remembered } from '../remembered.ts'
+import { copyOf } from '../wire/copy.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or address, and perhaps a port.
 const hostPattern =

@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/principal.ts'
-import { copyOf } from '../copy.ts'
 import type { Route } from '../routes/route.ts'
+import { copyOf } from '../wire/copy.ts'
 import type { RequestBody } from '../wire/request-head.ts'
 import type { Client } from './client.ts'
 import { withoutCookie } from './cookies.ts'

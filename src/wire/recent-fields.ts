@@ -1,4 +1,4 @@
-import { copyOf } from '../copy.ts'
+import { copyOf } from './copy.ts'
 import type { Lines } from './field-lines.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -10,9 +10,13 @@ export type HeadFields = Pick<
 
 /** How long fields are remembered at most: there are secrets in them, which are kept no longer than they need to be. */
 const rememberedMs = 1_000
-/** Remembered at once at most, and of what length: together no more than 16 MiB. */
-const entriesMax = 4_096
+/**
+ * Remembered at once at most, of what length and how many fields: together no more than 16 MiB, and what it costs to
+ * keep made-up ones no more than some 4 % of the time.
+ */
+const entriesMax = 2_048
 const lengthMax = 2_048
+const fieldsMax = 32
 /** About so many bytes are what fields are found by, as a power of two; whether they are the same all of them tell. */
 const looksBits = 7
 
@@ -23,7 +27,7 @@ interface Entry {
 
 /**
  * The fields of heads that came a moment ago. Clients mostly say the same each time, and with a token that is
- * many bytes: to compare them takes a tenth of the time of reading them. What comes only once is never kept.
+ * many bytes: to compare them takes a fraction of the time of reading them. What comes only once is never kept.
  */
 export class RecentFields {
   readonly #entries = new Map<number, Entry>()
@@ -46,8 +50,8 @@ export class RecentFields {
     const cameBefore = this.#seen[place] === mark
     this.#seen[place] = mark
     const entries = this.#entries
-    if (!cameBefore || text.length - start > lengthMax || entries.size >= entriesMax || entries.has(mark))
-      return
+    const isSmall = text.length - start <= lengthMax && fields.rawHeaders.length <= 2 * fieldsMax
+    if (!cameBefore || !isSmall || entries.size >= entriesMax || entries.has(mark)) return
     if (entries.size === 0) setTimeout(() => entries.clear(), rememberedMs).unref()
     // Texts of their own: pieces of a larger one are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyOf)
