@@ -1,11 +1,9 @@
-import { isToken } from './characters.ts'
 import { type Lines, readFieldLines } from './field-lines.ts'
 import { readFraming } from './framing.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { HeadFields, RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
-
-const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
+import { type RequestLine, readRequestLine } from './request-line.ts'
 
 /**
  * Reads the heads of requests (RFC 9112), strictly: what two readers could take for different messages is
@@ -123,61 +121,11 @@ export class RequestParser {
   }
 }
 
-interface RequestLine {
-  readonly method: string
-  readonly target: string
-  readonly minorVersion: number
-  /** Where the CR stands. */
-  readonly end: number
-}
-
 /** Empty lines before a request are skipped (RFC 9112 2.2). */
 function skipEmptyLines(bytes: Buffer): number {
   let start = 0
   while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2
   return start
-}
-
-/** undefined where its end has not come, and it may still become one. */
-function readRequestLine({ text }: Lines): RequestLine | undefined {
-  const lineEnd = text.indexOf('\n')
-  if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
-  checkPartOfRequestLine(text)
-  return undefined
-}
-
-/** RFC 9112 3: a method, one space, a target, one space, the version. @param end where the CR stands */
-function parseRequestLine(text: string, end: number): RequestLine {
-  const methodEnd = text.indexOf(' ')
-  const targetEnd = end - ' HTTP/1.1'.length
-  const minorVersion = text.charCodeAt(end - 1) - 0x30
-  const isVersion =
-    text.startsWith(' HTTP/1.', targetEnd) &&
-    (minorVersion === 0 || minorVersion === 1) &&
-    methodEnd < targetEnd
-  const method = text.slice(0, methodEnd)
-  const target = text.slice(methodEnd + 1, targetEnd)
-  // A CR alone is the end of a line to some, a space that of the target.
-  if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
-    throw new MalformedMessage('request-line', requestLineForm)
-  }
-  return { method, target, minorVersion, end }
-}
-
-/** Other control characters make a target ambiguous, not the line. */
-function isWhole(target: string): boolean {
-  return target !== '' && !target.includes(' ') && !target.includes('\r') && !target.includes('\n')
-}
-
-/** Of a line whose end has not come: a method, and no CR but at its end. */
-function checkPartOfRequestLine(text: string): void {
-  const methodEnd = text.indexOf(' ')
-  const cr = text.indexOf('\r')
-  // Nothing, or the first half of an empty line.
-  if (text === '' || text === '\r') return
-  const isLineOpen = cr === -1 || (cr === text.length - 1 && methodEnd !== -1)
-  if (isLineOpen && isToken(methodEnd === -1 ? text : text.slice(0, methodEnd))) return
-  throw new MalformedMessage('request-line', requestLineForm)
 }
 
 function malformedField(): MalformedMessage {
