@@ -4,11 +4,6 @@ import type { FoundAudit } from '../store/portal-store.ts'
 import type { Store } from '../store/store.ts'
 
 export interface AuditLog {
-  /** Newest first, from the one before a position. */
-  list(page: {
-    readonly before: string | undefined
-    readonly limit: number
-  }): Promise<readonly LoggedAuditEntry[]>
   /** The newest that pass a filter, from the one before a position, however far back they are. */
   find(page: {
     readonly filter: AuditFilter
@@ -16,10 +11,10 @@ export interface AuditLog {
     readonly limit: number
   }): Promise<FoundAudit>
   /**
-   * The whole log, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
+   * All that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
    * take for a formula gets an apostrophe before it) or JSON lines.
    */
-  export(format: 'csv' | 'jsonl'): AsyncGenerator<string>
+  export(format: 'csv' | 'jsonl', filter: AuditFilter): AsyncGenerator<string>
 }
 
 /** How many entries are read at once for an export. */
@@ -29,7 +24,7 @@ const columns = [
   ...['at', 'channel', 'actor', 'actorId', 'address', 'action', 'target', 'targetId', 'details'],
 ] as const
 
-export function createAuditLog(store: Pick<Store, 'listAudit' | 'findAudit'>): AuditLog {
+export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
   const find: AuditLog['find'] = async ({ filter, before, limit }) => {
     const entries: LoggedAuditEntry[] = []
     // One more than wanted: so that there is a page after this one only where there is something on it.
@@ -45,19 +40,18 @@ export function createAuditLog(store: Pick<Store, 'listAudit' | 'findAudit'>): A
     return { entries: shown, before: entries.length > limit ? shown.at(-1)?.position : undefined }
   }
 
-  async function* exportAll(format: 'csv' | 'jsonl'): AsyncGenerator<string> {
+  async function* exportAll(format: 'csv' | 'jsonl', filter: AuditFilter): AsyncGenerator<string> {
     if (format === 'csv') yield `${columns.join(',')}\r\n`
     const write = format === 'csv' ? csvLine : jsonLine
     for (let before: string | undefined; ; ) {
-      const page = await store.listAudit({ before, limit: chunkEntries })
-      const last = page.at(-1)
-      if (!last) return
-      yield page.map(write).join('')
-      before = last.position
+      const found = await find({ filter, before, limit: chunkEntries })
+      yield found.entries.map(write).join('')
+      if (found.before === undefined) return
+      before = found.before
     }
   }
 
-  return { list: (page) => store.listAudit(page), find, export: exportAll }
+  return { find, export: exportAll }
 }
 
 /** An entry as the admin API and the exports tell it. */

@@ -23,12 +23,14 @@ export interface AuditView {
 /** Who did what to whom, when and from where. */
 export function auditPage(frame: Frame, view: AuditView): Html {
   const { base } = frame
-  const { entries } = view
+  const { entries, filter } = view
+  const exportLink = (format: string, name: string) =>
+    html`<a class="button" href="${base}/audit/export?${queryText(filter, { format })}" download>${icon('download')}${name}</a>`
   return page(frame, {
     title: 'Audit',
     section: '/audit',
     lead: 'Who did what to whom, when and from where. Entries cannot be changed.',
-    acts: html`<a class="button" href="${base}/audit/export?format=csv" download>${icon('download')}CSV</a><a class="button" href="${base}/audit/export?format=jsonl" download>${icon('download')}JSON lines</a>`,
+    acts: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON lines')}`,
     body: html`${filterForm(frame, view.filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
@@ -96,13 +98,16 @@ export function describeAction(action: AuditAction): string {
 
 function pager({ base }: Frame, { filter, before, isFirstPage }: AuditView): Html | undefined {
   if (isFirstPage && before === undefined) return undefined
-  const query = (cursor: Readonly<Record<string, string>>) =>
-    new URLSearchParams({
-      ...(filter.who !== undefined && { who: filter.who }),
-      ...(filter.action !== undefined && { action: filter.action }),
-      ...cursor,
-    }).toString()
+  const query = (cursor: Readonly<Record<string, string>>) => queryText(filter, cursor)
   return html`<nav class="pager" aria-label="Pages">${
     isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}/audit?${query({})}">Newest</a>`
   }${before !== undefined && html`<a class="button" rel="next" href="${base}/audit?${query({ before })}">Older</a>`}</nav>`
+}
+
+function queryText({ who, action }: AuditFilter, more: Readonly<Record<string, string>>): string {
+  return new URLSearchParams({
+    ...(who !== undefined && { who }),
+    ...(action !== undefined && { action }),
+    ...more,
+  }).toString()
 }

@@ -48,15 +48,15 @@ export interface PortalStore {
 
   /** For acts that change no record. */
   appendAudit(entry: AuditEntry): Promise<void>
-  /** Newest first, from the one before a position. */
-  listAudit(page: AuditPage): Promise<readonly LoggedAuditEntry[]>
-  /** The same, of what passes a filter. Looks at some thousands at once: it may find none and yet have more. */
-  findAudit(page: AuditPage & { readonly filter: AuditFilter }): Promise<FoundAudit>
-}
-
-interface AuditPage {
-  readonly before: string | undefined
-  readonly limit: number
+  /**
+   * What passes a filter, newest first, from the one before a position. Looks at some thousands at once: it may find
+   * none and yet have more.
+   */
+  findAudit(page: {
+    readonly filter: AuditFilter
+    readonly before: string | undefined
+    readonly limit: number
+  }): Promise<FoundAudit>
 }
 
 export interface FoundAudit {

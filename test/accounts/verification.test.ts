@@ -3,6 +3,7 @@ import { createEmailVerification } from '../../src/accounts/profile.ts'
 import { createMailer } from '../../src/mail/mailer.ts'
 import { openPeople, visitor } from '../auth/people.ts'
 import { startMailServer } from '../setup/mail-server.ts'
+import { listAudit } from '../store/portal-samples.ts'
 
 /** People whose mails go to a real server. */
 async function start(t: Test) {
@@ -31,7 +32,7 @@ t.test('a link in a mail verifies the e-mail that it was sent to, once', async (
   const token = lastToken()
   t.match(await verify(token), { id: account.id, isVerified: true })
   await t.rejects(verify(token), { code: 'link-invalid' })
-  const actions = (await store.listAudit({ before: undefined, limit: 2 })).map(({ action }) => action)
+  const actions = (await listAudit(store, { before: undefined, limit: 2 })).map(({ action }) => action)
   t.strictSame(actions, ['email-verified', 'email-verification-sent'])
 })
 

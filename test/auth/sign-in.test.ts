@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createPasswords } from '../../src/accounts/passwords.ts'
+import { listAudit } from '../store/portal-samples.ts'
 import { lifetimeMs, openPeople, password, visitor } from './people.ts'
 
 t.test('a set-up link sets a password and signs in; the password signs in from then on', async (t) => {
@@ -165,7 +166,7 @@ t.test('every way in and out is in the audit log, under the name of the account'
   const change = { current: password, password: 'a whole new password' }
   const changed = await signIn.changePassword(signedIn, change, visitor)
   await signIn.signOut(changed, visitor)
-  const entries = (await store.listAudit({ before: undefined, limit: 100 })).toReversed()
+  const entries = (await listAudit(store, { before: undefined, limit: 100 })).toReversed()
   t.strictSame(
     entries.map(({ action }) => action),
     [

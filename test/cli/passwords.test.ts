@@ -2,6 +2,7 @@ import t from 'tap'
 import { withOperator } from '../../src/cli/operator.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { drivers } from '../setup/gateway.ts'
+import { listAudit } from '../store/portal-samples.ts'
 import { place, placeOn } from './place.ts'
 
 const good = 'correct horse battery'
@@ -72,7 +73,7 @@ for (const driver of drivers) {
       await here.run('sessions', 'revoke', ada)
       await here.run('accounts', 'delete', ada)
       const entries = await withOperator({ file: here.config, env: {} }, ({ store }) =>
-        store.listAudit({ before: undefined, limit: 100 }),
+        listAudit(store, { before: undefined, limit: 100 }),
       )
       t.strictSame(entries.map(({ action }) => action).toReversed(), [
         ...['account-created', 'password-set', 'password-set', 'password-set', 'account-updated'],

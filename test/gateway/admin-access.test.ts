@@ -143,6 +143,35 @@ for (const driver of drivers) {
       t.equal(entries[0]?.action, 'account-deleted')
     })
 
+    t.test('tells only what passes a filter, page after page and as a file', async (t) => {
+      const seen = []
+      for (let cursor = ''; ; ) {
+        const query = `action=account-created&limit=1${cursor}`
+        const page = (await call(operations.audit, `/api/v1/admin/audit?${query}`)).json()
+        seen.push(...(page.items as readonly Record<string, unknown>[]))
+        if (page.nextCursor === null) break
+        cursor = `&cursor=${page.nextCursor}`
+      }
+      t.strictSame(
+        seen.map(({ targetId }) => targetId),
+        [account.id, admin.account.id],
+      )
+      const who = encodeURIComponent('=CMD@example.com')
+      const itemsOf = async (query: string) =>
+        (await call(operations.audit, `/api/v1/admin/audit?${query}`)).json().items as readonly unknown[]
+      t.equal((await itemsOf(`who=${who}`)).length, 5)
+      t.match(await itemsOf(`who=${who}&action=api-key-reset`), [{ action: 'api-key-reset' }])
+      t.strictSame(await itemsOf('who=nobody@example.com'), [])
+      const csv = await call(operations.audit, `/api/v1/admin/audit?format=csv&who=${who}`)
+      t.equal(csv.body.split('\r\n').length, 1 + 5 + 1)
+      const none = await call(operations.audit, '/api/v1/admin/audit?format=jsonl&who=nobody')
+      t.equal(none.body, '')
+      for (const wrong of ['action=account-burnt', 'action=', 'who=', `who=${'x'.repeat(255)}`]) {
+        const refused = await call(operations.audit, `/api/v1/admin/audit?${wrong}`)
+        assertProblem(t, refused, { status: 400, code: 'request-invalid' })
+      }
+    })
+
     t.test('takes no other format, and no cursor that is none', async (t) => {
       const wrong = await call(operations.audit, '/api/v1/admin/audit?format=xml')
       assertProblem(t, wrong, { status: 400, code: 'request-invalid' })

@@ -8,6 +8,7 @@ import { openSealingKey } from '../../src/accounts/sealing-key.ts'
 import { openLimiter } from '../../src/auth/rate-limit.ts'
 import { createPeople } from '../../src/people.ts'
 import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { listAudit } from '../store/portal-samples.ts'
 
 const password = 'correct horse battery'
 const visitor = { address: '127.0.0.1', client: 'Browser/1' }
@@ -142,7 +143,7 @@ for (const driver of drivers) {
         t.equal(await passwords.verify(password, account.portal.password, 'test'), true)
         const thief = createPasswords({ pepper: deriveKey(Buffer.alloc(32, 9), 'password') })
         t.equal(await thief.verify(password, account.portal.password, 'test'), false)
-        t.ok((await store.listAudit({ before: undefined, limit: 1 })).length > 0)
+        t.ok((await listAudit(store, { before: undefined, limit: 1 })).length > 0)
       })
     })
   })

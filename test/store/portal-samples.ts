@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuditEntry } from '../../src/store/audit.ts'
+import type { AuditEntry, LoggedAuditEntry } from '../../src/store/audit.ts'
 import type { PortalSession } from '../../src/store/portal-access.ts'
 import type { Account, Store } from '../../src/store/store.ts'
 import { createSessionId } from '../../src/tokens/refresh-token.ts'
@@ -49,4 +49,13 @@ export function newAuditEntry(changes: Partial<AuditEntry> = {}): AuditEntry {
 /** A digest as tokens have it. */
 export function newDigest(): string {
   return randomBytes(32).toString('base64url')
+}
+
+/** The newest entries of the audit log, from the one before a position. */
+export async function listAudit(
+  store: Pick<Store, 'findAudit'>,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<readonly LoggedAuditEntry[]> {
+  const filter = { action: undefined, who: undefined }
+  return (await store.findAudit({ filter, ...page })).entries
 }

@@ -80,7 +80,15 @@ export const sessionsQuery = query({
 
 export const auditQuery = query({
   ...page,
-  format: { enum: ['csv', 'jsonl'], description: 'The whole log, as a file.' },
+  action: { enum: auditActions, description: 'Only what was done so.' },
+  who: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 254,
+    description:
+      'Only what this one did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
+  },
+  format: { enum: ['csv', 'jsonl'], description: 'All of it that passes, as a file.' },
 })
 
 export const secretKeyReset = object(

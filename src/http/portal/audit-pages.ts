@@ -1,5 +1,5 @@
 import { auditPage } from '../../portal/audit.ts'
-import { auditActions } from '../../store/audit.ts'
+import { type AuditFilter, auditActions } from '../../store/audit.ts'
 import type { Answer } from './answer.ts'
 import { type Pages, queryOf } from './pages.ts'
 import type { SignedInVisit } from './visit.ts'
@@ -13,10 +13,8 @@ export const auditPages: Pages = () => [
 ]
 
 async function showAudit(visit: SignedInVisit): Promise<Answer> {
-  const query = queryOf(visit)
-  const action = auditActions.find((name) => name === query('action'))
-  const filter = { action, who: query('who').trim() || undefined }
-  const before = query('before') || undefined
+  const filter = filterOf(visit)
+  const before = queryOf(visit)('before') || undefined
   const found = await visit.acts.audit.find({ filter, before, limit: pageSize })
   return visit.show((frame) => auditPage(frame, { filter, ...found, isFirstPage: before === undefined }))
 }
@@ -24,5 +22,16 @@ async function showAudit(visit: SignedInVisit): Promise<Answer> {
 async function exportAudit(visit: SignedInVisit): Promise<Answer> {
   const format = queryOf(visit)('format') === 'jsonl' ? 'jsonl' : 'csv'
   const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson'
-  return { kind: 'file', name: `audit.${format}`, type, chunks: visit.acts.audit.export(format) }
+  return {
+    kind: 'file',
+    name: `audit.${format}`,
+    type,
+    chunks: visit.acts.audit.export(format, filterOf(visit)),
+  }
+}
+
+function filterOf(visit: SignedInVisit): AuditFilter {
+  const query = queryOf(visit)
+  const action = auditActions.find((name) => name === query('action'))
+  return { action, who: query('who').trim() || undefined }
 }

@@ -14,23 +14,14 @@ const findScript = loadScript('find-audit', { isChange: false })
 const appendScript = loadScript('append-audit', { isChange: true, isAudited: true })
 
 /** The audit log as a stream, in which nothing can be changed. */
-export function openAudit(
-  connection: Connection,
-): Pick<PortalStore, 'appendAudit' | 'listAudit' | 'findAudit'> {
-  const { keys, ask, read, confirmAbsence } = connection
+export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudit' | 'findAudit'> {
+  const { keys, read, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   return {
     appendAudit: async (entry) => {
       await confirmAbsence()
       await audited(appendScript, [], [], entry)
-    },
-    listAudit: async ({ before, limit }) => {
-      if (before !== undefined && !positionPattern.test(before)) return []
-      const start = before === undefined ? '+' : `(${before}`
-      const entries = await ask((client) => client.xrevrange(keys.audit, start, '-', 'COUNT', limit))
-      if (entries.length === 0) await confirmAbsence()
-      return entries.map(toEntry)
     },
     findAudit: async ({ filter, before, limit }) => {
       if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }

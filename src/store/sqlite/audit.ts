@@ -17,7 +17,6 @@ const scannedMax = 2_000
 export function openAudit({ prepare }: Database) {
   const insert = prepare('INSERT INTO audit (entry) VALUES (?)')
   const prune = prepare('DELETE FROM audit WHERE seq <= ?')
-  const select = prepare('SELECT seq, entry FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?')
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
@@ -34,12 +33,6 @@ export function openAudit({ prepare }: Database) {
     }
   }
 
-  function list(before: string | undefined, limit: number): readonly LoggedAuditEntry[] {
-    if (!isPosition(before)) return []
-    const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before)
-    return select.all(end, limit).map(toLogged)
-  }
-
   function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
     const { first, last } = selectEnds.get() ?? {}
     if (!isPosition(before) || first === null) return { entries: [], before: undefined }
@@ -53,7 +46,7 @@ export function openAudit({ prepare }: Database) {
     return { entries, before: isFull || start > Number(first) ? next : undefined }
   }
 
-  return { append, list, find }
+  return { append, find }
 }
 
 function isPosition(before: string | undefined): boolean {

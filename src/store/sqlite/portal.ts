@@ -56,7 +56,6 @@ export function openPortal(
     findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
 
     appendAudit: async (entry) => write(() => audit.append([entry])),
-    listAudit: async ({ before, limit }) => read(() => audit.list(before, limit)),
     findAudit: async ({ filter, before, limit }) => read(() => audit.find(filter, before, limit)),
   }
 }

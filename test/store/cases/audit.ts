@@ -3,11 +3,11 @@ import type { AuditEntry } from '../../../src/store/audit.ts'
 import type { FoundAudit } from '../../../src/store/portal-store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
+import { listAudit, newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
 import { createAccount, newAccount, newKey, newSigningKey, now, startSession } from '../samples.ts'
 
 async function actions(store: Store): Promise<readonly string[]> {
-  return (await store.listAudit({ before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
+  return (await listAudit(store, { before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
 }
 
 /** Each verb that changes something, where there is something to change; in this order. */
@@ -48,7 +48,7 @@ function everyKeyAct(store: Store) {
 /** How the audit log is written and read. */
 export function auditCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'entries are read as they were written, newest first', async (t, _place, store) => {
-    t.strictSame(await store.listAudit({ before: undefined, limit: 10 }), [])
+    t.strictSame(await listAudit(store, { before: undefined, limit: 10 }), [])
     const entries = [
       newAuditEntry({ details: { role: 'Admin', graceSeconds: 5, isVerified: true } }),
       newAuditEntry({ target: undefined, actor: { kind: 'system', channel: 'system' } }),
@@ -59,7 +59,7 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
       }),
     ]
     for (const entry of entries) await store.appendAudit(entry)
-    const read = await store.listAudit({ before: undefined, limit: 10 })
+    const read = await listAudit(store, { before: undefined, limit: 10 })
     t.strictSame(
       read.map(({ position: _, ...entry }) => entry),
       entries.toReversed(),
@@ -75,7 +75,7 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
       const seen: number[] = []
       let before: string | undefined
       for (;;) {
-        const page = await store.listAudit({ before, limit: 3 })
+        const page = await listAudit(store, { before, limit: 3 })
         if (page.length === 0) break
         t.ok(page.length <= 3)
         seen.push(...page.map(({ at }) => at))
@@ -84,7 +84,7 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
       }
       t.strictSame(seen, [6, 5, 4, 3, 2, 1, 0])
       for (const wrong of ['', 'x', '-', '0', '0-0', '(1', '1e9', '9'.repeat(40)]) {
-        t.strictSame(await store.listAudit({ before: wrong, limit: 3 }), [], wrong)
+        t.strictSame(await listAudit(store, { before: wrong, limit: 3 }), [], wrong)
       }
     },
   )
@@ -178,7 +178,7 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     const accounts = Array.from({ length: 50 }, () => newAccount())
     const entries = accounts.map(({ id, email }) => newAuditEntry({ target: { id, email } }))
     await store.createAccounts(accounts, entries)
-    const read = await store.listAudit({ before: undefined, limit: 100 })
+    const read = await listAudit(store, { before: undefined, limit: 100 })
     t.strictSame(
       read.map(({ target }) => target?.id),
       accounts.map(({ id }) => id).toReversed(),
@@ -190,7 +190,7 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
     await Promise.all(
       Array.from({ length: 40 }, (_, at) => stores[at % 4]?.appendAudit(newAuditEntry({ at }))),
     )
-    const read = await store.listAudit({ before: undefined, limit: 100 })
+    const read = await listAudit(store, { before: undefined, limit: 100 })
     t.strictSame(
       read.map(({ at }) => at).toSorted((a, b) => a - b),
       Array.from({ length: 40 }, (_, at) => at),
