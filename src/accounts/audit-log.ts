@@ -1,15 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
-import type { FoundAudit } from '../store/portal-store.ts'
+import type { AuditPage, FoundAudit } from '../store/portal-store.ts'
 import type { Store } from '../store/store.ts'
 
 export interface AuditLog {
   /** The newest that pass a filter, from the one before a position, however far back they are. */
-  find(page: {
-    readonly filter: AuditFilter
-    readonly before: string | undefined
-    readonly limit: number
-  }): Promise<FoundAudit>
+  find(page: AuditPage): Promise<FoundAudit>
   /**
    * All that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
    * take for a formula gets an apostrophe before it) or JSON lines.

@@ -37,12 +37,10 @@ export function createAuthenticator(schemes: Schemes, directory: Known, clock: (
   }
 
   return {
-    decide: (access, credentials) => {
-      const isCredential = credentials.kind === 'secretKey' || credentials.kind === 'bearer'
-      return isCredential && access.kind === 'protected'
+    decide: (access, credentials) =>
+      credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideOnce(access, credentials)
-        : authenticate(access, credentials, schemes)
-    },
+        : authenticate(access, credentials, schemes),
     confirm: directory.confirm,
   }
 }

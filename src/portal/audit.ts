@@ -31,10 +31,10 @@ export function auditPage(frame: Frame, view: AuditView): Html {
     section: '/audit',
     lead: 'Who did what to whom, when and from where. Entries cannot be changed.',
     acts: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON lines')}`,
-    body: html`${filterForm(frame, view.filter)}
+    body: html`${filterForm(frame, filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
-        ? empty({ icon: icon('audit'), title: 'No entries', text: filterText(view.filter) })
+        ? empty({ icon: icon('audit'), title: 'No entries', text: filterText(filter) })
         : table(frame, entries)
     }</section>${pager(frame, view)}`,
   })
@@ -98,13 +98,14 @@ export function describeAction(action: AuditAction): string {
 
 function pager({ base }: Frame, { filter, before, isFirstPage }: AuditView): Html | undefined {
   if (isFirstPage && before === undefined) return undefined
-  const query = (cursor: Readonly<Record<string, string>>) => queryText(filter, cursor)
   return html`<nav class="pager" aria-label="Pages">${
-    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}/audit?${query({})}">Newest</a>`
-  }${before !== undefined && html`<a class="button" rel="next" href="${base}/audit?${query({ before })}">Older</a>`}</nav>`
+    isFirstPage
+      ? html`<span></span>`
+      : html`<a class="button" href="${base}/audit?${queryText(filter)}">Newest</a>`
+  }${before !== undefined && html`<a class="button" rel="next" href="${base}/audit?${queryText(filter, { before })}">Older</a>`}</nav>`
 }
 
-function queryText({ who, action }: AuditFilter, more: Readonly<Record<string, string>>): string {
+function queryText({ who, action }: AuditFilter, more: Readonly<Record<string, string>> = {}): string {
   return new URLSearchParams({
     ...(who !== undefined && { who }),
     ...(action !== undefined && { action }),

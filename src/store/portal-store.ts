@@ -52,11 +52,14 @@ export interface PortalStore {
    * What passes a filter, newest first, from the one before a position. Looks at some thousands at once: it may find
    * none and yet have more.
    */
-  findAudit(page: {
-    readonly filter: AuditFilter
-    readonly before: string | undefined
-    readonly limit: number
-  }): Promise<FoundAudit>
+  findAudit(page: AuditPage): Promise<FoundAudit>
+}
+
+export interface AuditPage {
+  readonly filter: AuditFilter
+  /** The position of the entry after it; undefined = it begins with the newest. */
+  readonly before: string | undefined
+  readonly limit: number
 }
 
 export interface FoundAudit {
