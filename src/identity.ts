@@ -57,7 +57,7 @@ const pollMs = { sqlite: 25, redis: 100 } as const
 /** How long a start waits for the store before it goes on without. */
 const firstContactMs = 500
 
-/** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer */
+/** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer; nothing is left open */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { config, store, sealingKey, keyUses, log, metrics, clock, onChange } = options
   const signingKeys = createSigningKeys({
@@ -117,6 +117,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     if (areKeysDue) throw new GatehouseError('store-unavailable')
   }
 
+  async function start(): Promise<void> {
+    if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) await loadKeys()
+    else
+      await store
+        .ready(firstContactMs)
+        .then(loadKeys)
+        .catch(() => {})
+    await invalidation.poll()
+  }
+
   const reportContact = createContactReport(log, metrics)
   const invalidation = openInvalidation({
     store,
@@ -139,13 +149,12 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
   })
-  if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) await loadKeys()
-  else
-    await store
-      .ready(firstContactMs)
-      .then(loadKeys)
-      .catch(() => {})
-  await invalidation.poll()
+  try {
+    await start()
+  } catch (error) {
+    invalidation.close()
+    throw error
+  }
 
   return {
     authenticator: createAuthenticator(
