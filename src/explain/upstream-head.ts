@@ -3,7 +3,6 @@ import type { Config, UpstreamConfig } from '../config/config.ts'
 import { believedRequestId } from '../http/arrival.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { asksForWebSocket } from '../http/upgrade.ts'
-import { withAssertion } from '../proxy/assertion.ts'
 import type { Client } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
@@ -35,10 +34,8 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   }
   const writer = createRequestWriter({
     rules: createHeaderRules(ownNames),
-    writeIdentity: withAssertion(
-      createIdentityWriter(config.identityHeaders),
-      enabled ? toldAssertion : undefined,
-    ),
+    writeIdentity: createIdentityWriter(config.identityHeaders),
+    assertion: enabled ? toldAssertion : undefined,
     refreshCookie: config.cookie.name,
   })
   const trace = config.tracing && createTracer(config.tracing.sampleRatio).begin(head.rawHeaders)

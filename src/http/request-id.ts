@@ -1,29 +1,41 @@
 import { randomFillSync } from 'node:crypto'
 
 const idBytes = 16
+/** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
+const idLength = 36
 /** To ask for the random bytes of one ID takes as long as to read a head; those of many take no longer. */
 const batchSize = 256
-const batch = Buffer.alloc(idBytes * batchSize)
-let digits = ''
+const random = Buffer.alloc(idBytes * batchSize)
+const written = Buffer.alloc(idLength * batchSize)
+const digits = Buffer.from('0123456789abcdef', 'latin1')
+const dash = '-'.charCodeAt(0)
+let batch = ''
 let at = 0
 
 /** A random UUID (RFC 9562 5.4). */
 export function createRequestId(): string {
-  if (at === digits.length) refill()
-  const start = at
-  at += idBytes * 2
-  return (
-    `${digits.slice(start, start + 8)}-${digits.slice(start + 8, start + 12)}-` +
-    `${digits.slice(start + 12, start + 16)}-${digits.slice(start + 16, start + 20)}-${digits.slice(start + 20, at)}`
-  )
+  if (at === batch.length) refill()
+  at += idLength
+  return batch.slice(at - idLength, at)
 }
 
+/** All IDs of a batch as one text, of which each is a piece: put together one by one they take twice as long. */
 function refill(): void {
-  randomFillSync(batch)
-  for (let id = 0; id < batch.length; id += idBytes) {
-    batch[id + 6] = ((batch[id + 6] ?? 0) & 0x0f) | 0x40
-    batch[id + 8] = ((batch[id + 8] ?? 0) & 0x3f) | 0x80
+  randomFillSync(random)
+  let end = 0
+  for (let index = 0; index < random.length; index++) {
+    const place = index % idBytes
+    if (place === 4 || place === 6 || place === 8 || place === 10) written[end++] = dash
+    const byte = withVersion(random[index] ?? 0, place)
+    written[end++] = digits[byte >> 4] ?? 0
+    written[end++] = digits[byte & 0x0f] ?? 0
   }
-  digits = batch.toString('hex')
+  batch = written.toString('latin1')
   at = 0
+}
+
+/** Version 4 and the variant of RFC 9562, where they stand. */
+function withVersion(byte: number, place: number): number {
+  if (place === 6) return (byte & 0x0f) | 0x40
+  return place === 8 ? (byte & 0x3f) | 0x80 : byte
 }

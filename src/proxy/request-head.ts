@@ -2,6 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Route } from '../routes/route.ts'
 import { copyOf } from '../wire/copy.ts'
 import type { RequestBody } from '../wire/request-head.ts'
+import type { AssertionHeader } from './assertion.ts'
 import type { Client } from './client.ts'
 import { withoutCookie } from './cookies.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
@@ -23,17 +24,25 @@ export interface RequestHeadInput {
 
 export interface RequestHeadOptions {
   readonly rules: HeaderRules
-  /** Lines that say who is calling, each ended by CR LF. @param upstream the name of whom it is said to */
-  writeIdentity(principal: Principal, upstream: string): string
+  /** Lines that say who is calling, each ended by CR LF; always the same of the same principal. */
+  writeIdentity(principal: Principal): string
+  /** What proves it; undefined = nothing does. */
+  readonly assertion: AssertionHeader | undefined
   /** Name of the cookie that never leaves the gateway. */
   readonly refreshCookie: string
 }
 
-/** Lines that were written before, and for whom: all that they depend on beside the array they come from. */
-interface Written extends Pick<RequestHeadInput, 'route' | 'isUpgrade'> {
+/** All that does not change from one request with the same fields to the next. */
+interface SteadyLines {
+  /** What the client sent and may pass, how the request is framed, and as what the client calls the gateway. */
+  readonly first: string
+  readonly identity: string
+}
+
+/** What was written before, and all that it depends on beside the array it comes from. */
+interface Written extends SteadyLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
   readonly isTrusted: boolean
-  readonly isAnonymous: boolean
-  readonly lines: string
+  readonly protocol: string
 }
 
 /** What a name in Connection cannot take away: the framing and the routing of the request. */
@@ -50,40 +59,46 @@ export interface RequestWriter {
 }
 
 /** Makes what writes requests for the upstreams, as lines that are each ended by CR LF. */
-export function createRequestWriter({
-  rules,
-  writeIdentity,
-  refreshCookie,
-}: RequestHeadOptions): RequestWriter {
+export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
+  const { rules, writeIdentity, assertion, refreshCookie } = options
   const before = new WeakMap<readonly string[], Written>()
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, isFamiliar } = input
-    const lines =
-      (isFamiliar ? familiarLines(input) : clientLines(input)) +
-      `X-Forwarded-For: ${client.forwardedFor}\r\nX-Forwarded-Proto: ${client.protocol}\r\n` +
-      `X-Forwarded-Host: ${client.host}\r\nX-Request-Id: ${requestId}\r\n`
-    // Last, so that nothing the client sent can stand after it.
-    return principal === undefined ? lines : lines + writeIdentity(principal, route.upstream.name)
+    const { first, identity } = isFamiliar ? familiarLines(input) : steadyLines(input)
+    // The identity last, so that nothing the client sent can stand after it.
+    const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${identity}`
+    if (principal === undefined || assertion === undefined) return lines
+    return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
 
   /** Those of heads that come again and again are written once. */
-  function familiarLines(input: RequestHeadInput): string {
-    const { rawHeaders, route, isUpgrade } = input
-    const { isTrusted } = input.client
-    const isAnonymous = input.principal === undefined
+  function familiarLines(input: RequestHeadInput): SteadyLines {
+    const { rawHeaders, route, principal, isUpgrade } = input
+    const { isTrusted, protocol } = input.client
     const written = before.get(rawHeaders)
     if (
       written?.route === route &&
+      written.principal === principal &&
       written.isUpgrade === isUpgrade &&
       written.isTrusted === isTrusted &&
-      written.isAnonymous === isAnonymous
+      written.protocol === protocol
     ) {
-      return written.lines
+      return written
     }
-    const lines = copyOf(clientLines(input))
-    before.set(rawHeaders, { route, isUpgrade, isTrusted, isAnonymous, lines })
-    return lines
+    const { first, identity } = steadyLines(input)
+    // In one piece each: as they were put together they would be joined anew for each request.
+    const steady = { first: copyOf(first), identity: copyOf(identity) }
+    before.set(rawHeaders, { ...steady, route, principal, isUpgrade, isTrusted, protocol })
+    return steady
+  }
+
+  function steadyLines(input: RequestHeadInput): SteadyLines {
+    const { client, principal } = input
+    return {
+      first: `${clientLines(input)}X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n`,
+      identity: principal === undefined ? '' : writeIdentity(principal),
+    }
   }
 
   /** What the client sent, less what must not pass, and how the request is framed. */

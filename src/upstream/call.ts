@@ -157,12 +157,15 @@ export class Call implements ExchangeEvents, Waiter {
     const { idleTimeoutMs } = this.#terms
     this.#cancelAcquire = undefined
     this.#connection = connection
+    // What has come of the body by now leaves with the head, in one piece.
+    if (body !== 'none') connection.socket.cork()
     connection.start(
       this.#request.head(target),
       { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs },
       this,
     )
     this.#events.onSent(target)
+    if (body !== 'none') connection.socket.uncork()
   }
 
   #goTo(target: Target): void {

@@ -16,7 +16,7 @@ import type { Identity } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createPeople, type People } from '../people.ts'
-import { type AssertionHeader, withAssertion } from '../proxy/assertion.ts'
+import type { AssertionHeader } from '../proxy/assertion.ts'
 import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
@@ -81,10 +81,8 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     tracer,
     writer: createRequestWriter({
       rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
-      writeIdentity: withAssertion(
-        createIdentityWriter(config.identityHeaders),
-        createAssertionHeader(options),
-      ),
+      writeIdentity: createIdentityWriter(config.identityHeaders),
+      assertion: createAssertionHeader(options),
       refreshCookie: config.cookie.name,
     }),
   })

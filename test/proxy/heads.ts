@@ -31,6 +31,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
   return createRequestWriter({
     rules: createHeaderRules(names),
     writeIdentity: createIdentityWriter(headers),
+    assertion: undefined,
     refreshCookie: 'refreshToken',
   })
 }
@@ -56,6 +57,6 @@ export function linesOf(
 
 /** What the gateway says in any case. */
 export const ownLines = [
-  ...['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.com'],
+  ...['X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.com', 'X-Forwarded-For: 203.0.113.7'],
   ...['X-Request-Id: req-1', 'X-User-Id: acc_1', 'X-User-Role: Admin'],
 ]
