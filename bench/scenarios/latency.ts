@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import type { Bench } from '../bench.ts'
+import { stolenMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { measureLoad } from './load-figures.ts'
 import { withTokens } from './requests.ts'
@@ -12,13 +14,16 @@ export const latency: Scenario = {
     addedP50Ms: { title: 'p50 added ms', digits: 3 },
     addedP99Ms: { title: 'p99 added ms', digits: 3 },
     perSecond: { title: 'requests a second', digits: 0 },
+    stolenPercent: { title: '% stolen', digits: 0 },
   },
   compared: 'addedP99Ms',
   yardsticks: ['haproxy'],
   note:
     'Half of what each one does at most, found first. Added: its latency less that of the upstream asked directly, ' +
-    'at the same rate just before. Requests are due by the clock, about every millisecond some; what is due while all ' +
-    'connections are busy waits, and that counts.',
+    'at the same rate just before. By wrk each connection waits for a random while before its next request. By the load ' +
+    'of `bench/load/` requests are due by the clock, about every millisecond some; what is due while all connections are ' +
+    'busy waits, and that counts. Stolen: of the time of all cores, what a virtual machine had not got from its host; ' +
+    'with more than a percent or so of it the last percentile tells of the host alone.',
   async open(bench) {
     const found: Contestant[] = []
     const { credentials } = await bench.gateway(bench.gateways[0])
@@ -56,11 +61,13 @@ async function measureAdded(
 ): Promise<Figures> {
   const { connections, durationMs } = bench.options
   const order = { kind: 'paced', requests, status: 200, connections, durationMs, perSecond } as const
-  const direct = await bench.load<'paced'>({ ...order, url: bench.upstreamUrl })
-  const through = await bench.load<'paced'>({ ...order, url })
+  const direct = await bench.pacedLoad({ ...order, url: bench.upstreamUrl })
+  const before = stolenMs()
+  const through = await bench.pacedLoad({ ...order, url })
   return {
     addedP50Ms: through.p50Ms - direct.p50Ms,
     addedP99Ms: through.p99Ms - direct.p99Ms,
     perSecond: (through.answers * 1_000) / durationMs,
+    stolenPercent: ((stolenMs() - before) / durationMs / availableParallelism()) * 100,
   }
 }

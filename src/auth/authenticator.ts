@@ -25,7 +25,7 @@ export function createAuthenticator(schemes: Schemes, directory: Known, clock: (
   function decideOnce(access: Access, credential: Credential): Decision | Promise<Decision> {
     const version = directory.version()
     const { recent } = credential
-    if (recent?.access === access && recent.version === version && clock() < recent.decision.holdsUntil) {
+    if (recent?.access === access && recent.version === version && holds(recent.decision)) {
       if (recent.decision.kind === 'allowed') directory.countHit()
       return recent.decision
     }
@@ -34,6 +34,10 @@ export function createAuthenticator(schemes: Schemes, directory: Known, clock: (
       credential.recent = { access, decision, version }
     }
     return decision
+  }
+
+  function holds({ holdsUntil }: Decision): boolean {
+    return holdsUntil === Number.POSITIVE_INFINITY || clock() < holdsUntil
   }
 
   return {

@@ -11,6 +11,8 @@ export interface Credential {
   readonly text: string
   /** What was decided about it last. */
   recent: RecentDecision | undefined
+  /** The client address from which its use was noted last. */
+  notedFrom: string | undefined
 }
 
 export interface RecentDecision {
@@ -31,14 +33,18 @@ const bearerPrefix = /^Bearer(?: |$)/i
 
 /** Adds the value of a SecretKey. Two credentials are none: which of them counts is not for us to guess. */
 export function withSecretKey(before: Credentials, value: string): Credentials {
-  return before.kind === 'none' ? { kind: 'secretKey', text: value, recent: undefined } : ambiguous
+  return before.kind === 'none'
+    ? { kind: 'secretKey', text: value, recent: undefined, notedFrom: undefined }
+    : ambiguous
 }
 
 /** Adds the value of an Authorization, be it of another scheme. */
 export function withAuthorization(before: Credentials, value: string): Credentials {
   if (before.kind !== 'none') return ambiguous
   const token = tokenOf(value)
-  return token === undefined ? other : { kind: 'bearer', text: token, recent: undefined }
+  return token === undefined
+    ? other
+    : { kind: 'bearer', text: token, recent: undefined, notedFrom: undefined }
 }
 
 /** Of a bearer, be it empty where it is not well-formed; undefined = of another scheme. */

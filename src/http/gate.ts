@@ -88,8 +88,12 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   }
 
   function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
-    if (principal === undefined || fields.credentials.kind !== 'secretKey') return
-    keyUses.note(principal.accountId, fields.credentials.text, client.address, 'secretKey')
+    const { credentials } = fields
+    if (principal === undefined || credentials.kind !== 'secretKey') return
+    // Of a head that comes again and again it was noted within the last second.
+    if (credentials.notedFrom === client.address) return
+    credentials.notedFrom = client.address
+    keyUses.note(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 
   return function gate(arrival, destination) {

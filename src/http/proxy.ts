@@ -101,8 +101,8 @@ interface Proxied extends Forwarding {
 
 function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<Proxied> {
   return {
-    onSent: ({ arrival }) => {
-      arrival.outcome.sentAt = performance.now()
+    onSent: ({ arrival }, now) => {
+      arrival.outcome.sentAt = now
     },
     onAnswered: ({ arrival }, status) => {
       arrival.outcome.status = status

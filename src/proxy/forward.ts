@@ -39,8 +39,8 @@ export interface Forwarding {
 
 /** What becomes of it; one of the last three comes, once, unless the client leaves. */
 export interface ForwardEvents<Forwarded extends Forwarding> {
-  /** The request is on its way. */
-  onSent(forwarded: Forwarded): void
+  /** The request is on its way. @param now on the clock of performance.now() */
+  onSent(forwarded: Forwarded, now: number): void
   /** The head of the response has come. */
   onAnswered(forwarded: Forwarded, status: number): void
   /** The whole response has been handed on. */
@@ -111,9 +111,9 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.#call.start()
   }
 
-  onSent(target: Target): void {
+  onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.#forwarding)
+    this.#events.onSent(this.#forwarding, now)
     if (this.#forwarding.head.body.kind !== 'none') this.#connection.wantBody()
   }
 

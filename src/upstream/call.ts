@@ -15,8 +15,8 @@ export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'>, Ca
 }
 
 export interface CallEvents extends ExchangeEvents {
-  /** The head is on its way to a target: now the body may follow. */
-  onSent(target: Target): void
+  /** The head is on its way to a target: now the body may follow. @param now on the clock of performance.now() */
+  onSent(target: Target, now: number): void
 }
 
 /** What all calls of an upstream share. */
@@ -157,15 +157,10 @@ export class Call implements ExchangeEvents, Waiter {
     const { idleTimeoutMs } = this.#terms
     this.#cancelAcquire = undefined
     this.#connection = connection
-    // What has come of the body by now leaves with the head, in one piece.
-    if (body !== 'none') connection.socket.cork()
-    connection.start(
-      this.#request.head(target),
-      { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs },
-      this,
-    )
-    this.#events.onSent(target)
-    if (body !== 'none') connection.socket.uncork()
+    const head = this.#request.head(target)
+    const now = performance.now()
+    connection.start(head, { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs }, this, now)
+    this.#events.onSent(target, now)
   }
 
   #goTo(target: Target): void {

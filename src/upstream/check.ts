@@ -56,6 +56,7 @@ export class Check implements ExchangeEvents, Waiter {
       `GET ${path} HTTP/1.1\r\n${lines}\r\n`,
       { method: 'GET', isUpgrade: false, body: 'none', ...timeouts },
       this,
+      performance.now(),
     )
   }
 

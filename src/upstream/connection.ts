@@ -6,6 +6,7 @@ import { type Expiring, Sweep } from '../wire/sweep.ts'
 import { catchWriteErrors } from './catch-write-errors.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
+import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
 
@@ -25,6 +26,7 @@ const never = Number.POSITIVE_INFINITY
 export class Connection implements Expiring {
   readonly socket: Socket
   readonly #reader: Flow
+  readonly #sender: RequestSender
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
@@ -50,6 +52,7 @@ export class Connection implements Expiring {
   constructor(socket: Socket, reader?: SharedReader) {
     this.socket = socket
     this.#reader = reader?.attach(socket, this.#receive) ?? new StraightReader(socket, this.#receive)
+    this.#sender = new RequestSender(socket)
     socket.on('drain', this.#drained)
     socket.on('end', this.#ended)
     socket.on('error', this.#broken)
@@ -58,8 +61,12 @@ export class Connection implements Expiring {
     sweep.add(this)
   }
 
-  /** Sends the head of a request. @param head with the empty line at its end, in Latin-1 */
-  start(head: string, terms: RequestTerms, events: ExchangeEvents): void {
+  /**
+   * Begins a request; its head leaves with what of the body comes at once.
+   * @param head with the empty line at its end, in Latin-1
+   * @param now on the clock of performance.now()
+   */
+  start(head: string, terms: RequestTerms, events: ExchangeEvents, now: number): void {
     this.#events = events
     this.#terms = terms
     this.#parser = new ResponseParser(this.#responseEvents, terms)
@@ -68,26 +75,19 @@ export class Connection implements Expiring {
     this.#isDeadlineForHead = false
     this.#isHeld = false
     this.#connectionTerms = undefined
-    this.socket.write(head, 'latin1')
-    this.#watch()
+    this.#sender.begin(head, terms.body)
+    this.#watch(now)
   }
 
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
     this.#watch()
-    if (this.#terms?.body !== 'chunked') return this.socket.write(chunk)
-    if (chunk.length === 0) return true
-    this.socket.cork()
-    this.socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
-    this.socket.write(chunk)
-    const isFlowing = this.socket.write('\r\n', 'latin1')
-    this.socket.uncork()
-    return isFlowing
+    return this.#sender.write(chunk)
   }
 
   /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   finish(trailers: string): void {
-    if (this.#terms?.body === 'chunked') this.socket.write(`0\r\n${trailers}\r\n`, 'latin1')
+    this.#sender.end(trailers)
     this.#isRequestSent = true
     if (this.#parser?.isComplete) this.#complete(true)
     else this.#watch()
@@ -187,7 +187,7 @@ export class Connection implements Expiring {
       return
     }
     const keptMs = Math.max(0, (terms.keepAliveMs ?? keptIdleMs + keepAliveMarginMs) - keepAliveMarginMs)
-    this.reusableUntil = performance.now() + keptMs
+    this.reusableUntil = sweep.sweptAt + keptMs
     this.isReused = true
     this.#reader.resume()
     this.onFree(true)
@@ -223,7 +223,7 @@ export class Connection implements Expiring {
   }
 
   /** Watches for silence: within the bodies, or until the head of the response. */
-  #watch(): void {
+  #watch(now = performance.now()): void {
     const terms = this.#terms
     if (!terms || !this.#events || this.#lastWords) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
@@ -231,7 +231,7 @@ export class Connection implements Expiring {
     if (isWaiting && this.#isDeadlineForHead) return
     this.#isDeadlineForHead = isWaiting
     const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs
-    this.deadline = this.#isHeld ? never : performance.now() + timeoutMs
+    this.deadline = this.#isHeld ? never : now + timeoutMs
   }
 
   expire(): void {

@@ -205,7 +205,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   #waitForNext(): void {
-    this.deadline = performance.now() + this.#options.keepAliveTimeoutMs + patience.keepAliveMarginMs
+    const { keepAliveTimeoutMs, sweep } = this.#options
+    this.deadline = sweep.sweptAt + keepAliveTimeoutMs + patience.keepAliveMarginMs
     this.#intake.next()
     if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
   }

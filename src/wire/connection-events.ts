@@ -1,6 +1,7 @@
 import type { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
+import type { Sweep } from './sweep.ts'
 
 /** Why there is no request to answer, though something came. */
 export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
@@ -32,6 +33,8 @@ export interface ConnectionLimits {
 export interface ConnectionOptions<Connection> extends ConnectionLimits {
   /** Of all connections together. */
   readonly recentFields: RecentFields
+  /** What looks after the deadlines of all of them. */
+  readonly sweep: Pick<Sweep, 'sweptAt'>
   /** Whether answers are to say that the connection ends: asked for each. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

@@ -12,7 +12,7 @@ export interface ListenerTerms extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientConnection>, 'recentFields'>,
+  extends Omit<ConnectionOptions<ClientConnection>, 'recentFields' | 'sweep'>,
     ListenerTerms {
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */
   onAcceptError(error: Error): void
@@ -32,10 +32,10 @@ const keepAliveDelayMs = 30_000
 
 /** An HTTP/1.1 server: it takes connections, and hands their requests on. */
 export function createListener(options: ListenerOptions): Listener {
-  // A copy, which connections look into each time, so that other terms reach them all.
-  const inForce = { ...options, recentFields: new RecentFields() }
-  const connections = new Set<ClientConnection>()
   const sweep = new Sweep(sweepMs)
+  // A copy, which connections look into each time, so that other terms reach them all.
+  const inForce = { ...options, recentFields: new RecentFields(), sweep }
+  const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.
   const socketOptions = {
     allowHalfOpen: true,

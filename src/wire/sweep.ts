@@ -13,14 +13,25 @@ export class Sweep {
   readonly #periodMs: number
   readonly #all = new Set<Expiring>()
   #timer: NodeJS.Timeout | undefined
+  #sweptAt = 0
 
   constructor(periodMs: number) {
     this.#periodMs = periodMs
   }
 
+  /**
+   * When it last looked, on the clock of performance.now(): a period ago at most, and longer where the process
+   * stood still. For deadlines that may be as much too early: to ask the clock takes a while, too.
+   */
+  get sweptAt(): number {
+    return this.#sweptAt
+  }
+
   add(item: Expiring): void {
     this.#all.add(item)
-    this.#timer ??= setInterval(() => this.#run(), this.#periodMs).unref()
+    if (this.#timer) return
+    this.#sweptAt = performance.now()
+    this.#timer = setInterval(() => this.#run(), this.#periodMs).unref()
   }
 
   remove(item: Expiring): void {
@@ -32,6 +43,7 @@ export class Sweep {
 
   #run(): void {
     const now = performance.now()
+    this.#sweptAt = now
     for (const item of this.#all) if (item.deadline <= now) item.expire(now)
   }
 }

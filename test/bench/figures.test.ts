@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { quantile, ratiosOf, spreadOf } from '../../bench/figures.ts'
 import { readSummary } from '../../bench/load/wrk.ts'
-import { cpuUsOf, parseCpuUs, rssBytesOf } from '../../bench/process-tree.ts'
+import { cpuUsOf, parseCpuUs, parseStolenMs, rssBytesOf, stolenMs } from '../../bench/process-tree.ts'
 import { until } from '../setup/net.ts'
 
 t.test('medians, quantiles and ratios', async (t) => {
@@ -31,10 +31,17 @@ t.test('what a process has started counts as its own', async (t) => {
   t.ok(rssBytesOf([pid]) > 40_000_000)
 })
 
+t.test('what the host has kept for itself is the eighth figure of all cores', async (t) => {
+  t.equal(parseStolenMs('cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n'), 800)
+  t.ok(stolenMs() >= 0)
+})
+
 t.test('answers of another status than expected are no figure', async (t) => {
-  const output = (refused: number, broken: number) => `Running\nsummary 100 2000000 ${refused} ${broken}\n`
-  t.strictSame(readSummary(output(0, 0), 200), { answers: 100, elapsedMs: 2_000 })
-  t.strictSame(readSummary(output(100, 0), 401), { answers: 100, elapsedMs: 2_000 })
+  const output = (refused: number, broken: number) =>
+    `Running\nsummary 100 2000000 ${refused} ${broken} 120 3400\n`
+  const summary = { answers: 100, elapsedMs: 2_000, p50Ms: 0.12, p99Ms: 3.4 }
+  t.strictSame(readSummary(output(0, 0), 200), summary)
+  t.strictSame(readSummary(output(100, 0), 401), summary)
   for (const [refused, broken, status] of [
     [1, 0, 200],
     [99, 0, 401],

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import { startBackend } from '../setup/backend.ts'
@@ -29,6 +31,21 @@ function statusWhen(
     return isSo(status) ? status : undefined
   })
 }
+
+t.test('from where is told though the head is the same, byte for byte', async (t) => {
+  const { gateway } = await start(t, 'sqlite')
+  const { account, secretKey } = await gateway.createAccount()
+  const callFrom = async (localAddress: string) => {
+    const request = get(`${gateway.url}/any/x`, { headers: { SecretKey: secretKey }, localAddress })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.resume()
+    t.equal(response.statusCode, 200)
+  }
+  for (const address of ['127.0.0.1', '127.0.0.2', '127.0.0.1', '127.0.0.3']) {
+    for (let times = 0; times < 4; times++) await callFrom(address)
+    await statusWhen(gateway, account.id, ({ secretKey }) => secretKey.lastUse?.address === address)
+  }
+})
 
 for (const driver of drivers) {
   t.test(`the last use of each key is told, on ${driver}`, async (t) => {

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { RequestSender } from '../../src/upstream/request-sender.ts'
+import { until } from '../setup/net.ts'
+
+/** Both ends of a connection: what is sent at one, and the text that has come at the other. */
+async function start(t: Test) {
+  const server = createServer()
+  t.teardown(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  const [other] = (await once(server, 'connection')) as [Socket]
+  let received = ''
+  other.setEncoding('latin1').on('data', (text: string) => {
+    received += text
+  })
+  return { socket, sender: new RequestSender(socket), received: () => received }
+}
+
+const head = 'POST /\xfc HTTP/1.1\r\n\r\n'
+/** Up to 4 KiB go with the head. */
+const sizes = [0, 1, 4_095, 4_096, 4_097, 1_000_000]
+
+for (const body of ['counted', 'chunked'] as const) {
+  t.test(`head, body and end arrive in their order, ${body}`, async (t) => {
+    const { sender, received } = await start(t)
+    let expected = ''
+    for (const [index, size] of sizes.entries()) {
+      const chunks = [Buffer.alloc(size, 'a\xff', 'latin1'), Buffer.alloc(size, 'b')]
+      sender.begin(head, body)
+      for (const chunk of chunks) sender.write(chunk)
+      const trailers = index % 2 === 0 ? '' : 'X-T: 1\r\n'
+      sender.end(trailers)
+      const framed = chunks
+        .filter(({ length }) => length > 0)
+        .map((chunk) => chunk.toString('latin1'))
+        .map((text) => (body === 'chunked' ? `${text.length.toString(16)}\r\n${text}\r\n` : text))
+      expected += head + framed.join('') + (body === 'chunked' ? `0\r\n${trailers}\r\n` : '')
+    }
+    await until('all has come', () => received().length >= expected.length)
+    t.ok(received() === expected)
+  })
+}
+
+t.test('a head waits for nothing but the moment', async (t) => {
+  const { sender, received } = await start(t)
+  for (const [index, body] of (['none', 'counted', 'chunked'] as const).entries()) {
+    sender.begin(head, body)
+    await until('it has come', () => received() === head.repeat(index + 1))
+  }
+})
+
+t.test('what comes with the head leaves in one write with it', async (t) => {
+  const { socket, sender } = await start(t)
+  const writes = t.capture(socket, 'write', socket.write)
+  for (const body of ['counted', 'chunked'] as const) {
+    sender.begin(head, body)
+    sender.write(Buffer.alloc(4_096))
+    t.equal(writes().length, 1)
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(writes().length, 0)
+  }
+})
+
+t.test('a connection that was given up gets nothing more', async (t) => {
+  const { socket, sender } = await start(t)
+  let errors = 0
+  socket.on('error', () => errors++)
+  sender.begin(head, 'counted')
+  socket.destroy()
+  await once(socket, 'close')
+  t.equal(errors, 0)
+})
