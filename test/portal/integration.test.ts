@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
@@ -37,14 +37,24 @@ test('only routes that the account may call by GET are offered', async (t, porta
   ])
 })
 
+/** Whether a program can be run that does nothing. */
+function isThere(program: string, options: readonly string[]): boolean {
+  return spawnSync(program, [...options, '']).status === 0
+}
+
 test('the lines to paste work as they stand', async (t, portal) => {
   const { page, id, secretKey, apiKey } = await portal.createPerson()
   const env = { ...process.env, GATEHOUSE_SECRET_KEY: secretKey, GATEHOUSE_API_KEY: apiKey, NODE_OPTIONS: '' }
   const programs = {
     curl: ['sh', '-c'],
     JavaScript: [process.execPath, '--input-type=module', '-e'],
+    Python: ['python3', '-c'],
   } as const
   for (const [language, [program, ...options]] of Object.entries(programs)) {
+    if (!isThere(program, options)) {
+      t.pass(language, { skip: `there is no ${program} here` })
+      continue
+    }
     for (const scheme of ['with the secret', 'with an access token']) {
       const lines = await page.getByLabel(`${language}, ${scheme}`, { exact: true }).textContent()
       const { stdout } = await run(program, [...options, lines ?? ''], { env })
