@@ -25,6 +25,9 @@ const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
+/** How often the lag of the event loop is sampled: each time wakes up a process that has nothing else to do. */
+const lagSampleMs = 50
+
 /** How a target of an upstream is. */
 export interface TargetState {
   readonly upstream: string
@@ -39,7 +42,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics(build: { readonly version: string }) {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
 
   const requests = new FastCounter({
