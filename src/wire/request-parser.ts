@@ -49,8 +49,7 @@ export class RequestParser {
     const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
     const start = skipEmptyLines(all)
     const room = Math.max(0, this.#bytesMax - this.#skipped - start)
-    // No more than can be of use: a large body is not to be turned into text.
-    const bytes = start === 0 && all.length <= room ? all : all.subarray(start, start + room)
+    const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
     if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
       if (all.length - start >= room) throw new HeadTooLarge()
       this.#skipped += start
@@ -120,6 +119,16 @@ export class RequestParser {
     return fields
   }
 }
+
+/** Up to the first empty line, where there is one: a body is not to be turned into text, and no part of what is known. */
+function withoutBody(bytes: Buffer): Buffer {
+  const { length } = bytes
+  if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes
+  const end = bytes.indexOf(emptyLine)
+  return end === -1 ? bytes : bytes.subarray(0, end + emptyLine.length)
+}
+
+const emptyLine = Buffer.from('\r\n\r\n', 'latin1')
 
 /** Empty lines before a request are skipped (RFC 9112 2.2). */
 function skipEmptyLines(bytes: Buffer): number {

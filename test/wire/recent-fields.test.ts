@@ -1,8 +1,9 @@
 import t from 'tap'
 import { RecentFields } from '../../src/wire/recent-fields.ts'
+import { RequestParser } from '../../src/wire/request-parser.ts'
 import { until } from '../setup/net.ts'
 import { createRandom, cutAtRandom } from '../upstream/random.ts'
-import { bytesOf, readHeads } from './reading.ts'
+import { bytesOf, headBytesMax, readHeads } from './reading.ts'
 import { makeRequest } from './requests.ts'
 
 const block = 'Host: x\r\nSecretKey: gsk_0123456789abcdef\r\nAccept: */*\r\n\r\n'
@@ -63,12 +64,21 @@ t.test('nor in HTTP/1.0, in pieces, or with something behind them', async (t) =>
   )
 })
 
-t.test('a body that follows is framed as before', async (t) => {
+t.test('a body that follows is framed as before, in a piece of its own or in the same', async (t) => {
   const recent = new RecentFields()
-  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n'
-  readTwice(recent, head)
-  const reading = readHeads([bytesOf(head), bytesOf('abc')], undefined, recent)
-  t.match(reading.heads[0], { isFamiliar: true, body: { kind: 'counted', length: 3 } })
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'
+  const bodies = ['abc\r\n\r\ndef', 'ab', 'abcdefghi', 'a\r\n\r\nb\r\n\r\n']
+  readTwice(recent, `${head}${bodies[0]}`)
+  for (const body of bodies) {
+    for (const pieces of [[head, body], [head + body]]) {
+      const parser = new RequestParser(headBytesMax, recent)
+      t.match(parser.feed(bytesOf(pieces[0] ?? '')), {
+        isFamiliar: !pieces[0]?.endsWith('b\r\n\r\n'),
+        body: { kind: 'counted', length: 9 },
+      })
+      t.equal(parser.end, head.length)
+    }
+  }
 })
 
 t.test('fields of 2,048 bytes are remembered, of more are not', async (t) => {
