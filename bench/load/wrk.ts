@@ -10,20 +10,18 @@ type Closed = Extract<Order, { kind: 'closed' }>
 type Paced = Extract<Order, { kind: 'paced' }>
 
 /** The same closed loop by wrk, which costs a tenth of ours and so can keep the cheapest proxies busy. */
-export async function runWrk(order: Closed): Promise<Answers['closed']> {
-  const { answers, elapsedMs } = await run(order, scriptOf(order))
-  return { answers, elapsedMs }
+export function runWrk(order: Closed): Promise<Answers['closed']> {
+  return run(order, scriptOf(order))
 }
 
 /**
  * So many requests a second by wrk, about: each connection waits before its next request for as long as chance
  * says, on the average as long as it takes for that many.
  */
-export async function runWrkPaced(order: Paced): Promise<Answers['paced']> {
+export function runWrkPaced(order: Paced): Promise<Answers['paced']> {
   const meanMs = (order.connections * 1_000) / order.perSecond
   const pace = `function delay() return math.floor(math.random() * ${2 * meanMs}) end\n`
-  const { answers, p50Ms, p99Ms } = await run(order, scriptOf(order) + pace)
-  return { answers, p50Ms, p99Ms }
+  return run(order, scriptOf(order) + pace)
 }
 
 async function run({ url, status, connections, durationMs }: Closed | Paced, text: string): Promise<Summary> {
@@ -65,7 +63,7 @@ function luaString(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`
 }
 
-interface Summary extends Readonly<Record<'answers' | 'elapsedMs' | 'p50Ms' | 'p99Ms', number>> {}
+type Summary = Answers['closed'] & Answers['paced']
 
 /** wrk tells apart only statuses up to 399 and those above. @throws Error when there were others than expected */
 export function readSummary(output: string, status: number): Summary {

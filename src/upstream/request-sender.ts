@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 /** Up to here to copy what is to be sent together costs less than to write it in two pieces. */
 const joinedBytesMax = 4_096
 
-/** Writes one request after the other to a socket. */
+/** Writes one request after the other to a socket; what is small is joined as text (see ResponseWriter). */
 export class RequestSender {
   readonly #socket: Socket
   #isChunked = false
@@ -28,16 +28,12 @@ export class RequestSender {
   /** A piece of the body. @returns false where more should wait for the socket's drain */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
-    if (chunk.length <= joinedBytesMax && (this.#isChunked || this.#held !== ''))
-      return this.#writeJoined(chunk)
-    this.#letGo()
-    if (!this.#isChunked) return this.#socket.write(chunk)
-    this.#socket.cork()
-    this.#socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
-    this.#socket.write(chunk)
-    const isFlowing = this.#socket.write('\r\n', 'latin1')
-    this.#socket.uncork()
-    return isFlowing
+    const isChunked = this.#isChunked
+    const before = isChunked ? `${this.#held}${chunk.length.toString(16)}\r\n` : this.#held
+    this.#held = ''
+    if (before === '') return this.#socket.write(chunk)
+    if (chunk.length > joinedBytesMax) return this.#writeLarge(before, chunk)
+    return this.#socket.write(`${before}${chunk.toString('latin1')}${isChunked ? '\r\n' : ''}`, 'latin1')
   }
 
   /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
@@ -46,15 +42,19 @@ export class RequestSender {
     if (this.#isChunked) this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
   }
 
-  #writeJoined(chunk: Buffer): boolean {
-    const before = this.#isChunked ? `${this.#held}${chunk.length.toString(16)}\r\n` : this.#held
-    const after = this.#isChunked ? '\r\n' : ''
-    this.#held = ''
-    const joined = Buffer.allocUnsafe(before.length + chunk.length + after.length)
-    joined.write(before, 'latin1')
-    joined.set(chunk, before.length)
-    joined.write(after, before.length + chunk.length, 'latin1')
-    return this.#socket.write(joined)
+  #writeLarge(before: string, chunk: Buffer): boolean {
+    const socket = this.#socket
+    if (!this.#isChunked) {
+      // Corked they would leave by one call of the system, which costs more than two plain ones.
+      socket.write(before, 'latin1')
+      return socket.write(chunk)
+    }
+    socket.cork()
+    socket.write(before, 'latin1')
+    socket.write(chunk)
+    const isFlowing = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return isFlowing
   }
 
   readonly #letGo = (): void => {

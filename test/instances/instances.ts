@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 import { type RedisServer, startRedis } from '../setup/redis.ts'
 
 export interface Instances {
@@ -22,4 +23,12 @@ export async function wordOf(url: string, headers: Readonly<Record<string, strin
   if (response.status < 400) return String(response.status)
   const { code } = (await response.json()) as { readonly code: string }
   return `${response.status} ${code}`
+}
+
+/** A busy machine may take the store for gone: that it cannot be decided now is no refusal. */
+export function decidedWordOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  return until('it is decided', async () => {
+    const word = await wordOf(url, headers)
+    return word === '503 store-unavailable' ? undefined : word
+  })
 }

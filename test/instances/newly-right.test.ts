@@ -3,7 +3,7 @@ import { createKey } from '../../src/accounts/keys.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'
 import { decodePart, forge, rightHeader } from '../tokens/forge.ts'
-import { startInstances, wordOf } from './instances.ts'
+import { decidedWordOf, startInstances, wordOf } from './instances.ts'
 
 /** Changes under which an instance that has not heard of them could refuse what has just become right. */
 const rounds = 8
@@ -35,14 +35,6 @@ function wordsOf(path: string, credential: { readonly key: string } | { readonly
   const headers: Record<string, string> =
     'key' in credential ? { SecretKey: credential.key } : { Authorization: `Bearer ${credential.token}` }
   return Promise.all(gateways.map(({ url }) => decidedWordOf(`${url}${path}`, headers)))
-}
-
-/** A busy machine may take the store for gone: that it cannot be decided now is no refusal. */
-async function decidedWordOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  return until('it is decided', async () => {
-    const word = await wordOf(url, headers)
-    return word === '503 store-unavailable' ? undefined : word
-  })
 }
 
 async function tokenOf({ secretKey, apiKey }: { readonly secretKey: string; readonly apiKey: string }) {

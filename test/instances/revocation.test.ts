@@ -3,7 +3,7 @@ import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { Operator } from '../../src/cli/operator.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'
-import { startInstances, wordOf } from './instances.ts'
+import { decidedWordOf, startInstances } from './instances.ts'
 
 /** How long a change may take to be known everywhere, at most. */
 const promisedMs = 500
@@ -42,14 +42,6 @@ const { redis, gateways } = await startInstances(t)
 const [first] = gateways
 let created = 0
 
-/** A machine that stands still for a moment looks like a store that does not answer: who asks again is told. */
-function decidedWord(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  return until('it is decided', async () => {
-    const word = await wordOf(url, headers)
-    return word === '503 store-unavailable' ? undefined : word
-  })
-}
-
 async function newCaller() {
   created++
   const made = await first.createAccount({ email: `caller${created}@example.com` })
@@ -58,7 +50,7 @@ async function newCaller() {
     Promise.all(
       gateways.flatMap(({ url }) =>
         [{ SecretKey: made.secretKey }, { Authorization: `Bearer ${JwtToken}` }].map((headers) =>
-          decidedWord(`${url}/any`, headers),
+          decidedWordOf(`${url}/any`, headers),
         ),
       ),
     )
