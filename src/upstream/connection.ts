@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Flow } from '../wire/flow.ts'
+import { kept } from '../wire/shared-memory.ts'
 import type { SharedReader } from '../wire/shared-reader.ts'
 import { StraightReader } from '../wire/straight-reader.ts'
 import { type Expiring, Sweep } from '../wire/sweep.ts'
@@ -199,12 +200,12 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
-    // What reads into shared memory is never asked to upgrade.
+    // What was made to read into shared memory is never asked to upgrade.
     if (this.#reader instanceof StraightReader) this.#reader.release()
     this.socket.removeAllListeners()
     // What the new owner adds of its own takes over from here; until then an error must not be fatal.
     this.socket.on('error', () => {})
-    events?.onUpgrade(head, this.socket, rest)
+    events?.onUpgrade(head, this.socket, kept(rest))
   }
 
   /** A target that closes within a body may have said why, such as 413: that is still to be heard. */

@@ -3,6 +3,7 @@ import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import { RequestParser } from './request-parser.ts'
+import { kept } from './shared-memory.ts'
 
 /** What an intake tells. */
 export interface IntakeEvents {
@@ -123,7 +124,7 @@ export class Intake {
     if (rest.length === 0) return
     if (this.#isDeaf) this.#events.onDiscarded(rest.length)
     else {
-      this.#waiting = rest
+      this.#waiting = kept(rest)
       if (this.#body !== undefined || rest.length > waitingBytesMax) this.#source.pause()
     }
   }
@@ -168,7 +169,7 @@ export class Intake {
   }
 
   readonly #passData = (chunk: Buffer): void => {
-    if (this.#isRequestUnderWay) this.#events.onBodyData(chunk)
+    if (this.#isRequestUnderWay) this.#events.onBodyData(kept(chunk))
   }
 }
 

@@ -4,6 +4,7 @@ import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { HeadFields, RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
+import { kept } from './shared-memory.ts'
 
 /**
  * Reads the heads of requests (RFC 9112), strictly: what two readers could take for different messages is
@@ -53,7 +54,7 @@ export class RequestParser {
     if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
       if (all.length - start >= room) throw new HeadTooLarge()
       this.#skipped += start
-      this.#partial = all.length === start ? undefined : all.subarray(start)
+      this.#partial = all.length === start ? undefined : kept(all.subarray(start))
       return undefined
     }
     this.end = start + this.#at + 2 - (partial?.length ?? 0)
