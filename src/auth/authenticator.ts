@@ -17,27 +17,28 @@ export interface Authenticator {
 
 type Known = Pick<Directory, 'version' | 'countHit' | 'confirm'>
 
+/** How long it is not looked at again who somebody is: what was kept of an account has an end that is looked at then. */
+const decidedMs = 1_000
+
 /**
- * Decides about each credential once, as long as nothing changes: any change of an account, a session or a
- * signing key, and a loss of the store, ends whatever was decided before it.
+ * Decides about each credential once a second, as long as nothing changes: any change of an account, a session or
+ * a signing key, and a loss of the store, ends whatever was decided before it.
  */
 export function createAuthenticator(schemes: Schemes, directory: Known, clock: () => number): Authenticator {
   function decideOnce(access: Access, credential: Credential): Decision | Promise<Decision> {
     const version = directory.version()
     const { recent } = credential
-    if (recent?.access === access && recent.version === version && holds(recent.decision)) {
+    const now = clock()
+    if (recent?.access === access && recent.version === version && now < recent.until) {
       if (recent.decision.kind === 'allowed') directory.countHit()
       return recent.decision
     }
     const decision = authenticate(access, credential, schemes)
     if (version !== undefined && !(decision instanceof Promise) && decision.holdsUntil > 0) {
-      credential.recent = { access, decision, version }
+      const until = Math.min(decision.holdsUntil, now + decidedMs)
+      credential.recent = { access, decision, version, until }
     }
     return decision
-  }
-
-  function holds({ holdsUntil }: Decision): boolean {
-    return holdsUntil === Number.POSITIVE_INFINITY || clock() < holdsUntil
   }
 
   return {

@@ -11,8 +11,9 @@ export interface Credential {
   readonly text: string
   /** What was decided about it last. */
   recent: RecentDecision | undefined
-  /** The client address from which its use was noted last. */
+  /** The client address from which its use was noted last, and until when that will do (see performance.now()). */
   notedFrom: string | undefined
+  notedUntil: number
 }
 
 export interface RecentDecision {
@@ -20,6 +21,8 @@ export interface RecentDecision {
   readonly decision: Decision
   /** Of the directory by then. */
   readonly version: object
+  /** In ms since the epoch. */
+  readonly until: number
 }
 
 const other: Credentials = { kind: 'other' }
@@ -33,18 +36,18 @@ const bearerPrefix = /^Bearer(?: |$)/i
 
 /** Adds the value of a SecretKey. Two credentials are none: which of them counts is not for us to guess. */
 export function withSecretKey(before: Credentials, value: string): Credentials {
-  return before.kind === 'none'
-    ? { kind: 'secretKey', text: value, recent: undefined, notedFrom: undefined }
-    : ambiguous
+  return before.kind === 'none' ? newCredential('secretKey', value) : ambiguous
 }
 
 /** Adds the value of an Authorization, be it of another scheme. */
 export function withAuthorization(before: Credentials, value: string): Credentials {
   if (before.kind !== 'none') return ambiguous
   const token = tokenOf(value)
-  return token === undefined
-    ? other
-    : { kind: 'bearer', text: token, recent: undefined, notedFrom: undefined }
+  return token === undefined ? other : newCredential('bearer', token)
+}
+
+function newCredential(kind: SchemeName, text: string): Credential {
+  return { kind, text, recent: undefined, notedFrom: undefined, notedUntil: 0 }
 }
 
 /** Of a bearer, be it empty where it is not well-formed; undefined = of another scheme. */

@@ -39,6 +39,9 @@ export type Gate<Upstream> = (
   destination: Destination,
 ) => Passage<Upstream> | Promise<Passage<Upstream>>
 
+/** How long the use of a key is not noted again where the same head comes from the same address. */
+const notedMs = 1_000
+
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
 export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
@@ -87,12 +90,12 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     return pass(route, arrival, latest, true)
   }
 
-  function noteUse({ fields, client }: Arrival, { principal }: Allowed): void {
+  function noteUse({ fields, client, arrivedAt }: Arrival, { principal }: Allowed): void {
     const { credentials } = fields
     if (principal === undefined || credentials.kind !== 'secretKey') return
-    // Of a head that comes again and again it was noted within the last second.
-    if (credentials.notedFrom === client.address) return
+    if (credentials.notedFrom === client.address && arrivedAt < credentials.notedUntil) return
     credentials.notedFrom = client.address
+    credentials.notedUntil = arrivedAt + notedMs
     keyUses.note(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 

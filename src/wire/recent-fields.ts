@@ -8,8 +8,12 @@ export type HeadFields = Pick<
   'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'
 >
 
-/** How long fields are remembered at most: there are secrets in them, which are kept no longer than they need to be. */
-const rememberedMs = 1_000
+/**
+ * How often fields are forgotten that did not come since the last time: there are secrets in them, which are kept no
+ * longer than they need to be. Not all of them at once: to learn what comes all the time anew makes garbage that lives
+ * just long enough to be copied when it is collected, which doubled the length of these breaks.
+ */
+const sweepMs = 1_000
 /**
  * Remembered at once at most, of what length and how many fields: together no more than 16 MiB, and what it costs to
  * keep made-up ones no more than some 4 % of the time.
@@ -23,6 +27,8 @@ const looksBits = 7
 interface Entry {
   readonly text: string
   readonly fields: HeadFields
+  /** Whether it came since the last sweep. */
+  isInUse: boolean
 }
 
 /**
@@ -40,7 +46,9 @@ export class RecentFields {
   find({ bytes, text }: Lines, start: number): HeadFields | undefined {
     this.#mark = markOf(bytes, start)
     const entry = this.#entries.get(this.#mark)
-    return entry !== undefined && entry.text === text.slice(start) ? entry.fields : undefined
+    if (entry === undefined || entry.text !== text.slice(start)) return undefined
+    entry.isInUse = true
+    return entry.fields
   }
 
   /** Keeps what `find` did not find just now, if it came before. */
@@ -52,10 +60,24 @@ export class RecentFields {
     const entries = this.#entries
     const isSmall = text.length - start <= lengthMax && fields.rawHeaders.length <= 2 * fieldsMax
     if (!cameBefore || !isSmall || entries.size >= entriesMax || entries.has(mark)) return
-    if (entries.size === 0) setTimeout(() => entries.clear(), rememberedMs).unref()
+    if (entries.size === 0) this.#sweepLater()
     // Texts of their own: pieces of a larger one are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyOf)
-    entries.set(mark, { text: copyOf(text.slice(start)), fields: { ...fields, rawHeaders } })
+    const block = copyOf(text.slice(start))
+    entries.set(mark, { text: block, fields: { ...fields, rawHeaders }, isInUse: true })
+  }
+
+  #sweepLater(): void {
+    setTimeout(() => this.#sweep(), sweepMs).unref()
+  }
+
+  #sweep(): void {
+    const entries = this.#entries
+    for (const [mark, entry] of entries) {
+      if (!entry.isInUse) entries.delete(mark)
+      entry.isInUse = false
+    }
+    if (entries.size > 0) this.#sweepLater()
   }
 }
 

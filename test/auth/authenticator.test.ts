@@ -47,6 +47,7 @@ t.test('a credential is decided about once, and each time more counts as a look-
 t.test('it holds as long as it was said to', async (t) => {
   const { state, decide } = start()
   const credential = newCredential()
+  state.now = 4_500
   decide(bearer, credential)
   state.now = 4_999
   decide(bearer, credential)
@@ -54,6 +55,19 @@ t.test('it holds as long as it was said to', async (t) => {
   state.now = 5_000
   decide(bearer, credential)
   t.equal(state.asked, 2)
+})
+
+t.test('but no longer than a second, however often it is asked for', async (t) => {
+  const { state, decide } = start(() => ({ ...letIn, holdsUntil: Number.POSITIVE_INFINITY }))
+  const credential = newCredential()
+  for (; state.now < 2_000; state.now += 111) decide(bearer, credential)
+  t.equal(state.asked, 1)
+  state.now = 2_000
+  decide(bearer, credential)
+  t.equal(state.asked, 2)
+  state.now = 60_000
+  decide(bearer, credential)
+  t.equal(state.asked, 3)
 })
 
 t.test('any change ends it, and so does the loss of the store', async (t) => {

@@ -47,6 +47,19 @@ t.test('from where is told though the head is the same, byte for byte', async (t
   }
 })
 
+t.test('when is told anew though nothing of the requests changes', async (t) => {
+  const { gateway, callFrom } = await start(t, 'sqlite')
+  const { account, secretKey } = await gateway.createAccount()
+  t.equal(await callFrom('192.0.2.1', secretKey), 200)
+  const first = await statusWhen(gateway, account.id, ({ secretKey }) => secretKey.lastUse !== undefined)
+  const isLater = (at = 0) => at > (first.secretKey.lastUse?.at ?? 0)
+  await until('a later use shows', async () => {
+    t.equal(await callFrom('192.0.2.1', secretKey), 200)
+    const { secretKey: key } = await gateway.operate(({ keys }) => keys.status(account.id))
+    return isLater(key.lastUse?.at) || undefined
+  })
+})
+
 for (const driver of drivers) {
   t.test(`the last use of each key is told, on ${driver}`, async (t) => {
     const { gateway, callFrom } = await start(t, driver)
