@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly load: 'wrk' | 'own'
   readonly connections: number
   readonly durationMs: number
+  /** Before each turn nothing is done for so long: some hosts lend what a machine did not use, and take it back. */
+  readonly restMs: number
 }
 
 /** A gateway to be measured, by the name it has in the results. */

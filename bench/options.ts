@@ -25,9 +25,10 @@ export function readOptions(args: readonly string[]): RunOptions {
     peerNames: listOf(values.peers, peerNames, '--peers'),
     against: values.against && resolve(values.against),
     load,
-    runs: numberOf(values.runs, '--runs', 100),
-    connections: numberOf(values.connections, '--connections', 1_000),
-    durationMs: numberOf(values.seconds, '--seconds', 60) * 1_000,
+    runs: numberOf(values.runs, '--runs', 1, 100),
+    connections: numberOf(values.connections, '--connections', 1, 1_000),
+    durationMs: numberOf(values.seconds, '--seconds', 1, 60) * 1_000,
+    restMs: numberOf(values.rest, '--rest', 0, 600) * 1_000,
     isKept: !values.dry && values.peers === undefined && values.against === undefined,
   }
 }
@@ -43,6 +44,7 @@ function parse(args: readonly string[]) {
         load: { type: 'string' },
         runs: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '3' },
+        rest: { type: 'string', default: '0' },
         connections: { type: 'string', default: '32' },
         dry: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -66,10 +68,10 @@ function listOf<Name extends string>(
   return known.filter((name) => names.includes(name))
 }
 
-function numberOf(text: string, option: string, most: number): number {
+function numberOf(text: string, option: string, least: number, most: number): number {
   const number = Number(text)
-  if (Number.isInteger(number) && number >= 1 && number <= most) return number
-  throw refuse(`${option} is a whole number from 1 to ${most}, not ${text}`)
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw refuse(`${option} is a whole number from ${least} to ${most}, not ${text}`)
 }
 
 function refuse(what: string): never {
@@ -87,6 +89,7 @@ function help(): string {
   --against FOLDER   another checkout of the gateway beside this one
   --runs N           5; each has everybody's turn once
   --seconds N        3; how long a turn takes
+  --rest N           0; idle seconds before each turn, for machines that are slowed down after much work
   --connections N    32
   --load wrk|own     what makes the closed loops; wrk where it is on PATH
   --dry              prints, and keeps nothing; so do --peers and --against

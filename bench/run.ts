@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, missingPeers, openBench } from './bench.ts'
 import { readOptions } from './options.ts'
 import { writePage } from './page.ts'
@@ -25,6 +26,7 @@ async function takeTurns(
   for (let run = 0; run <= runs; run++) {
     for (const contestant of contestants) {
       progress(`${name}, ${run === 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
+      await sleep(options.restMs)
       const measured = await contestant.measure()
       if (run > 0) figures.get(contestant.name)?.push(measured)
     }

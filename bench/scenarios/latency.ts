@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { stolenMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
@@ -19,11 +20,12 @@ export const latency: Scenario = {
   compared: 'addedP99Ms',
   yardsticks: ['haproxy'],
   note:
-    'Half of what each one does at most, found first. Added: its latency less that of the upstream asked directly, ' +
+    'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream asked directly, ' +
     'at the same rate just before. By wrk each connection waits for a random while before its next request. By the load ' +
     'of `bench/load/` requests are due by the clock, about every millisecond some; what is due while all connections are ' +
     'busy waits, and that counts. Stolen: of the time of all cores, what a virtual machine had not got from its host; ' +
-    'with more than a percent or so of it the last percentile tells of the host alone.',
+    'with more than a percent or so of it the last percentile tells of the host alone, so that such a turn is taken ' +
+    'again, up to five times.',
   async open(bench) {
     const found: Contestant[] = []
     const { credentials } = await bench.gateway(bench.gateways[0])
@@ -46,28 +48,48 @@ interface Entry {
   readonly requests: readonly string[]
 }
 
+/** A program that compiles itself while it runs does half as much in its first seconds as later on. */
+const warmingTurns = 3
+
 async function openOne(bench: Bench, { name, subject, requests }: Entry): Promise<Contestant> {
-  const { perSecond: most = 0 } = await measureLoad(bench, subject, { requests })
+  let most = 0
+  for (let turn = 0; turn < warmingTurns; turn++) {
+    const { perSecond = 0 } = await measureLoad(bench, subject, { requests })
+    most = Math.max(most, perSecond)
+  }
   return { name, measure: () => measureAdded(bench, { url: subject.url, requests, perSecond: most / 2 }) }
 }
 
-async function measureAdded(
-  bench: Bench,
-  {
-    url,
-    requests,
-    perSecond,
-  }: { readonly url: string; readonly requests: readonly string[]; readonly perSecond: number },
-): Promise<Figures> {
+interface Pace {
+  readonly url: string
+  readonly requests: readonly string[]
+  readonly perSecond: number
+}
+
+/** Takes a turn again in which the host took time away, so often at most; the best of them counts. */
+const attemptsMax = 6
+const stolenPercentMax = 1
+
+async function measureAdded(bench: Bench, pace: Pace): Promise<Figures> {
+  let best = await measureOnce(bench, pace)
+  for (let attempt = 1; attempt < attemptsMax && best.stolenPercent > stolenPercentMax; attempt++) {
+    await sleep(bench.options.restMs)
+    const next = await measureOnce(bench, pace)
+    if (next.stolenPercent < best.stolenPercent) best = next
+  }
+  return best
+}
+
+async function measureOnce(bench: Bench, { url, requests, perSecond }: Pace) {
   const { connections, durationMs } = bench.options
   const order = { kind: 'paced', requests, status: 200, connections, durationMs, perSecond } as const
-  const direct = await bench.pacedLoad({ ...order, url: bench.upstreamUrl })
   const before = stolenMs()
+  const direct = await bench.pacedLoad({ ...order, url: bench.upstreamUrl })
   const through = await bench.pacedLoad({ ...order, url })
   return {
     addedP50Ms: through.p50Ms - direct.p50Ms,
     addedP99Ms: through.p99Ms - direct.p99Ms,
     perSecond: (through.answers * 1_000) / durationMs,
-    stolenPercent: ((stolenMs() - before) / durationMs / availableParallelism()) * 100,
+    stolenPercent: ((stolenMs() - before) / (2 * durationMs) / availableParallelism()) * 100,
   }
 }
