@@ -20,12 +20,12 @@ export const latency: Scenario = {
   compared: 'addedP99Ms',
   yardsticks: ['haproxy'],
   note:
-    'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream asked directly, ' +
-    'at the same rate just before. By wrk each connection waits for a random while before its next request. By the load ' +
-    'of `bench/load/` requests are due by the clock, about every millisecond some; what is due while all connections are ' +
-    'busy waits, and that counts. Stolen: of the time of all cores, what a virtual machine had not got from its host; ' +
-    'a hundredth of a second of it is the last percentile of a second, so that such a turn is taken again, up to five ' +
-    'times.',
+    'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream ' +
+    'asked directly, at the same rate just before. By wrk each connection waits for a random while before its next ' +
+    'request. By the load of `bench/load/` requests are due by the clock, about every millisecond some; what is due ' +
+    'while all connections are busy waits, and that counts. Stolen: of the time of all cores, what a virtual machine ' +
+    'had not got from its host; a hundredth of a second of it is the last percentile of a second, so that such a turn ' +
+    'is taken again, up to five times.',
   async open(bench) {
     const found: Contestant[] = []
     const { credentials } = await bench.gateway(bench.gateways[0])

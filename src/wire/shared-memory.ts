@@ -4,7 +4,7 @@ import { heldBytesMax } from './response-writer.ts'
 /** As much as a socket reads at once otherwise. For all of them: what one has read is handed on before another reads. */
 export const shared = Buffer.allocUnsafeSlow(65_536)
 
-/** What was just read: good until the call returns, unless it is so long that nobody would copy it. */
+/** What was just read: good until the call returns. What is too long to be copied by all who pass it on is already a copy. */
 export function justRead(length: number): Buffer {
   return length > heldBytesMax ? copyOfShared(length) : shared.subarray(0, length)
 }
