@@ -9,8 +9,8 @@ export function justRead(length: number): Buffer {
   return length > heldBytesMax ? copyOfShared(length) : shared.subarray(0, length)
 }
 
-/** What was just read, in memory of its own. */
-export function copyOfShared(length: number): Buffer {
+/** All of its memory is its own, so that it can be let go. */
+function copyOfShared(length: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(length)
   shared.copy(copy, 0, 0, length)
   return copy

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Flow } from './flow.ts'
-import { copyOfShared, justRead, readIntoShared } from './shared-memory.ts'
+import { justRead, kept, readIntoShared } from './shared-memory.ts'
 
 /**
  * Hands on what a socket receives as it comes, past the stream's buffer and its events, which cost as much as
@@ -34,8 +34,10 @@ export class StraightReader extends Flow {
     this.resume()
   }
 
-  readonly #take = (length: number): boolean =>
-    this.#isReleased ? this.#socket.push(copyOfShared(length)) : this.handOn(justRead(length))
+  readonly #take = (length: number): boolean => {
+    const chunk = justRead(length)
+    return this.#isReleased ? this.#socket.push(kept(chunk)) : this.handOn(chunk)
+  }
 
   #divert(): void {
     const socket = this.#socket

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { ClientConnection } from '../../src/wire/client-connection.ts'
-import { createListener } from '../../src/wire/listener.ts'
-import { portOf, until } from '../setup/net.ts'
+import { until } from '../setup/net.ts'
 import { RawClient } from '../setup/raw-client.ts'
+import { answerWith, listen } from './listening.ts'
 
 function makeCertificate(t: Test) {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wire-'))
@@ -22,13 +22,10 @@ function makeCertificate(t: Test) {
 }
 
 /** Answers each request with its target and body. */
-async function listen(t: Test, tls?: { readonly key: string; readonly cert: string }) {
+async function listenOverTls(t: Test) {
   function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
     let body = `${connection.protocol} ${target} `
-    const answer = () => {
-      connection.respond(200, 'OK', `Content-Length: ${body.length}\r\n`, 'counted')
-      connection.end(body)
-    }
+    const answer = () => answerWith(connection, body)
     connection.attach({
       onBodyData: (chunk) => {
         body += chunk.toString('latin1')
@@ -42,25 +39,11 @@ async function listen(t: Test, tls?: { readonly key: string; readonly cert: stri
     if (connection.isBodyWhole) answer()
     else connection.wantBody()
   }
-  const { server, connections } = createListener({
-    ...{ requestTimeoutMs: 1_000, keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, tls },
-    isDraining: () => false,
-    onRequest,
-    onUnreadable: (connection) => connection.breakOff(),
-    onEnd: () => {},
-    onAcceptError: () => {},
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    for (const { socket } of connections) socket.destroy()
-  })
-  return { port: portOf(server), connections }
+  return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
 }
 
 t.test('over TLS it is the same: requests, bodies, one connection', async (t) => {
-  const { port } = await listen(t, makeCertificate(t))
+  const { port } = await listenOverTls(t)
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   await once(socket, 'secureConnect')
   t.equal(socket.alpnProtocol, 'http/1.1')
@@ -77,7 +60,7 @@ t.test('over TLS it is the same: requests, bodies, one connection', async (t) =>
 })
 
 t.test('whoever does not shake hands is sent away, and forgotten', async (t) => {
-  const { port, connections } = await listen(t, makeCertificate(t))
+  const { port, connections } = await listenOverTls(t)
   const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {})
   await once(socket, 'connect')
   socket.resume()

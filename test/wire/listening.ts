@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import type { Test } from 'tap'
+import type { ClientConnection } from '../../src/wire/client-connection.ts'
+import type { ConnectionOptions } from '../../src/wire/connection-events.ts'
+import { createListener, type ListenerTerms } from '../../src/wire/listener.ts'
+import { portOf } from '../setup/net.ts'
+
+/** Listens until the test ends; what cannot be read breaks the connection off. */
+export async function listen(
+  t: Test,
+  onRequest: ConnectionOptions<ClientConnection>['onRequest'],
+  terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'>,
+) {
+  const { server, connections } = createListener({
+    ...{ keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, ...terms },
+    isDraining: () => false,
+    onRequest,
+    onUnreadable: (connection) => connection.breakOff(),
+    onEnd: () => {},
+    onAcceptError: () => {},
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const { socket } of connections) socket.destroy()
+  })
+  return { port: portOf(server), connections }
+}
+
+/** Answers with a text. */
+export function answerWith(connection: ClientConnection, body: string): void {
+  connection.respond(200, 'OK', `Content-Length: ${body.length}\r\n`, 'counted')
+  connection.end(body)
+}
