@@ -44,6 +44,8 @@ export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
   let isClosed = false
   let attempts = 0
+  if (client instanceof Cluster) client.on('+node', outliveErrors)
+  else outliveErrors(client)
   client.on('error', () => {})
   client.on('ready', () => {
     attempts = 0
@@ -63,6 +65,13 @@ export function openClient(options: RedisOptions): OpenClient {
   }
 
   return { client, close }
+}
+
+/** A TLS socket that is closed while it connects can fail twice: the driver hears the first, and the next would be fatal. */
+function outliveErrors(node: Redis): void {
+  node.on('error', () => {
+    if (node.stream?.listenerCount('error') === 0) node.stream.on('error', () => {})
+  })
 }
 
 interface OpenClient {

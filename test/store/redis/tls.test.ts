@@ -1,4 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { openClient } from '../../../src/store/redis/client.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../cases/every-verb.ts'
 import { createAccount } from '../samples.ts'
@@ -34,4 +36,15 @@ t.test('nor is one whose certificate is for another name', async (t) => {
   await reachable.ready(1_000)
   const store = openAt(t, { ...elsewhere, tls: { verify: true, ca: certificate } })
   await t.rejects(store.ready(1_000), { name: 'OperatorError' })
+})
+
+t.test('to be closed while it connects to one that is not trusted ends nothing else', async () => {
+  // Most of them fail twice: with the certificate, and with what the server says of the early end.
+  for (let i = 0; i < 20; i++) {
+    const { client, close } = openClient({ ...options, tls: undefined })
+    await turn()
+    const isClosed = new Promise((resolve) => client.once('end', resolve))
+    close()
+    await isClosed
+  }
 })
