@@ -1,8 +1,9 @@
-import { ReplyError } from 'ioredis'
+import { Redis, ReplyError } from 'ioredis'
 import { GatehouseError, reasonOf } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { addressOf } from './address.ts'
 import { openClient, type RedisOptions } from './client.ts'
+import { createGathering } from './gathering.ts'
 import type { Client } from './scripts.ts'
 
 /** A client, and what is known of its connection. */
@@ -21,6 +22,8 @@ export interface Link {
 export function openLink(options: RedisOptions): Link {
   const { client, close } = openClient(options)
   const address = addressOf(options.place)
+  // A Cluster has a connection to each of its nodes, and chooses among them by itself.
+  const gather = client instanceof Redis ? createGathering(client) : undefined
   /** Why there is no connection: commands say only that there is none. */
   let trouble: Error | undefined
   /** The driver would go on with the first database, where another's data may be. */
@@ -59,6 +62,7 @@ export function openLink(options: RedisOptions): Link {
 
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     assertUp()
+    gather?.()
     try {
       return await work(client)
     } catch (error) {
