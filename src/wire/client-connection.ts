@@ -246,5 +246,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#isAnswering = false
     this.takeBack()
     if (this.head !== undefined) this.#options.onEnd(this, false)
+    // Whoever is still deciding about it sees that it is over.
+    this.head = undefined
   }
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { startRawBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
+import { startRedis } from '../setup/redis.ts'
 import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 import { connectProxy, countInFlight, headOf, startProxy } from './proxies.ts'
 
@@ -79,4 +80,26 @@ t.test('a client that leaves while it waits for a connection is not sent at all'
   t.equal((await first.response()).body, 'ok')
   first.send(headOf('GET /third HTTP/1.1'))
   t.equal((await until('the third is asked', () => backend.heads[1])).path, '/third')
+})
+
+t.test('a client that leaves while it is decided about reaches no target', async (t) => {
+  const redis = await startRedis(t)
+  const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
+  const gateway = await startProxy(t, backend.url, {
+    route: { rateLimit: { limit: 1_000, per: '1s' } },
+    redis,
+  })
+  const [leaving, staying] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
+  redis.signal('SIGSTOP')
+  leaving.send(headOf('POST /leaving HTTP/1.1', 'Content-Length: 0'))
+  await until('it is decided about', async () => (await countInFlight(gateway)) === 1 || undefined)
+  leaving.socket.resetAndDestroy()
+  await until('it is gone', async () => (await countInFlight(gateway)) === 0 || undefined)
+  redis.signal('SIGCONT')
+  staying.send(headOf('GET /staying HTTP/1.1'))
+  t.equal((await staying.response()).body, 'ok')
+  t.strictSame(
+    backend.heads.map(({ path }) => path),
+    ['/staying'],
+  )
 })

@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { startGateway, type TestGateway, type TestGatewayOptions } from '../setup/gateway.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-interface ProxyOptions {
+interface ProxyOptions extends Pick<TestGatewayOptions, 'redis'> {
   /** Laid over the one route, which is public and takes bodies of any length. */
   readonly route?: Options
   /** Laid over the one upstream. */
@@ -15,8 +15,9 @@ interface ProxyOptions {
 
 /** A gateway with a single public route, so that only forwarding is looked at. */
 export function startProxy(t: Test, backend: string, options: ProxyOptions = {}): Promise<TestGateway> {
-  const { route, upstream, config } = options
+  const { route, upstream, config, redis } = options
   return startGateway(t, {
+    ...(redis && { redis }),
     config: {
       upstreams: { backend: { targets: [{ url: backend }], ...upstream } },
       routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none', maxBody: 'unlimited', ...route }],
