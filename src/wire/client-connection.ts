@@ -6,14 +6,14 @@ import { Intake, type IntakeEvents } from './intake.ts'
 import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
 import * as patience from './patience.ts'
 import type { RequestHead } from './request-head.ts'
-import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
+import { closing, type KeepAlive, type ResponseFraming, ResponseWriter } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2); nothing follows one that ends it (9.6). */
 export class ClientConnection implements Expiring, IntakeEvents {
   readonly socket: Socket
-  /** Of the other end, as text; empty where it has left already. */
+  /** Of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
   readonly #options: ConnectionOptions<ClientConnection>
@@ -23,6 +23,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** The request that is under way. */
   head: RequestHead | undefined
   deadline: number
+  /** As the client was told last: that holds for it, whatever others are told. */
+  #keepAlive: KeepAlive
   #events: RequestEvents | undefined
   #isAnswering = false
   #closes = false
@@ -38,7 +40,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#options = options
     this.#reader = new StraightReader(socket, this.#receive)
     this.#intake = new Intake(this.#reader, options, this)
-    this.#writer = new ResponseWriter(socket, options.keepAliveTimeoutMs)
+    this.#writer = new ResponseWriter(socket)
+    this.#keepAlive = options.keepAlive
     this.deadline = performance.now() + options.requestTimeoutMs
     socket.on('drain', this.#drained).on('end', this.#ended)
     socket.on('error', () => socket.destroy()).on('close', this.#closed)
@@ -94,7 +97,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#closes = framing === 'until-close' || !this.canPersist()
-    this.#writer.begin({ status, reason, lines, framing, closes: this.#closes })
+    this.#keepAlive = this.#options.keepAlive
+    const ending = this.#closes ? closing : this.#keepAlive.ending
+    this.#writer.begin({ status, reason, lines, framing, ending })
   }
 
   /** @returns false where more should wait for onClientDrain */
@@ -115,6 +120,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** The answer has been written past this connection, straight to the socket. */
   endElsewhere({ closes }: { readonly closes: boolean }): void {
     this.#closes = closes
+    this.#keepAlive = this.#options.keepAlive
     this.#over()
   }
 
@@ -205,8 +211,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   #waitForNext(): void {
-    const { keepAliveTimeoutMs, sweep } = this.#options
-    this.deadline = sweep.sweptAt + keepAliveTimeoutMs + patience.keepAliveMarginMs
+    this.deadline = this.#options.sweep.sweptAt + this.#keepAlive.timeoutMs + patience.keepAliveMarginMs
     this.#intake.next()
     if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
   }

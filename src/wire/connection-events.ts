@@ -1,6 +1,7 @@
 import type { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
+import type { KeepAlive } from './response-writer.ts'
 import type { Sweep } from './sweep.ts'
 
 /** Why there is no request to answer, though something came. */
@@ -30,7 +31,8 @@ export interface ConnectionLimits {
 }
 
 /** What is to be done with what clients send. */
-export interface ConnectionOptions<Connection> extends ConnectionLimits {
+export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
+  readonly keepAlive: KeepAlive
   /** Of all connections together. */
   readonly recentFields: RecentFields
   /** What looks after the deadlines of all of them. */

@@ -1,8 +1,7 @@
 import { BodyReader } from './body-reader.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
-import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
-import { RequestParser } from './request-parser.ts'
+import { type ParserTerms, RequestParser } from './request-parser.ts'
 import { kept } from './shared-memory.ts'
 
 /** What an intake tells. */
@@ -26,12 +25,6 @@ export interface Source {
   resume(): void
 }
 
-export interface IntakeTerms {
-  readonly headBytesMax: number
-  /** Of all connections together. */
-  readonly recentFields: RecentFields
-}
-
 /** How much may wait behind a request that is under way before no more is read. */
 const waitingBytesMax = 65_536
 
@@ -50,10 +43,10 @@ export class Intake {
   #isTaking = false
   #isDeaf = false
 
-  constructor(source: Source, { headBytesMax, recentFields }: IntakeTerms, events: IntakeEvents) {
+  constructor(source: Source, terms: ParserTerms, events: IntakeEvents) {
     this.#source = source
     this.#events = events
-    this.#parser = new RequestParser(headBytesMax, recentFields)
+    this.#parser = new RequestParser(terms)
   }
 
   get isWithinHead(): boolean {

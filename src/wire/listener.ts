@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
 import { RecentFields } from './recent-fields.ts'
+import { keepAliveOf } from './response-writer.ts'
 import { Sweep } from './sweep.ts'
 
 /** What may change while it listens. */
@@ -12,7 +13,7 @@ export interface ListenerTerms extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientConnection>, 'recentFields' | 'sweep'>,
+  extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'recentFields' | 'sweep'>,
     ListenerTerms {
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */
   onAcceptError(error: Error): void
@@ -34,7 +35,8 @@ const keepAliveDelayMs = 30_000
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new Sweep(sweepMs)
   // A copy, which connections look into each time, so that other terms reach them all.
-  const inForce = { ...options, recentFields: new RecentFields(), sweep }
+  const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
+  const inForce = { ...options, keepAlive, recentFields: new RecentFields(), sweep }
   const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.
   const socketOptions = {
@@ -45,6 +47,11 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   function accept(socket: Socket): void {
+    // Reset already: what it had sent could still be read, and would come from nobody.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy()
+      return
+    }
     const connection = new ClientConnection(socket, inForce)
     connections.add(connection)
     sweep.add(connection)
@@ -67,7 +74,7 @@ export function createListener(options: ListenerOptions): Listener {
   })
 
   function adapt(terms: ListenerTerms): void {
-    Object.assign(inForce, terms)
+    Object.assign(inForce, terms, { keepAlive: keepAliveOf(terms.keepAliveTimeoutMs) })
     if (terms.tls) tlsServer?.setSecureContext(terms.tls)
   }
 

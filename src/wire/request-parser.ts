@@ -6,6 +6,13 @@ import type { RequestHead } from './request-head.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
 import { kept } from './shared-memory.ts'
 
+export interface ParserTerms {
+  /** Of a whole head, with the empty line at its end. */
+  readonly headBytesMax: number
+  /** Of all connections together. */
+  readonly recentFields: RecentFields
+}
+
 /**
  * Reads the heads of requests (RFC 9112), strictly: what two readers could take for different messages is
  * refused. However the bytes are cut, the outcome is the same. The request line is judged first, then the
@@ -13,8 +20,7 @@ import { kept } from './shared-memory.ts'
  * refused at once: it would cost the whole time that one may take.
  */
 export class RequestParser {
-  readonly #bytesMax: number
-  readonly #recent: RecentFields
+  readonly #terms: ParserTerms
   /** What has come of a head that is not whole yet. */
   #partial: Buffer | undefined
   /** Of that: its first line, the fields that are whole, and where what is not whole begins. */
@@ -30,10 +36,9 @@ export class RequestParser {
   /** Where in what was fed last the body begins, once there is a head. */
   end = 0
 
-  /** @param bytesMax of a whole head, with the empty line at its end */
-  constructor(bytesMax: number, recent: RecentFields) {
-    this.#bytesMax = bytesMax
-    this.#recent = recent
+  /** @param terms looked into for each head */
+  constructor(terms: ParserTerms) {
+    this.#terms = terms
   }
 
   /** Whether a part of a head has come. */
@@ -49,7 +54,7 @@ export class RequestParser {
     const partial = this.#partial
     const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
     const start = skipEmptyLines(all)
-    const room = Math.max(0, this.#bytesMax - this.#skipped - start)
+    const room = Math.max(0, this.#terms.headBytesMax - this.#skipped - start)
     const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
     if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
       if (all.length - start >= room) throw new HeadTooLarge()
@@ -79,7 +84,7 @@ export class RequestParser {
   #recall(lines: Lines, { minorVersion }: RequestLine): boolean {
     if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
     this.#whole = lines
-    this.#known = this.#recent.find(lines, this.#at)
+    this.#known = this.#terms.recentFields.find(lines, this.#at)
     if (this.#known === undefined) return false
     this.#at = lines.text.length - 2
     return true
@@ -116,7 +121,7 @@ export class RequestParser {
     const { body, isPersistent, expectsContinue, upgrade } = readFraming(rawHeaders, minorVersion)
     const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade }
     const whole = this.#whole
-    if (whole?.text.length === this.#at + 2) this.#recent.keep(whole, end + 2, fields)
+    if (whole?.text.length === this.#at + 2) this.#terms.recentFields.keep(whole, end + 2, fields)
     return fields
   }
 }

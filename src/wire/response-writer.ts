@@ -16,8 +16,22 @@ export interface ResponseStart {
   /** Field lines, each ended by CR LF, in Latin-1: all but those of the connection. */
   readonly lines: string
   readonly framing: ResponseFraming
-  /** Whether the connection ends with it. */
-  readonly closes: boolean
+  /** What is said of the connection, with the empty line behind it. */
+  readonly ending: string
+}
+
+/** Said with an answer that ends its connection. */
+export const closing = 'Connection: close\r\n\r\n'
+
+/** How long a connection is kept for another request, and how its client is told. */
+export interface KeepAlive {
+  readonly timeoutMs: number
+  readonly ending: string
+}
+
+export function keepAliveOf(timeoutMs: number): KeepAlive {
+  const seconds = Math.floor(timeoutMs / 1_000)
+  return { timeoutMs, ending: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
 
 /** Data up to this size are worth copying to save a write; what is longer is written from where it is. */
@@ -30,18 +44,14 @@ export const heldBytesMax = 16_384
 export class ResponseWriter {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
-  readonly #keepAliveLines: string
   #held = ''
   #framing: ResponseFraming = 'none'
   /** Whether something of the present response has left. */
   hasBegun = false
 
-  /** @param keepAliveTimeoutMs as is said to clients */
-  constructor(socket: Socket, keepAliveTimeoutMs: number) {
+  constructor(socket: Socket) {
     this.#socket = socket
     this.#isEncrypted = 'encrypted' in socket
-    const seconds = Math.floor(keepAliveTimeoutMs / 1_000)
-    this.#keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
   }
 
   /** A 1xx, which leaves at once. @param lines field lines, each ended by CR LF, in Latin-1 */
@@ -50,9 +60,8 @@ export class ResponseWriter {
   }
 
   /** Begins a response, in the place of one of which nothing has left. */
-  begin({ status, reason, lines, framing, closes }: ResponseStart): void {
+  begin({ status, reason, lines, framing, ending }: ResponseStart): void {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
-    const ending = closes ? 'Connection: close\r\n\r\n' : this.#keepAliveLines
     this.#held = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
     this.#framing = framing
   }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
+import { connectRaw } from '../setup/raw-client.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
@@ -58,6 +59,17 @@ t.test('how large a head may be', async (t) => {
   t.equal(await status(large), 431)
   await reload({ limits: { headers: '12KiB' } })
   t.equal(await status(large), 200)
+})
+
+t.test('how large a head may be, on connections that are open already', async (t) => {
+  const { gateway, key, reload } = await start(t)
+  const [first, second] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
+  const large = `GET /x HTTP/1.1\r\nHost: x\r\n${key}\r\nX-Large: ${'x'.repeat(3_000)}\r\n\r\n`
+  for (const client of [first, second]) t.equal((await client.send(large).response()).status, 200)
+  await reload({ limits: { headers: '1KiB' } })
+  t.equal((await first.send(large).response()).status, 431)
+  await reload({ limits: { headers: '4KiB' } })
+  t.equal((await second.send(large).response()).status, 200)
 })
 
 t.test('whose word on the client is believed', async (t) => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t from 'tap'
 import { startRawBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
@@ -82,6 +84,17 @@ t.test('a client that leaves while it waits for a connection is not sent at all'
   t.equal((await until('the third is asked', () => backend.heads[1])).path, '/third')
 })
 
+t.test('what a client sent that has reset its connection by then comes from nobody', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
+  const { url, logLines } = await startProxy(t, backend.url)
+  const request = headOf('POST /reset HTTP/1.1', 'Content-Length: 0')
+  await Promise.all(Array.from({ length: 50 }, () => sendAndReset(url, request)))
+  const client = await connectRaw(t, url)
+  t.equal((await client.send(headOf('GET / HTTP/1.1')).response()).body, 'ok')
+  for (const { text } of backend.heads) t.match(text, /\r\nX-Forwarded-For: 127\.0\.0\.1(?:\r\n|$)/)
+  t.notMatch(logLines.join(''), '"client":""')
+})
+
 t.test('a client that leaves while it is decided about reaches no target', async (t) => {
   const redis = await startRedis(t)
   const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
@@ -103,3 +116,11 @@ t.test('a client that leaves while it is decided about reaches no target', async
     ['/staying'],
   )
 })
+
+/** Without waiting for the other side. */
+async function sendAndReset(url: string, text: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(text, () => socket.resetAndDestroy())
+  await once(socket, 'close')
+}

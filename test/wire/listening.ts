@@ -11,8 +11,9 @@ export async function listen(
   onRequest: ConnectionOptions<ClientConnection>['onRequest'],
   terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'>,
 ) {
-  const { server, connections } = createListener({
-    ...{ keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, ...terms },
+  const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, ...terms }
+  const { server, connections, adapt } = createListener({
+    ...limits,
     isDraining: () => false,
     onRequest,
     onUnreadable: (connection) => connection.breakOff(),
@@ -25,7 +26,11 @@ export async function listen(
     server.close()
     for (const { socket } of connections) socket.destroy()
   })
-  return { port: portOf(server), connections }
+  return {
+    ...{ port: portOf(server), connections },
+    /** Takes other limits. */
+    adapt: (changes: Partial<ListenerTerms>) => adapt({ ...limits, ...changes }),
+  }
 }
 
 /** Answers with a text. */

@@ -19,7 +19,7 @@ export function readHeads(
   bytesMax = headBytesMax,
   recent = new RecentFields(),
 ): Reading {
-  const parser = new RequestParser(bytesMax, recent)
+  const parser = new RequestParser({ headBytesMax: bytesMax, recentFields: recent })
   const reading: Reading = { heads: [], rest: '', refusal: undefined }
   for (const piece of pieces) {
     let rest = piece

@@ -71,7 +71,7 @@ t.test('a body that follows is framed as before, in a piece of its own or in the
   readTwice(recent, `${head}${bodies[0]}`)
   for (const body of bodies) {
     for (const pieces of [[head, body], [head + body]]) {
-      const parser = new RequestParser(headBytesMax, recent)
+      const parser = new RequestParser({ headBytesMax, recentFields: recent })
       t.match(parser.feed(bytesOf(pieces[0] ?? '')), {
         isFamiliar: !pieces[0]?.endsWith('b\r\n\r\n'),
         body: { kind: 'counted', length: 9 },

@@ -1,0 +1,30 @@
+import t from 'tap'
+import type { ClientConnection } from '../../src/wire/client-connection.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { answerWith, listen } from './listening.ts'
+
+const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+t.test('a connection is kept for as long as its client was told last', async (t) => {
+  const asked: ClientConnection[] = []
+  const { port, adapt } = await listen(t, (connection) => void asked.push(connection), {
+    ...{ requestTimeoutMs: 30_000, keepAliveTimeoutMs: 60_000, tls: undefined },
+  })
+  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+  client.send(request)
+  const connection = await until('it asks', () => asked[0])
+  const leftS = () => Math.round((connection.deadline - performance.now()) / 1_000)
+
+  connection.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')
+  adapt({ keepAliveTimeoutMs: 5_000 })
+  connection.end('ok')
+  t.match((await client.response()).headers, { 'keep-alive': 'timeout=60' })
+  t.equal(leftS(), 61, 'also where that has changed while it was told')
+
+  client.send(request)
+  await until('it asks again', () => asked[1])
+  answerWith(connection, 'ok')
+  t.match((await client.response()).headers, { 'keep-alive': 'timeout=5' })
+  t.equal(leftS(), 6)
+})
