@@ -32,7 +32,8 @@ export const noCredentials: Credentials = { kind: 'none' }
 
 const bearerToken = /^Bearer +([^ ]+) *$/i
 const usualPrefix = 'Bearer '
-const bearerPrefix = /^Bearer(?: |$)/i
+/** What goes on as the name of a scheme goes on is another one (RFC 9110 5.6.2); the rest means a bearer, however badly. */
+const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
 
 /** Adds the value of a SecretKey. Two credentials are none: which of them counts is not for us to guess. */
 export function withSecretKey(before: Credentials, value: string): Credentials {

@@ -95,6 +95,7 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
   /** All take it: one that cannot any more is replaced by one that does. */
   async function commit(next: LoadedConfig, crew: readonly Member[]): Promise<void> {
     snapshot = next.snapshot
+    log.level = next.config.log.level
     await Promise.all(
       crew.map(({ channel, kill }) => channel.ask('commit', null, changeTimeoutMs).catch(kill)),
     )

@@ -1,4 +1,4 @@
-import { restoreConfig } from '../config/snapshot.ts'
+import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import type { PreparedChange } from '../front.ts'
 import { createLog, type Log, watchForFaults } from '../log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
@@ -19,6 +19,8 @@ interface Running {
 export function runWorker(): void {
   const metrics = createMetrics({ version: readVersion() })
   let current: Running | undefined
+  /** Counts changes: one that was given up while it was being built is known by it. */
+  let changes = 0
 
   function running(): Running {
     if (!current) throw new Error('a worker that was not started')
@@ -39,6 +41,16 @@ export function runWorker(): void {
     return { url: worker.url }
   }
 
+  async function prepare(snapshot: ConfigSnapshot): Promise<null> {
+    const { worker } = running()
+    changes++
+    const change = changes
+    const prepared = await worker.prepare(restoreConfig(snapshot))
+    if (change === changes) running().prepared = prepared
+    else prepared.discard()
+    return null
+  }
+
   async function commit(): Promise<null> {
     const { prepared } = running()
     running().prepared = undefined
@@ -47,6 +59,7 @@ export function runWorker(): void {
   }
 
   function discard(): null {
+    changes++
     running().prepared?.discard()
     running().prepared = undefined
     return null
@@ -63,10 +76,7 @@ export function runWorker(): void {
 
   const answerers: Answerers<ToWorker> = {
     start,
-    prepare: async ({ snapshot }) => {
-      running().prepared = await running().worker.prepare(restoreConfig(snapshot))
-      return null
-    },
+    prepare: ({ snapshot }) => prepare(snapshot),
     commit,
     discard,
     sample: metrics.snapshot,

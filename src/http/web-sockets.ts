@@ -26,6 +26,8 @@ interface OpenWebSocket {
   readonly tunnel: Tunnel
   /** undefined = nobody was authenticated. */
   readonly admission: Admission | undefined
+  /** When it is to be checked again by itself. */
+  timer: NodeJS.Timeout | undefined
 }
 
 /** Of the range for applications (RFC 6455 7.4.2): the credential no longer lets in. */
@@ -46,7 +48,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
       forget(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = { tunnel, admission: admissionOf(upgrade) }
+    const open: OpenWebSocket = { tunnel, admission: admissionOf(upgrade), timer: undefined }
     all.add(open)
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
@@ -57,6 +59,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
 
   function forget(open: OpenWebSocket): void {
     all.delete(open)
+    clearTimeout(open.timer)
     for (const subject of subjectsOf(open)) {
       const others = bySubject.get(subject)
       others?.delete(open)
@@ -73,7 +76,13 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
         tunnel.close(revokedCode, 'revoked')
         return undefined
       })
-      .catch(() => setTimeout(() => check(open), askAgainMs).unref())
+      .catch(() => checkLater(open, askAgainMs))
+  }
+
+  function checkLater(open: OpenWebSocket, waitMs: number): void {
+    clearTimeout(open.timer)
+    // It may have closed while it was asked about.
+    if (all.has(open)) open.timer = setTimeout(() => check(open), waitMs).unref()
   }
 
   /** A key that was replaced lets in until its grace is over, and no change says when that is. */
@@ -83,7 +92,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
     const previous = account?.previousSecretKey
     if (!previous || Buffer.compare(previous.digest, keyDigest) !== 0) return
     const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), longestWaitMs)
-    setTimeout(() => check(open), waitMs).unref()
+    checkLater(open, waitMs)
   }
 
   /** Those that a change may concern. */

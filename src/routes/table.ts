@@ -36,7 +36,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 
   function match(host: string, target: Target, method: string): Match<Upstream> {
     const place = findPlace(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
-    if (place === undefined) return none
+    if (place === undefined) return neverTaken.has(method) ? takenNowhere : none
     const route = neverTaken.has(method) ? undefined : findRoute(place, method)
     if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash))
       return ambiguous
@@ -54,6 +54,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 }
 
 const none = { kind: 'none' } as const
+const takenNowhere = { kind: 'method', allowed: [], only: undefined } as const
 const ambiguous = { kind: 'ambiguous' } as const
 
 /** They are about the connection to the gateway itself, and never forwarded. */

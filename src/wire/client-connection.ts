@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import { plainAddress } from './address.ts'
 import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
-import { destroyWhenSilent } from './half-closed.ts'
+import { watchHalfClosed } from './half-closed.ts'
 import { Intake, type IntakeEvents } from './intake.ts'
 import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
 import * as patience from './patience.ts'
 import type { RequestHead } from './request-head.ts'
-import { closing, type KeepAlive, type ResponseFraming, ResponseWriter } from './response-writer.ts'
+import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
@@ -20,11 +20,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
   readonly #reader: StraightReader
   readonly #intake: Intake
   readonly #writer: ResponseWriter
-  /** The request that is under way. */
+  /** The request that is under way: by it, whoever still decides about one sees that it is over. */
   head: RequestHead | undefined
   deadline: number
-  /** As the client was told last: that holds for it, whatever others are told. */
-  #keepAlive: KeepAlive
   #events: RequestEvents | undefined
   #isAnswering = false
   #closes = false
@@ -40,8 +38,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#options = options
     this.#reader = new StraightReader(socket, this.#receive)
     this.#intake = new Intake(this.#reader, options, this)
-    this.#writer = new ResponseWriter(socket)
-    this.#keepAlive = options.keepAlive
+    this.#writer = new ResponseWriter(socket, options.keepAlive)
     this.deadline = performance.now() + options.requestTimeoutMs
     socket.on('drain', this.#drained).on('end', this.#ended)
     socket.on('error', () => socket.destroy()).on('close', this.#closed)
@@ -97,9 +94,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#closes = framing === 'until-close' || !this.canPersist()
-    this.#keepAlive = this.#options.keepAlive
-    const ending = this.#closes ? closing : this.#keepAlive.ending
-    this.#writer.begin({ status, reason, lines, framing, ending })
+    this.#writer.begin({ status, reason, lines, framing }, this.#closes ? undefined : this.#options.keepAlive)
   }
 
   /** @returns false where more should wait for onClientDrain */
@@ -120,7 +115,6 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** The answer has been written past this connection, straight to the socket. */
   endElsewhere({ closes }: { readonly closes: boolean }): void {
     this.#closes = closes
-    this.#keepAlive = this.#options.keepAlive
     this.#over()
   }
 
@@ -211,7 +205,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   #waitForNext(): void {
-    this.deadline = this.#options.sweep.sweptAt + this.#keepAlive.timeoutMs + patience.keepAliveMarginMs
+    this.deadline = this.#options.sweep.sweptAt + this.#writer.told.timeoutMs + patience.keepAliveMarginMs
     this.#intake.next()
     if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
   }
@@ -241,7 +235,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   readonly #ended = (): void => {
     if (this.#isLingering || !this.#isAnswering) this.socket.end()
-    else if (this.#intake.isBodyWhole) this.#stopWaiting = destroyWhenSilent(this.socket)
+    else if (this.#intake.isBodyWhole) this.#stopWaiting = watchHalfClosed(this)
     else this.socket.destroy()
   }
 
@@ -251,7 +245,6 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#isAnswering = false
     this.takeBack()
     if (this.head !== undefined) this.#options.onEnd(this, false)
-    // Whoever is still deciding about it sees that it is over.
     this.head = undefined
   }
 }

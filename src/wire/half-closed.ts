@@ -1,18 +1,50 @@
 import type { Socket } from 'node:net'
+import type { RequestHead } from './request-head.ts'
 
-/** How long a client that has closed its side waits for more of an answer: it may have left altogether. */
-const silenceMs = 1_000
+/** A connection whose client has closed its side. */
+interface HalfClosed {
+  readonly socket: Socket
+  readonly head: RequestHead | undefined
+  readonly isHeadSent: boolean
+  inform(status: number, reason: string, lines: string): void
+}
+
+const tickMs = 250
+/** After how much of silence, in ticks, it is to show whether the client is there. */
+const silentTicks = 4
+/** To the first probe one that has left answers with a reset, which the next one meets, or the one after that. */
+const probesMax = 4
 
 /**
- * A client that has closed its side may wait for its answer, or may have left: that shows when something is
- * written to it. So it is kept for as long as something is, and a while.
+ * A client that has closed its side may wait for its answer, or may have left: that shows only when something is
+ * written to it. So after a second of silence it is sent a few `102`, which a client has to bear with (RFC 9110
+ * 15.2); where they meet no reset it is waited with for as long as the target may take. Where no `102` may be
+ * sent, in an answer or to HTTP/1.0, silence means that it has left.
  * @returns how to stop
  */
-export function destroyWhenSilent(socket: Socket): () => void {
+export function watchHalfClosed(connection: HalfClosed): () => void {
+  const { socket } = connection
   let written = socket.bytesWritten
-  const timer = setInterval(() => {
-    if (socket.bytesWritten === written && !socket.writableNeedDrain) socket.destroy()
+  let silent = 0
+  let probes = 0
+
+  function tick(): void {
+    const isSilent = socket.bytesWritten === written && !socket.writableNeedDrain
+    silent = isSilent ? silent + 1 : 0
+    if (silent >= silentTicks && probes < probesMax) probe()
     written = socket.bytesWritten
-  }, silenceMs)
+  }
+
+  function probe(): void {
+    const mayInform = connection.head?.minorVersion === 1 && !connection.isHeadSent
+    if (!mayInform) {
+      socket.destroy()
+      return
+    }
+    probes++
+    connection.inform(102, 'Processing', '')
+  }
+
+  const timer = setInterval(tick, tickMs)
   return () => clearInterval(timer)
 }

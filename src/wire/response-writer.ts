@@ -16,22 +16,18 @@ export interface ResponseStart {
   /** Field lines, each ended by CR LF, in Latin-1: all but those of the connection. */
   readonly lines: string
   readonly framing: ResponseFraming
-  /** What is said of the connection, with the empty line behind it. */
-  readonly ending: string
 }
-
-/** Said with an answer that ends its connection. */
-export const closing = 'Connection: close\r\n\r\n'
 
 /** How long a connection is kept for another request, and how its client is told. */
 export interface KeepAlive {
   readonly timeoutMs: number
-  readonly ending: string
+  /** The lines that say so, and the empty one behind them. */
+  readonly lines: string
 }
 
 export function keepAliveOf(timeoutMs: number): KeepAlive {
   const seconds = Math.floor(timeoutMs / 1_000)
-  return { timeoutMs, ending: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
+  return { timeoutMs, lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
 
 /** Data up to this size are worth copying to save a write; what is longer is written from where it is. */
@@ -48,10 +44,14 @@ export class ResponseWriter {
   #framing: ResponseFraming = 'none'
   /** Whether something of the present response has left. */
   hasBegun = false
+  /** How long the client was told last that the connection is kept: that holds, whatever others are told. */
+  told: KeepAlive
 
-  constructor(socket: Socket) {
+  /** @param keepAlive for as long as nothing has been told */
+  constructor(socket: Socket, keepAlive: KeepAlive) {
     this.#socket = socket
     this.#isEncrypted = 'encrypted' in socket
+    this.told = keepAlive
   }
 
   /** A 1xx, which leaves at once. @param lines field lines, each ended by CR LF, in Latin-1 */
@@ -59,9 +59,14 @@ export class ResponseWriter {
     this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
-  /** Begins a response, in the place of one of which nothing has left. */
-  begin({ status, reason, lines, framing, ending }: ResponseStart): void {
+  /**
+   * Begins a response, in the place of one of which nothing has left.
+   * @param keepAlive undefined = the connection ends with it
+   */
+  begin({ status, reason, lines, framing }: ResponseStart, keepAlive: KeepAlive | undefined): void {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
+    const ending = keepAlive?.lines ?? 'Connection: close\r\n\r\n'
+    this.told = keepAlive ?? this.told
     this.#held = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
     this.#framing = framing
   }

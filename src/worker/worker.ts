@@ -103,6 +103,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         gatewayServer.adapt(next.listen)
         log.level = next.log.level
         before.closeAllBut(built)
+        // Keys of the config may have gone, and no change tells of that.
+        if (before.identity !== built.identity) webSockets.recheck(undefined)
       },
       discard: () => built.closeAllBut(current),
     }

@@ -79,6 +79,8 @@ const table: readonly Row[] = [
   ['two tokens', bearer(`${ada.accessToken} ${ada.accessToken}`), onTokens('token-invalid')],
   ['two tokens in a list', bearer(`${ada.accessToken},${ada.accessToken}`), onTokens('token-invalid')],
   ['no token', { authorization: 'Bearer' }, onTokens('token-invalid')],
+  ['a token behind a tab', { authorization: `Bearer\t${ada.accessToken}` }, onTokens('token-invalid')],
+  ['a token behind a comma', { authorization: `Bearer,${ada.accessToken}` }, onTokens('token-invalid')],
   ['an empty token', { authorization: 'Bearer ' }, onTokens('token-invalid')],
   ['a password', { authorization: `Basic ${btoa('ada:secret')}` }, foreign],
   ['a token of another scheme', { authorization: `DPoP ${ada.accessToken}` }, foreign],

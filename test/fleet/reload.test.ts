@@ -40,6 +40,15 @@ t.test('a worker that comes later runs on the config of the others, whatever the
   t.match(await askForReload(fleet.opsUrl), { code: 422 })
 })
 
+t.test('another level of the log holds for the first process, too', async (t) => {
+  const fleet = await serveFleet(t)
+  t.match(await reloadWith(fleet, { log: { level: 'silent' } }), taken)
+  const before = fleet.lines().length
+  fleet.child.kill('SIGTERM')
+  await fleet.ended
+  t.strictSame(fleet.lines().slice(before), [])
+})
+
 t.test('SIGHUP asks for one too', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('a')] } })

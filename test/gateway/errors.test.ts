@@ -68,7 +68,13 @@ t.test('refusals that no credential changes', async (t) => {
   })
 
   t.test('TRACE and CONNECT are 405', async (t) => {
-    for (const line of ['TRACE /public', 'TRACE /key', 'CONNECT example.com:443', 'CONNECT /public'])
+    for (const line of [
+      'TRACE /public',
+      'TRACE /none',
+      'CONNECT example.com:443',
+      'CONNECT /public',
+      'CONNECT /none',
+    ])
       assertProblem(t, await ask(t, gateway.url, line), { status: 405, code: 'method-not-allowed' })
     t.equal(backend.seen.length, 0)
   })

@@ -1,4 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
@@ -78,6 +82,27 @@ t.test('a WebSocket stays open, also when its route is gone', async (t) => {
   await gateway.operate(({ accounts }) => accounts.resetSecretKey(user.account.id, 0))
   await until('it is closed', () => told.closes[0])
   t.equal(told.closes[0]?.code, 4001, 'a revocation finds it all the same')
+})
+
+t.test('a WebSocket is closed whose token was signed by a key that the config has no longer', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const keys = ['old', 'next'].map((kid) => {
+    const file = join(dir, kid)
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    return { kid, private: { file }, use: 'sign' }
+  })
+  const backend = await startWebSocketBackend(t)
+  const route = { name: 'ws', path: '/ws', upstream: 'backend', auth: 'bearer', websocket: true }
+  const config = { routes: [route], tokens: { keys: keys.slice(0, 1) } }
+  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { JwtToken } = await gateway.tokens(await gateway.createAccount())
+  const headers = { Authorization: `Bearer ${JwtToken}` }
+  const told = record(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
+  t.match(await reloadWith(gateway, { tokens: { keys: keys.slice(1) } }), taken)
+  await until('it is closed', () => told.closes[0])
+  t.equal(told.closes[0]?.code, 4001)
 })
 
 t.test('another certificate is shown to who comes next, and nobody is cut off', async (t) => {

@@ -49,6 +49,27 @@ t.test('a client that has closed its side still gets its answer', async (t) => {
   await client.ended()
 })
 
+t.test('a client that has closed its side is waited with, however long its answer takes', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const client = await connectProxy(t, backend.url)
+  client.socket.allowHalfOpen = true
+  client.send(headOf('GET / HTTP/1.1')).socket.end()
+  const asked = await until('it is asked', () => backend.heads[0])
+  for (let probes = 0; probes < 4; probes++) t.equal((await client.response()).status, 102)
+  asked.socket.write(answerOf('late'))
+  t.equal((await client.response()).body, 'late')
+  await client.ended()
+})
+
+t.test('one of HTTP/1.0, which knows no 1xx, is waited with for a second', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const client = await connectProxy(t, backend.url)
+  client.socket.allowHalfOpen = true
+  client.send(headOf('GET / HTTP/1.0')).socket.end()
+  await until('the target is rid of it', () => backend.sockets[0]?.closed || undefined)
+  await client.ended()
+})
+
 t.test('a client that has closed its side gets a stream for as long as it flows', async (t) => {
   const url = await startServer(t, (_request, response) => {
     let sent = 0

@@ -1,0 +1,21 @@
+import { queryObjects } from 'node:v8'
+import t from 'tap'
+import { ClientConnection } from '../../src/wire/client-connection.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'
+
+t.test('nothing is left of those that have closed, though their key ends by itself', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }]
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { account, secretKey } = await gateway.createAccount()
+  const headers = { SecretKey: secretKey }
+  const sockets = [await openWebSocket(t, `${gateway.url}/ws`, { headers })]
+  await gateway.operate(({ accounts }) => accounts.resetSecretKey(account.id, 3_600_000))
+  for (let count = 0; count < 3; count++)
+    sockets.push(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
+  t.equal(queryObjects(ClientConnection, { format: 'count' }), 4)
+  for (const socket of sockets) socket.close()
+  await until('they are gone', () => queryObjects(ClientConnection, { format: 'count' }) === 0)
+})
