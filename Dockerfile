@@ -20,9 +20,11 @@ COPY config config
 RUN mkdir data && chown node:node data
 USER node
 VOLUME ["/app/data"]
-EXPOSE 8080 9090
+# The ops listener stays on 127.0.0.1:9090 in here unless GATEHOUSE__OPS__HOST opens it, so it is not exposed.
+EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Exec form: signals reach the gateway itself, which ends gracefully.
 ENTRYPOINT ["node", "dist/main.js"]
+# With the shipped config that is the demo without its backend: mount one at /app/config/gateway.yaml.
 CMD ["serve"]
