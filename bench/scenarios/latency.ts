@@ -21,11 +21,12 @@ export const latency: Scenario = {
   yardsticks: ['haproxy'],
   note:
     'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream ' +
-    'asked directly, at the same rate just before. By wrk each connection waits for a random while before its next ' +
-    'request. By the load of `bench/load/` requests are due by the clock, about every millisecond some; what is due ' +
-    'while all connections are busy waits, and that counts. Stolen: of the time of all cores, what a virtual machine ' +
-    'had not got from its host; a hundredth of a second of it is the last percentile of a second, so that such a turn ' +
-    'is taken again, up to five times.',
+    'asked directly, at the same rate just before. A negative figure is the noise of the direct run, which was the ' +
+    'slower one by chance. With wrk each connection waits for a random while before its next request, in whole ' +
+    'milliseconds only, so that what is due comes in bunches. With the load of `bench/load/` requests are due by the ' +
+    'clock, some about every millisecond; what is due while all connections are busy waits, and that counts. Stolen: ' +
+    'the share of the time of all cores that a virtual machine did not get from its host. A hundredth of a second of ' +
+    'it is the last percentile of a second, so such a turn is taken again, up to five times.',
   async open(bench) {
     const found: Contestant[] = []
     const { credentials } = await bench.gateway(bench.gateways[0])

@@ -20,9 +20,10 @@ export const smallGet: Scenario = {
   compared: 'cpuUs',
   yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
   note:
-    '200 tokens or keys in turn, 15 bytes answered. `cold cache`: a cache of one entry, so that each key is looked up ' +
-    'in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `each head another`: with a field ' +
-    'that has another number each time, so that no head is known from before. `wrong key` has a wrong checksum, `wrong signature` is one that was seen before.',
+    '200 tokens or keys in turn, answers of 15 bytes. `cold cache`: a cache of one entry, so that each key is looked ' +
+    'up in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `each head ' +
+    'another`: with a field that has a new number each time, so that no head is known from before. `wrong key` has a ' +
+    'wrong checksum; `wrong signature` is one that was seen before.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)
