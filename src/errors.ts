@@ -37,7 +37,7 @@ export const failures = {
     status: 401,
     title: 'Credentials are missing',
     detail: 'This path needs a SecretKey header or an access token.',
-    check: 'The header reached the gateway: proxies before it may drop headers they do not know.',
+    check: 'The header reached the gateway: proxies in front of it may drop headers they do not know.',
   },
   'credentials-invalid': {
     status: 401,
@@ -135,7 +135,8 @@ export const failures = {
     status: 403,
     title: 'The link does not work any more',
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
-    check: 'A link works once, the last one only: a set-up link for 15 minutes, a verification for an hour.',
+    check:
+      'A link works once, and only the latest one does: a set-up link for 15 minutes, a verification for an hour.',
   },
   'route-not-found': {
     status: 404,
@@ -159,7 +160,7 @@ export const failures = {
     status: 409,
     title: 'The account exists already',
     detail: 'There is already an account with this e-mail.',
-    check: 'E-mails are compared without case.',
+    check: 'E-mails are compared ignoring case.',
   },
   'own-account': {
     status: 409,

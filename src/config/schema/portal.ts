@@ -1,7 +1,7 @@
 import { choice, duration, flag, integer, item, optional, secret, section, text } from './fields.ts'
 
 export const portal = section(
-  'Pages where people sign in, see and reset their keys, and Admins see to accounts.',
+  'Pages where people sign in, see and reset their keys, and Admins manage accounts.',
   {
     enabled: flag(true, 'Whether there is a portal.'),
     path: text({
@@ -24,7 +24,8 @@ export const mail = optional(
     port: integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Its port.' }),
     security: choice(['starttls', 'tls', 'none'], {
       default: 'starttls',
-      description: 'starttls demands it, tls is from the first byte, none is for a server on this machine.',
+      description:
+        'starttls requires it, tls begins with the first byte, none is for a server on this machine.',
     }),
     username: optional(text({ description: 'Who signs in there; absent = nobody.' })),
     password: optional(secret({ description: 'The password for it.' })),

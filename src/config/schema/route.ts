@@ -2,7 +2,9 @@ import { choice, duration, flag, integer, item, list, namePattern, optional, siz
 
 export const route = item('Sends matching requests to an upstream.', {
   name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
-  host: optional(text({ description: 'Host name it is for, compared without port and case; absent = any.' })),
+  host: optional(
+    text({ description: 'Host name it is for, compared ignoring port and case; absent = any.' }),
+  ),
   path: text({
     pattern: '^/',
     description: 'Prefix on whole segments; the longest wins, one with a host before one without.',
@@ -36,8 +38,8 @@ export const route = item('Sends matching requests to an upstream.', {
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
   rateLimit: optional(
     item('How many requests may pass, counted across instances; absent = any number.', {
-      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'How many at once.' }),
-      per: duration({ min: '100ms', max: '24h', description: 'And again within this time.' }),
+      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'How many may come at once.' }),
+      per: duration({ min: '100ms', max: '24h', description: 'Within this time as many may come again.' }),
       by: choice(['account', 'ip'], {
         default: 'account',
         description: 'Who is counted: the account (or, for nobody, the address), or the client address.',

@@ -49,7 +49,9 @@ export const configSchema = {
       ),
       tls: optional(
         item('HTTPS instead of HTTP; read again by a reload.', {
-          cert: secret({ description: 'Certificate (PEM), those of the authorities between behind it.' }),
+          cert: secret({
+            description: 'Certificate (PEM), followed by those of the intermediate authorities.',
+          }),
           key: secret({ description: 'Its private key (PEM), not encrypted.' }),
         }),
       ),
@@ -74,7 +76,7 @@ export const configSchema = {
     mail,
     trustedProxies: list(text({ description: 'An address or a CIDR range.' }), {
       default: [],
-      description: 'Proxies before the gateway whose X-Forwarded-* and X-Request-Id are believed.',
+      description: 'Proxies in front of the gateway whose X-Forwarded-* and X-Request-Id are believed.',
     }),
     upstreams: named(upstream, {
       description: 'The backends, by name.',
@@ -109,7 +111,7 @@ export const configSchema = {
         {
           default: [],
           maxItems: 1_000,
-          description: 'None = the gateway does nothing of CORS, and what the upstreams say of it passes.',
+          description: 'None = the gateway does nothing about CORS, and what the upstreams say of it passes.',
         },
       ),
     }),
@@ -133,7 +135,7 @@ export const configSchema = {
         min: '0s',
         max: '24h',
         default: '60s',
-        description: 'After how long one is looked up again, by the way.',
+        description: 'After how long one is looked up again, in the background.',
       }),
       negativeTtl: duration({
         min: '0s',
@@ -156,14 +158,24 @@ export const configSchema = {
         description: 'Request line and header fields together.',
       }),
       failures: section('Wrong keys and pairs that one client address may send; a right one always passes.', {
-        limit: integer({ minimum: 1, maximum: 1_000_000_000, default: 10, description: 'How many at once.' }),
-        per: duration({ min: '1s', max: '24h', default: '1m', description: 'And again within this time.' }),
+        limit: integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          default: 10,
+          description: 'How many may come at once.',
+        }),
+        per: duration({
+          min: '1s',
+          max: '24h',
+          default: '1m',
+          description: 'Within this time as many may come again.',
+        }),
       }),
     }),
     log: section('What is written to standard output, one JSON object a line.', {
       level: choice(['debug', 'info', 'warn', 'error', 'silent'], {
         default: 'info',
-        description: 'The least level written.',
+        description: 'The lowest level written.',
       }),
       access: flag(true, 'Whether every request gets a line.'),
     }),

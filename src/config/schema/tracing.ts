@@ -6,7 +6,7 @@ export const tracing = optional(
       endpoint: text({ description: 'URL of the collector, to which /v1/traces is added.' }),
       sampleRatio: ratio({
         default: 0.05,
-        description: 'Share of the traces begun here that are sent; of others their sender has decided.',
+        description: 'Share of the traces begun here that are sent; for others, their sender has decided.',
       }),
     }),
   }),

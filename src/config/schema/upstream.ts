@@ -47,7 +47,7 @@ const passive = item('What failed requests do to their target; absent = nothing.
     maximum: 1_000,
     default: 5,
     description:
-      'As many within the window take a target out: no connection, no answer in time, a broken one. A status such as 500 is an answer.',
+      'This many failures within the window take a target out: no connection, no answer in time, a broken one. A status such as 500 is an answer.',
   }),
   window: duration({
     min: '10ms',
