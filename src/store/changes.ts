@@ -1,10 +1,11 @@
 import type { Change } from './store.ts'
 
-/** How many entries of the change log are kept: whoever is further behind drops all it has. */
-export const changesKept = 100_000
-
-/** How many of the last entries a start reads. */
-export const changesAtStart = 10_000
+/**
+ * How many of the last entries of the change log are kept, and read at once at most: a start reads them, and who
+ * is further behind drops all it has. Redis answers nobody else while it reads them, some 10 ms, and a busy one
+ * must be done within the time a request waits: who never is would never come back.
+ */
+export const changesKept = 2_000
 
 /** Each gives the change to log where something has changed, and nothing where nothing has. */
 

@@ -1,4 +1,4 @@
-import { changesAtStart, parseChange } from '../changes.ts'
+import { changesKept, parseChange } from '../changes.ts'
 import type { ChangeReading, LoggedChange } from '../store.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -41,7 +41,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
 
   async function readNow(after: number | undefined): Promise<ChangeReading> {
     const asked = Date.now()
-    const reply = await read(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesAtStart])
+    const reply = await read(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesKept])
     const { head, id, now, entries } = parsePicture(reply)
     aheadMs = now - (asked + Date.now()) / 2
     await storeId.see(id)
@@ -55,8 +55,8 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
 
   /**
    * Whether entries from a position on are all that came after it. A head that is lower means a failover or a
-   * restore, one that is missing that the log was cut. A failover may also have lost entries and others have
-   * come since: then the one that was read last is another.
+   * restore, one that is missing that the log was cut, or that there are too many to send. A failover may also
+   * have lost entries and others have come since: then the one that was read last is another.
    */
   function continues(entries: readonly Entry[], after: number, head: number): boolean {
     const [first] = entries

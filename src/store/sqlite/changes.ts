@@ -1,4 +1,4 @@
-import { changesAtStart, changesKept, parseChange, subjectOf } from '../changes.ts'
+import { changesKept, parseChange, subjectOf } from '../changes.ts'
 import type { Change, ChangeReading, LoggedChange } from '../store.ts'
 import type { Database } from './database.ts'
 
@@ -23,14 +23,14 @@ export function openChanges({ prepare }: Database) {
     const head = Number(last ?? 0)
     if (after === undefined) return readAtStart(head)
     if (after === head) return { head, changes: [], completeSince: 0 }
-    // The log is shorter than what was seen of it, or its oldest unseen entries are gone.
-    if (after > head || Number(first ?? 0) > after + 1)
+    // The log is shorter than what was seen of it, or too long to be read, or its oldest unseen entries are gone.
+    if (after > head || head - after > changesKept || Number(first ?? 0) > after + 1)
       return { head, changes: undefined, completeSince: Date.now() }
     return { head, changes: selectAfter.all(after).flatMap(toLogged), completeSince: 0 }
   }
 
   function readAtStart(head: number): ChangeReading {
-    const changes = selectAfter.all(Math.max(0, head - changesAtStart)).flatMap(toLogged)
+    const changes = selectAfter.all(Math.max(0, head - changesKept)).flatMap(toLogged)
     const [oldest] = changes
     const isWhole = oldest === undefined ? head === 0 : oldest.position === 1
     return { head, changes, completeSince: isWhole ? 0 : (oldest?.at ?? Date.now()) }

@@ -67,6 +67,15 @@ export function openInspector(t: Test, { url }: Pick<RedisServer, 'url'>): Redis
   return client
 }
 
+/** Logs the end of so many sessions that nobody knows, as many instances may while one is cut off. */
+export async function logSessions(inspector: Redis, count: number): Promise<void> {
+  const fill = `for i = 1, ARGV[1] do
+    local head = redis.call('INCR', KEYS[2])
+    redis.call('XADD', KEYS[1], head .. '-0', 'kind', 'session', 'subject', 'x', 'at', i)
+  end`
+  await inspector.eval(fill, 2, 'gh:{account}:log', 'gh:{account}:log-head', count)
+}
+
 /** Places in a Redis of one's own that is emptied before each case. */
 export async function emptiedPlaces(t: Test): Promise<NewPlace> {
   const server = await startRedis(t)
