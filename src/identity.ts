@@ -74,6 +74,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     contact,
     ...config.cache,
     tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
+    clockToleranceMs: config.tokens.clockToleranceMs,
     clock,
     report: createLookUpCount(metrics),
     confirm,

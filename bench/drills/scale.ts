@@ -67,7 +67,8 @@ function openDirectory(store: Store) {
   contact.completeSince = 0
   return createDirectory({
     ...{ store, contact, entriesMax: principals, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
-    ...{ tokenLifetimeMs: 600_000, clock: Date.now, report: () => {}, confirm: async () => {} },
+    ...{ tokenLifetimeMs: 600_000, clockToleranceMs: 5_000 },
+    ...{ clock: Date.now, report: () => {}, confirm: async () => {} },
   })
 }
 

@@ -42,11 +42,12 @@ export interface Directory {
   account(id: string): KnownAccount | undefined | Promise<KnownAccount | undefined>
   session(id: string): KnownSession | undefined | Promise<KnownSession | undefined>
   /**
-   * Whether neither an account nor a session can have changed since a time: every change since then has been
-   * heard of, and none was about them. Needs no store.
+   * Whether neither an account nor a session can have changed since a time on the clock of another instance,
+   * which may differ from ours by tokens.clockTolerance: every change since then has been heard of, and none
+   * was about them. Needs no store.
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
-  /** Whether what is known of an account is surely newer than a token of this time. Needs no store. */
+  /** Whether what is known of an account is surely newer than a token of this time, on such a clock. Needs no store. */
   isKnownAfter(accountId: string, issuedAt: number): boolean
   /**
    * Brings all that is known up to date: what is known then was true when this was called, or later. To be

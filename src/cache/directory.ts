@@ -14,8 +14,10 @@ export interface DirectoryOptions {
   readonly ttlMs: number
   readonly negativeTtlMs: number
   readonly maxStaleMs: number
-  /** How long an access token can be valid: changes are remembered for as long. */
+  /** How long an access token can be valid here: changes are remembered for as long. */
   readonly tokenLifetimeMs: number
+  /** How far the clock of whoever issued a token may be ahead of ours or behind it. */
+  readonly clockToleranceMs: number
   readonly clock: () => number
   /** Told of every look-up of an account. */
   report(result: LookUp): void
@@ -40,8 +42,9 @@ export interface CachedDirectory extends Directory {
 }
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
-  const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, tokenLifetimeMs, clock } = options
-  const recent = createRecentChanges(tokenLifetimeMs, clock)
+  const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
+  const { tokenLifetimeMs, clockToleranceMs } = options
+  const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, clock)
   const spentKeys = createSpentKeys(formerEntriesMax)
   const formerAccounts = createLru<KnownAccount>(formerEntriesMax)
   const shared = {
@@ -113,12 +116,15 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     { accountId, sessionId }: Parameters<Directory['isUnchangedSince']>[0],
     time: number,
   ) {
-    if (time < contact.completeSince || time <= recent.forgottenUntil()) return false
-    return !recent.hasChangedSince(accountId, time) && !recent.hasChangedSince(sessionId, time)
+    // On a clock that is ahead it was earlier than it says: what has changed since would seem to be older.
+    const earliest = time - clockToleranceMs
+    if (earliest < contact.completeSince || earliest <= recent.forgottenUntil()) return false
+    return !recent.hasChangedSince(accountId, earliest) && !recent.hasChangedSince(sessionId, earliest)
   }
 
   function isKnownAfter(accountId: string, issuedAt: number): boolean {
-    const latest = issuedAt + issuedWithinMs
+    // On a clock that is behind it was later than it says.
+    const latest = issuedAt + issuedWithinMs + clockToleranceMs
     return contact.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
   }
 

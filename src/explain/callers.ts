@@ -45,6 +45,7 @@ export function openCallers(config: Config, clock: () => number): Callers {
     confirm: async () => {},
     ...config.cache,
     tokenLifetimeMs: config.tokens.accessLifetimeMs,
+    clockToleranceMs: config.tokens.clockToleranceMs,
     clock,
     report: () => {},
   })

@@ -34,19 +34,19 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
 }
 
 /** Everything that decides who is calling, on a real store; what a change ends is dropped as in a gateway. */
-export async function openBench(t: Test) {
+export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   const place = await newSqlitePlace(t)
   const store = await place.open()
   const time = { nowMs: startS * 1_000 }
   const clock = () => time.nowMs
   const sealingKey = randomBytes(32)
-  const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs: 0 })
+  const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs })
   const contact = { ...createContact(), isUp: true }
   const directory = createDirectory({
     store,
     contact,
     ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000, maxStaleMs: 3_600_000 },
-    ...{ tokenLifetimeMs: 600_000, clock },
+    ...{ tokenLifetimeMs: 600_000 + clockToleranceMs, clockToleranceMs, clock },
     report: () => {},
     confirm: () => invalidation.confirm(),
   })

@@ -6,8 +6,8 @@ import { openBench, wordOf } from './bench.ts'
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** A caller nobody has asked about here yet, while the store is out of reach. */
-async function openOutage(t: Parameters<typeof openBench>[0]) {
-  const bench = await openBench(t)
+async function openOutage(...[t, options]: Parameters<typeof openBench>) {
+  const bench = await openBench(t, options)
   bench.contact.completeSince = bench.time.nowMs - 1_000
   const caller = await bench.newCaller()
   const wordNow = async (credentials: Parameters<typeof bench.decide>[1]) =>
@@ -37,6 +37,50 @@ t.test('a token whose account changed since cannot be decided, one whose session
     t.equal(await wordNow(bearer(caller.accessToken)), word)
   }
 })
+
+t.test('nor one whose issuer has a clock that is ahead of ours, within the tolerance', async (t) => {
+  const { accountsAfar, accessTokens, contact, directory, caller, wordNow, time } = await openOutage(t, {
+    clockToleranceMs: 5_000,
+  })
+  contact.completeSince = 0
+  const issue = (aheadMs: number) => {
+    time.nowMs += aheadMs
+    const sessionId = caller.refreshToken.split('_')[1] ?? ''
+    const token = accessTokens.issue({ accountId: caller.id, sessionId, role: 'User' })
+    time.nowMs -= aheadMs
+    return token
+  }
+  const early = issue(4_000)
+  time.nowMs += 1_500
+  await accountsAfar.update(caller.id, { isDisabled: true })
+  const change = { kind: 'account', accountId: caller.id } as const
+  directory.apply({ change, position: 1, at: time.nowMs })
+  contact.isUp = false
+  t.equal(await wordNow(bearer(early)), 'store-unavailable')
+  time.nowMs += 7_000
+  t.equal(await wordNow(bearer(issue(0))), 'bearer', 'one that is surely newer goes on')
+})
+
+t.test(
+  'a token of another role that may be the newer, by a clock that is behind, is not called over',
+  async (t) => {
+    const { accounts, accessTokens, contact, caller, decide, wordNow, time } = await openOutage(t, {
+      clockToleranceMs: 5_000,
+    })
+    await decide('any', bearer(caller.accessToken))
+    await accounts.update(caller.id, { role: 'Admin' })
+    await new Promise((resolve) => setImmediate(resolve))
+    contact.isUp = false
+    contact.confirmedAt = time.nowMs + 2_000
+    const sessionId = caller.refreshToken.split('_')[1] ?? ''
+    t.equal(
+      await wordNow(bearer(accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator' }))),
+      'store-unavailable',
+    )
+    contact.confirmedAt = time.nowMs + 6_000
+    t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
+  },
+)
 
 t.test('nor one from before the first change that is known of', async (t) => {
   const { contact, caller, wordNow, time } = await openOutage(t)
