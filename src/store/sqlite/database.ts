@@ -10,35 +10,77 @@ export interface Database {
   prepare: DatabaseSync['prepare']
   /** Runs reads. @throws GatehouseError `store-unavailable` */
   read<Result>(work: () => Result): Result
-  /** Runs reads and writes as one step; once it returns they are on disk. @throws the same */
-  write<Result>(work: () => Result): Result
+  /**
+   * Runs reads and writes as one step, at once where no other process is writing; once it resolves they are on
+   * disk. @throws the same
+   */
+  write<Result>(work: () => Result): Promise<Result>
   close(): void
 }
 
+/** After how long a write is tried again while another process is writing. */
+const tryAgainMs = 2
+
+/** Another process is writing. */
+interface Busy {
+  readonly cause: unknown
+  /** Resolves when it is time to try again. */
+  readonly pause: Promise<void>
+}
+
 /**
- * Opens a database, and makes it and its folder where there is none.
+ * Opens a database, and makes it and its folder where there is none: this waits on the thread, writes do not.
  * @param busyTimeoutMs how long to wait for a writer in another process
  * @throws OperatorError where that cannot be done
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
+  // SQLite would wait on the thread that serves everybody.
+  database.exec('PRAGMA busy_timeout = 0')
+  let busy: Busy | undefined
 
-  function write<Result>(work: () => Result): Result {
-    return guard(() => {
-      // IMMEDIATE: the write lock is taken before anything is read, so nothing read can be outdated.
-      database.exec('BEGIN IMMEDIATE')
-      try {
-        const result = work()
-        database.exec('COMMIT')
-        return result
-      } catch (error) {
-        if (database.isTransaction) database.exec('ROLLBACK')
-        throw error
+  async function write<Result>(work: () => Result): Promise<Result> {
+    const deadline = performance.now() + busyTimeoutMs
+    for (;;) {
+      // Who waits longest tries for all: the lock is asked for once a pause, however many want it.
+      if (!busy) {
+        const attempt = guard(() => tryWrite(database, work))
+        if (attempt.kind === 'written') return attempt.result
+        busy = { cause: attempt.cause, pause: startPause() }
       }
-    })
+      if (performance.now() >= deadline) throw new GatehouseError('store-unavailable', { cause: busy.cause })
+      await busy.pause
+    }
+  }
+
+  async function startPause(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, tryAgainMs))
+    busy = undefined
   }
 
   return { prepare: database.prepare.bind(database), read: guard, write, close: () => database.close() }
+}
+
+type Attempt<Result> =
+  | { readonly kind: 'written'; readonly result: Result }
+  | { readonly kind: 'busy'; readonly cause: unknown }
+
+function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<Result> {
+  try {
+    // IMMEDIATE: the write lock is taken before anything is read, so nothing read can be outdated.
+    database.exec('BEGIN IMMEDIATE')
+  } catch (cause) {
+    if (isBusy(cause)) return { kind: 'busy', cause }
+    throw cause
+  }
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return { kind: 'written', result }
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
 }
 
 function guard<Result>(work: () => Result): Result {

@@ -51,7 +51,7 @@ export function openPortal(
       act(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
 
     noteKeyUses: async (uses) => {
-      if (uses.length > 0) write(() => uses.forEach(keyUses.note))
+      if (uses.length > 0) await write(() => uses.forEach(keyUses.note))
     },
     findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
 

@@ -18,7 +18,7 @@ export function openWriter(database: Database) {
     describe: (result: Result) => Change | undefined,
     entry?: AuditEntry,
   ): Promise<Result> {
-    const { result, logged } = database.write(() => {
+    const { result, logged } = await database.write(() => {
       const result = work()
       const described = describe(result)
       if (described && entry) audit.append([entry])

@@ -28,6 +28,29 @@ t.test('while another process writes for too long, writes are refused and reads 
   t.equal(await store.addSigningKey(newSigningKey()), true)
 })
 
+t.test('writes wait for another process, and keep nobody else waiting', async (t) => {
+  const place = await newSqlitePlace(t)
+  const account = await createAccount(await place.open())
+  const busyTimeoutMs = 2_000
+  const store = openSqliteStore({ path: place.path, busyTimeoutMs })
+  t.teardown(() => store.close())
+  const other = new DatabaseSync(place.path)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const startedAt = performance.now()
+  const written: boolean[] = []
+  const writing = Array.from({ length: 10 }, async () => {
+    written.push(await store.addSigningKey(newSigningKey()))
+  })
+  t.strictSame(plain(await store.findAccount(account.id)), plain(account))
+  t.ok(performance.now() - startedAt < busyTimeoutMs, 'the thread is free meanwhile')
+  t.strictSame(written, [])
+  other.exec('ROLLBACK')
+  await Promise.all(writing)
+  t.strictSame(written, Array(10).fill(true))
+  t.equal((await store.readChanges(0)).head, 10, 'each is written once')
+})
+
 t.test('a write that fails half-way leaves nothing behind', async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
