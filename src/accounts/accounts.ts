@@ -79,6 +79,7 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
       createdAt: clock(),
       revision: 1,
       sessionEpoch: 1,
+      roleEpoch: 1,
       secretKey: secretKey.stored,
       previousSecretKey: undefined,
       apiKey: apiKey.stored,

@@ -98,14 +98,16 @@ function judge(
   account: Known<KnownAccount>,
   session: Known<KnownSession>,
 ): Judgement {
-  const { accountId, sessionId, role, issuedAt, validUntil: holdsUntil } = claims
+  const { accountId, sessionId, role, roleEpoch, issuedAt, validUntil: holdsUntil } = claims
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))
     return revoked
   if (account !== 'out-of-reach') {
     if (!account) return revoked
     // All sessions of that epoch have ended, and epochs are only counted up.
     if (session !== 'out-of-reach' && session.sessionEpoch < account.sessionEpoch) return revoked
-    if (isOver(account, role)) return 'mismatch'
+    // Nor does the role of an earlier epoch come back, even where the account has a role of that name again.
+    if (roleEpoch < account.roleEpoch) return revoked
+    if (isOver(account, claims)) return 'mismatch'
   }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
     // The token was true when it was issued; it still is, if nothing it stands for has changed since.
@@ -116,7 +118,7 @@ function judge(
   return { kind: 'authenticated', principal, holdsUntil }
 }
 
-/** A disabled account, and one of another role now, is over for its tokens. */
-function isOver({ isDisabled, principal }: KnownAccount, role: string): boolean {
-  return isDisabled || principal.role !== role
+/** A disabled account, and one of another role now, is over for its tokens; a newer token is of one not known yet. */
+function isOver(account: KnownAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
+  return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
 }

@@ -23,6 +23,7 @@ export interface Profile {
 export interface KnownAccount {
   readonly isDisabled: boolean
   readonly sessionEpoch: number
+  readonly roleEpoch: number
   readonly secretKey: { readonly digest: Uint8Array }
   readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
   /** Who calls with its secret key. */

@@ -12,6 +12,8 @@ export interface Admission {
   readonly keyDigest: Uint8Array | undefined
   /** ID of the key that signed the bearer token; undefined for a secret key. */
   readonly signedBy: string | undefined
+  /** Epoch of the role that the bearer token carries; undefined for a secret key. */
+  readonly roleEpoch: number | undefined
 }
 
 /** What tells whether somebody still would be let in. */
@@ -26,7 +28,7 @@ export interface Known {
  * @throws GatehouseError `store-unavailable` where that cannot be told now
  */
 export async function isStillValid(
-  { principal, access, keyDigest, signedBy }: Admission,
+  { principal, access, keyDigest, signedBy, roleEpoch }: Admission,
   { directory, keyring }: Known,
   now: number,
 ): Promise<boolean> {
@@ -34,6 +36,8 @@ export async function isStillValid(
   if (signedBy !== undefined && !keyring.find(signedBy)) return false
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.principal.role !== role) return false
+  // The role may have changed there and back since.
+  if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return false
   if (authorize(access, account.principal) !== undefined) return false
   if (keyDigest !== undefined) return isSecretKeyOf(account, keyDigest, now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)

@@ -151,10 +151,11 @@ function digestsOf({ secretKey, previousSecretKey }: KnownAccount): readonly Uin
 
 function toKnownAccount(account: Account | undefined): KnownAccount | undefined {
   if (!account) return undefined
-  const { id, role, email, firstName, lastName, isVerified, isDisabled, sessionEpoch } = account
+  const { id, role, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
   return {
     isDisabled,
     sessionEpoch,
+    roleEpoch,
     secretKey: { digest: account.secretKey.digest },
     previousSecretKey: account.previousSecretKey,
     principal: {

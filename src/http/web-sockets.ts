@@ -3,7 +3,7 @@ import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
-import { signingKeyIdOf } from '../tokens/access-token.ts'
+import { roleEpochIn, signingKeyIdOf } from '../tokens/access-token.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
@@ -127,12 +127,16 @@ function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
   const { principal, access } = outcome
   const { credentials } = fields
   if (!principal || !access) return undefined
-  const admission = { principal, access, keyDigest: undefined, signedBy: undefined }
+  const admission = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
   switch (credentials.kind) {
     case 'secretKey':
       return { ...admission, keyDigest: digestOf(credentials.text) }
     case 'bearer':
-      return { ...admission, signedBy: signingKeyIdOf(credentials.text) }
+      return {
+        ...admission,
+        signedBy: signingKeyIdOf(credentials.text),
+        roleEpoch: roleEpochIn(credentials.text),
+      }
     default:
       return undefined
   }

@@ -4,6 +4,7 @@ import type { Account, AccountChanges, SecretKeyReset, StoredKey } from './store
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
   const isDisabling = changes.isDisabled === true && !account.isDisabled
+  const isOtherRole = changes.role !== undefined && changes.role !== account.role
   const isRenaming = changes.email !== undefined && changes.email !== account.email
   const portal = {
     ...account.portal,
@@ -11,7 +12,12 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
     // A link that was sent before must not bring the old e-mail back.
     ...(isRenaming && { emailLink: undefined }),
   }
-  return next(account, { ...changes, portal, ...(isDisabling && endedSessions(account)) })
+  return next(account, {
+    ...changes,
+    portal,
+    ...(isDisabling && endedSessions(account)),
+    ...(isOtherRole && { roleEpoch: account.roleEpoch + 1 }),
+  })
 }
 
 export function withSecretKey(account: Account, { secretKey, graceUntil }: SecretKeyReset): Account {

@@ -81,6 +81,8 @@ export interface Account {
   readonly revision: number
   /** Counts how often all sessions were ended: a session of an earlier epoch is over. */
   readonly sessionEpoch: number
+  /** Counts how often the role has changed, from 1: an access token of an earlier epoch is over. */
+  readonly roleEpoch: number
   readonly secretKey: StoredKey
   /** The secret key before the last reset, while its grace lasts. */
   readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined

@@ -1,18 +1,23 @@
-import { randomUUID } from 'node:crypto'
 import { createJwtSigner, createJwtVerifier, perKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
+import { createTokenId, roleEpochOf } from './token-id.ts'
 
 /** What an access token says (RFC 9068, less what only other issuers need). Times are milliseconds. */
 export interface AccessTokenClaims {
   readonly accountId: string
   readonly sessionId: string
   readonly role: string
+  /** Which of the roles that the account has had this is, from 1; told by `jti`. */
+  readonly roleEpoch: number
   readonly issuedAt: number
   /** From the later of `iat` and `nbf` up to `exp`, with the tolerance for other clocks on both sides. */
   readonly validFrom: number
   readonly validUntil: number
 }
+
+/** What a token is about. */
+export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>
 
 export type AccessTokenVerdict =
   | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
@@ -24,7 +29,7 @@ export type AccessTokenVerdict =
     }
 
 export interface AccessTokens {
-  issue(subject: Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role'>): string
+  issue(subject: TokenSubject): string
   /** To be asked before anything is changed for a token. @throws GatehouseError `store-unavailable` */
   assertCanIssue(): void
   /** Signature, header and claims, at this moment. @throws GatehouseError `store-unavailable` without keys */
@@ -64,7 +69,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const signerOf = perKey((key) => createJwtSigner(key, type))
   const verifierOf = perKey(createJwtVerifier)
 
-  function issue({ accountId, sessionId, role }: Parameters<AccessTokens['issue']>[0]): string {
+  function issue({ accountId, sessionId, role, roleEpoch }: TokenSubject): string {
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
     const exp = iat + Math.ceil(accessLifetimeMs / 1_000)
@@ -76,7 +81,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       role,
       iat,
       exp,
-      jti: randomUUID(),
+      jti: createTokenId(roleEpoch),
     }
     return signerOf(key)(claims)
   }
@@ -141,6 +146,12 @@ export function signingKeyIdOf(token: string): string | undefined {
   return typeof kid === 'string' ? kid : undefined
 }
 
+/** The epoch of the role that a token carries which was found right. */
+export function roleEpochIn(token: string): number {
+  const jti = parseJson(partOf(token, 1))?.jti
+  return roleEpochOf(typeof jti === 'string' ? jti : '')
+}
+
 /** The text of the header (0) or payload (1), of whoever wrote it. */
 function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
@@ -164,7 +175,8 @@ function parseClaims(
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
   const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
   const validUntil = exp * 1_000 + expected.clockToleranceMs
-  return { accountId: sub, sessionId: sid, role, issuedAt: iat * 1_000, validFrom, validUntil }
+  const roleEpoch = roleEpochOf(jti)
+  return { accountId: sub, sessionId: sid, role, roleEpoch, issuedAt: iat * 1_000, validFrom, validUntil }
 }
 
 function includesAudience(aud: unknown, audience: string): boolean {

@@ -65,9 +65,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     account: Account,
     session: Pick<Session, 'id' | 'generation' | 'expiresAt'>,
   ): IssuedTokens {
+    const { id: accountId, role, roleEpoch } = account
     return {
       account,
-      accessToken: accessTokens.issue({ accountId: account.id, sessionId: session.id, role: account.role }),
+      accessToken: accessTokens.issue({ accountId, sessionId: session.id, role, roleEpoch }),
       refreshToken: refreshTokens.create(session.id, session.generation),
       refreshLifetimeMs: Math.max(0, Math.min(session.expiresAt - clock(), refreshIdleMs)),
     }

@@ -18,6 +18,11 @@ const graced = await newCaller()
 await accounts.resetSecretKey(graced.id, 60_000)
 const promoted = await newCaller()
 await accounts.update(promoted.id, { role: 'Admin' })
+const restored = await newCaller()
+await accounts.update(restored.id, { role: 'Admin' })
+const demoted = await sessions.refresh(restored.refreshToken)
+await accounts.update(restored.id, { role: 'User' })
+const refreshed = await sessions.refresh(demoted.refreshToken)
 const signedOut = await newCaller()
 await sessions.revoke(signedOut.refreshToken)
 
@@ -26,8 +31,14 @@ const borrowed = accessTokens.issue({
   accountId: ada.id,
   sessionId: bob.refreshToken.split('_')[1] ?? '',
   role: 'User',
+  roleEpoch: 1,
 })
-const orphan = accessTokens.issue({ accountId: ada.id, sessionId: 'x'.repeat(20), role: 'User' })
+const orphan = accessTokens.issue({
+  accountId: ada.id,
+  sessionId: 'x'.repeat(20),
+  role: 'User',
+  roleEpoch: 1,
+})
 
 const auths: readonly AuthOption[] = ['secretKey', 'bearer', 'any', 'optional', 'none']
 
@@ -70,6 +81,13 @@ const table: readonly Row[] = [
   ['one of a secret key that was reset', bearer(reset.accessToken), onTokens('token-revoked')],
   ['one of a secret key in its grace', bearer(graced.accessToken), onTokens('bearer')],
   ['one of a role that has changed', bearer(promoted.accessToken), onTokens('token-revoked')],
+  [
+    'one of a role that has changed and changed back',
+    bearer(restored.accessToken),
+    onTokens('token-revoked'),
+  ],
+  ['one of the role in between', bearer(demoted.accessToken), onTokens('token-revoked')],
+  ['one that its session gave after that', bearer(refreshed.accessToken), onTokens('bearer')],
   ['one of a disabled account', bearer(disabled.accessToken), onTokens('token-revoked')],
   ['one of a deleted account', bearer(deleted.accessToken), onTokens('token-revoked')],
   ["one with another account's session", bearer(borrowed), onTokens('token-revoked')],

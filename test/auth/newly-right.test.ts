@@ -48,6 +48,15 @@ t.test('so is a token of another role, and one of a session after all others hav
   t.equal(await wordNow(bearer(promoted.accessToken)), 'token-revoked')
 })
 
+t.test('so is a token of the same role again, which was another meanwhile', async (t) => {
+  const { accountsAfar, sessions, caller, wordNow } = await openAfar(t)
+  await accountsAfar.update(caller.id, { role: 'Admin' })
+  await accountsAfar.update(caller.id, { role: 'User' })
+  const again = await sessions.refresh(caller.refreshToken)
+  t.equal(await wordNow(bearer(again.accessToken)), 'bearer')
+  t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
+})
+
 t.test('wrong keys of a known account cost a few readings of the log, and no look-up each', async (t) => {
   const { store, caller, wordNow } = await openAfar(t)
   const asked = { readings: 0, lookUps: 0 }

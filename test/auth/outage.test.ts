@@ -168,22 +168,35 @@ t.test(
     t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
     time.nowMs += 1_000
     const sessionId = caller.refreshToken.split('_')[1] ?? ''
-    const newer = accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator' })
+    const newer = accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator', roleEpoch: 3 })
     t.equal(await wordNow(bearer(newer)), 'store-unavailable')
   },
 )
+
+t.test('a token of a role that changed there and back is over for good', async (t) => {
+  const { accounts, sessions, contact, caller, decide, wordNow } = await openOutage(t)
+  await decide('any', bearer(caller.accessToken))
+  await accounts.update(caller.id, { role: 'Admin' })
+  await accounts.update(caller.id, { role: 'User' })
+  const { accessToken } = await sessions.refresh(caller.refreshToken)
+  await new Promise((resolve) => setImmediate(resolve))
+  contact.isUp = false
+  contact.confirmedAt = 0
+  t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
+  t.equal(await wordNow(bearer(accessToken)), 'bearer')
+})
 
 t.test('a token of a key that was retired is over, one of an unknown key cannot be decided', async (t) => {
   const { contact, caller, keyring, wordNow } = await openOutage(t)
   const { issue } = createTokens([newSigningKey('new')], { clockToleranceMs: 0 })
   const sessionId = caller.refreshToken.split('_')[1] ?? ''
-  const newer = issue({ accountId: caller.id, sessionId, role: 'User' })
+  const newer = issue({ accountId: caller.id, sessionId, role: 'User', roleEpoch: 1 })
   t.equal(await wordNow(bearer(newer)), 'token-invalid')
   contact.isUp = false
   t.equal(await wordNow(bearer(newer)), 'store-unavailable')
   const foreign = createTokens([newSigningKey('new')], { issuer: 'https://elsewhere.example' })
   t.equal(
-    await wordNow(bearer(foreign.issue({ accountId: 'a', sessionId: 's', role: 'User' }))),
+    await wordNow(bearer(foreign.issue({ accountId: 'a', sessionId: 's', role: 'User', roleEpoch: 1 }))),
     'token-invalid',
   )
   keyring.replace([newSigningKey('other')])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseKey } from '../../src/accounts/keys.ts'
 import { isStillValid } from '../../src/auth/still-valid.ts'
-import { signingKeyIdOf } from '../../src/tokens/access-token.ts'
+import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/access-token.ts'
 import { newSigningKey } from '../tokens/forge.ts'
 import { accessOf, openBench } from './bench.ts'
 
@@ -23,11 +23,15 @@ async function admit(accessNow = access) {
   )
   const digests = [parseKey('secretKey', caller.secretKey)?.digest, undefined]
   const signers = [undefined, signingKeyIdOf(caller.accessToken)]
+  const roleEpochs = [undefined, roleEpochIn(caller.accessToken)]
   const stillValid = () =>
     Promise.all(
       principals.map((principal, index) =>
         isStillValid(
-          { principal, access: accessNow, keyDigest: digests[index], signedBy: signers[index] },
+          {
+            ...{ principal, access: accessNow, keyDigest: digests[index] },
+            ...{ signedBy: signers[index], roleEpoch: roleEpochs[index] },
+          },
           { directory, keyring },
           time.nowMs,
         ),
@@ -56,6 +60,16 @@ for (const [what, end] of [
     t.strictSame(await stillValid(), [false, false])
   })
 }
+
+t.test(
+  'a role that changed there and back before anybody looked ends what came in with a token',
+  async (t) => {
+    const { caller, stillValid } = await admit()
+    await accounts.update(caller.id, { role: 'Admin' })
+    await accounts.update(caller.id, { role: 'User' })
+    t.strictSame(await stillValid(), [true, false])
+  },
+)
 
 t.test('a reset with an overlap ends the key when that is over, and not the session', async (t) => {
   const { caller, stillValid } = await admit()

@@ -37,7 +37,12 @@ async function openDirectory(t: Test, options: Partial<DirectoryOptions> = {}) {
 
 t.test('an account is known as far as it takes part in deciding', async (t) => {
   const { store, directory } = await openDirectory(t)
-  const account = await createAccount(store, { role: 'Admin', isDisabled: true, sessionEpoch: 3 })
+  const account = await createAccount(store, {
+    role: 'Admin',
+    isDisabled: true,
+    sessionEpoch: 3,
+    roleEpoch: 2,
+  })
   const graced = await createAccount(store, {
     previousSecretKey: { digest: newKey().digest, validUntil: now + 1 },
   })
@@ -45,6 +50,7 @@ t.test('an account is known as far as it takes part in deciding', async (t) => {
   t.strictSame(await directory.account(id), {
     isDisabled: true,
     sessionEpoch: 3,
+    roleEpoch: 2,
     secretKey: { digest: new Uint8Array(account.secretKey.digest) },
     previousSecretKey: undefined,
     principal: {

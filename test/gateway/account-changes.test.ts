@@ -74,6 +74,21 @@ for (const driver of drivers) {
       t.equal(await account.byToken(JwtToken, '/admin'), 'token-revoked')
     })
 
+    t.test('a role that changes back brings no token back that it had ended', async (t) => {
+      const account = await startAccount()
+      const change = (role: string) =>
+        gateway.operate(({ accounts }) => accounts.update(account.id, { role }))
+      await change('Admin')
+      await soon('token-revoked', account.byToken)
+      const between = await gateway.tokens(account)
+      await change('User')
+      await soon('token-revoked', () => account.byToken(between.JwtToken))
+      t.equal(await account.byToken(), 'token-revoked')
+      t.equal(await account.refresh(), 'ok', 'the session goes on')
+      const { JwtToken } = await gateway.tokens(account)
+      t.equal(await account.byToken(JwtToken), 'ok')
+    })
+
     t.test('a reset without overlap ends the key, the sessions and their tokens', async (t) => {
       const account = await startAccount()
       const newKey = await gateway.operate(({ accounts }) => accounts.resetSecretKey(account.id, 0))

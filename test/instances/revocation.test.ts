@@ -24,6 +24,13 @@ const changes: Readonly<Record<string, Change>> = {
     make: ({ accounts }, { account }) => accounts.update(account.id, { role: 'Admin' }),
     words: ['200', '401 token-revoked'],
   },
+  'another role, and the same again': {
+    make: async ({ accounts }, { account }) => {
+      await accounts.update(account.id, { role: 'Admin' })
+      await accounts.update(account.id, { role: 'User' })
+    },
+    words: ['200', '401 token-revoked'],
+  },
   disabling: {
     make: ({ accounts }, { account }) => accounts.update(account.id, { isDisabled: true }),
     words: ['403 account-disabled', '401 token-revoked'],

@@ -76,6 +76,15 @@ t.test('another role, disabling and deletion close all of an account', async (t)
   }
 })
 
+t.test('a role that changes there and back at once closes what came in with tokens', async (t) => {
+  const { made, byToken } = await openWebSockets(t)
+  await first.operate(async ({ accounts }) => {
+    await accounts.update(made.account.id, { role: 'Admin' })
+    await accounts.update(made.account.id, { role: 'User' })
+  })
+  await assertClosed(t, byToken)
+})
+
 t.test('the end of a session closes what came in with its tokens only', async (t) => {
   const { tokens, byKey, byToken } = await openWebSockets(t)
   const answer = await first.post('/api/v1/accounts/revoke-token', { token: tokens.RefreshToken })

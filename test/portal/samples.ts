@@ -86,6 +86,7 @@ export function account(over: Partial<Account> = {}): Account {
     createdAt: now - 200 * day,
     revision: 3,
     sessionEpoch: 1,
+    roleEpoch: 1,
     secretKey: key,
     previousSecretKey: undefined,
     apiKey: key,

@@ -36,6 +36,7 @@ export function newAccount(changes: Partial<Account> = {}): Account {
     createdAt: now,
     revision: 1,
     sessionEpoch: 1,
+    roleEpoch: 1,
     secretKey: newKey(),
     previousSecretKey: undefined,
     apiKey: newKey(),

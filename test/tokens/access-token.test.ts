@@ -1,5 +1,6 @@
-import { createHmac, verify as verifySignature } from 'node:crypto'
+import { createHmac, randomUUID, verify as verifySignature } from 'node:crypto'
 import t from 'tap'
+import { roleEpochIn } from '../../src/tokens/access-token.ts'
 import type { Algorithm } from '../../src/tokens/key-material.ts'
 import type { SigningKey } from '../../src/tokens/signing-keys.ts'
 import {
@@ -89,10 +90,30 @@ t.test('every token has an ID of its own', async (t) => {
   t.equal(new Set(Array.from({ length: 500 }, () => decodePart(issue(subject), 1).jti)).size, 500)
 })
 
+t.test('its ID is a UUID, whichever epoch of the role it tells (RFC 9562 5.8)', async (t) => {
+  const { issue, verify } = createBench([newSigningKey('key')])
+  for (const roleEpoch of [1, 2, 15, 16, 65_536, 2 ** 32, 2 ** 48 - 1]) {
+    const token = issue({ ...subject, roleEpoch })
+    t.match(decodePart(token, 1).jti, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    t.match(verify(token), { kind: 'valid', claims: { roleEpoch } })
+    t.equal(roleEpochIn(token), roleEpoch)
+  }
+})
+
+t.test('an ID of another form is one of the first epoch', async (t) => {
+  const key = newSigningKey('key')
+  const { verify } = createBench([key])
+  for (const jti of ['one', '', randomUUID(), ' 00000000-0002-8000-8000-000000000000']) {
+    const token = forge(rightHeader(key), { ...rightClaims, jti }, key.material)
+    t.match(verify(token), { kind: 'valid', claims: { roleEpoch: 1 } })
+    t.equal(roleEpochIn(token), 1)
+  }
+})
+
 t.test('claims are kept as they are, whatever is in them', async (t) => {
   const { issue, verify } = createBench([newSigningKey('key')])
   for (const text of ['', '"', '\\', 'ключ 🔑', '__proto__', '{"role":"Admin"}']) {
-    const given = { accountId: text, sessionId: text, role: text }
+    const given = { accountId: text, sessionId: text, role: text, roleEpoch: 1 }
     t.match(verify(issue(given)), { kind: 'valid', claims: given })
   }
 })

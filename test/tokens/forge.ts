@@ -41,7 +41,12 @@ export function createBench(keys: readonly SigningKey[], options: Partial<Access
   return { keyring, accessTokens, time, verify: accessTokens.verify, issue: accessTokens.issue }
 }
 
-export const subject = { accountId: 'an-account', sessionId: 'a-session', role: 'User' } as const
+export const subject = {
+  accountId: 'an-account',
+  sessionId: 'a-session',
+  role: 'User',
+  roleEpoch: 1,
+} as const
 
 /** Claims that are right. */
 export const rightClaims: Json = {

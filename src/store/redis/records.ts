@@ -39,6 +39,8 @@ export function parseAccount(text: string): Account {
     apiKey: decodeKey(written.apiKey),
     previousSecretKey: previous && { ...previous, digest: decode(previous.digest) },
     portal: { ...noPortalAccess, ...written.portal },
+    // One that was written before this was counted is in its first epoch.
+    roleEpoch: written.roleEpoch ?? 1,
   }
 }
 
@@ -48,7 +50,9 @@ interface WrittenKey {
   readonly createdAt: number
 }
 
-interface WrittenAccount extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey' | 'portal'> {
+interface WrittenAccount
+  extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey' | 'portal' | 'roleEpoch'> {
+  readonly roleEpoch?: number
   readonly emailKey: string
   readonly terms?: readonly string[]
   readonly portal?: Partial<PortalAccess>

@@ -27,7 +27,7 @@ const columns = [
     'created_at',
   ],
   ...['revision', 'session_epoch', 'secret_digest', 'secret_sealed', 'secret_created_at', 'previous_digest'],
-  ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at', 'portal'],
+  ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at', 'portal', 'role_epoch'],
 ]
 
 /** The accounts table. Every function is to be called within a read or a write. */
@@ -137,7 +137,8 @@ function toRow(account: Account): SQLInputValue[] {
     ...[account.revision, account.sessionEpoch],
     ...[secretKey.digest, secretKey.sealed ?? null, secretKey.createdAt],
     ...[previousSecretKey?.digest ?? null, previousSecretKey?.validUntil ?? null],
-    ...[apiKey.digest, apiKey.sealed ?? null, apiKey.createdAt, JSON.stringify(account.portal)],
+    ...[apiKey.digest, apiKey.sealed ?? null, apiKey.createdAt],
+    ...[JSON.stringify(account.portal), account.roleEpoch],
   ]
 }
 
@@ -154,6 +155,7 @@ function toAccount(row: Record<string, unknown>): Account {
     createdAt: Number(row.created_at),
     revision: Number(row.revision),
     sessionEpoch: Number(row.session_epoch),
+    roleEpoch: Number(row.role_epoch),
     secretKey: toKey(row, 'secret'),
     previousSecretKey: previousDigest && {
       digest: previousDigest,

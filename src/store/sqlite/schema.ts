@@ -105,6 +105,8 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     indexAll(database)
     database.exec('CREATE INDEX accounts_by_age ON accounts (created_at, id)')
   },
+  // The role that an account has is that of its first epoch.
+  (database) => database.exec('ALTER TABLE accounts ADD COLUMN role_epoch INTEGER NOT NULL DEFAULT 1'),
 ]
 
 /** Accounts that were made before there was a search are found by it too. */

@@ -8,7 +8,7 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
     const account = await createAccount(store)
     const other = await createAccount(store)
     const changes = { firstName: 'Grace', role: 'Admin', isVerified: false } as const
-    const expected = { ...account, ...changes, revision: 2 }
+    const expected = { ...account, ...changes, revision: 2, roleEpoch: 2 }
     t.strictSame(plain(await store.updateAccount(account.id, changes)), {
       kind: 'updated',
       account: plain(expected),
@@ -17,6 +17,23 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
     await store.updateAccount(account.id, { lastName: '' })
     t.match(await store.findAccount(account.id), { firstName: 'Grace', lastName: '', revision: 3 })
     t.strictSame(plain(await store.findAccount(other.id)), plain(other))
+  })
+
+  runCase(t, newPlace, 'each change of a role counts, and nothing else does', async (t, place, store) => {
+    const { id } = await createAccount(store, { role: 'User' })
+    for (const [changes, roleEpoch] of [
+      [{ role: 'User' }, 1],
+      [{ role: 'Admin' }, 2],
+      [{ role: 'Admin', firstName: 'Grace' }, 2],
+      [{ isDisabled: true }, 2],
+      [{ role: 'User' }, 3],
+    ] as const) {
+      const update = await store.updateAccount(id, changes)
+      t.match(update, { account: { roleEpoch } })
+    }
+    await store.resetApiKey(id, newKey())
+    await store.endSessions(id)
+    t.match(await (await place.open()).findAccount(id), { role: 'User', roleEpoch: 3 })
   })
 
   runCase(t, newPlace, 'a changed e-mail frees the old one', async (t, _place, store) => {

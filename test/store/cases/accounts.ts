@@ -15,6 +15,7 @@ export function accountCases(t: Test, newPlace: NewPlace): void {
       isDisabled: true,
       revision: 7,
       sessionEpoch: 3,
+      roleEpoch: 5,
       secretKey: newKey({ sealed: undefined }),
       apiKey: newKey({ sealed: undefined, createdAt: 0 }),
     })

@@ -24,7 +24,11 @@ t.test('a database of the first version goes on, with its accounts and sessions'
   old.close()
 
   const store = await open()
-  t.match(await store.findAccount('a'), { revision: 3, portal: { epoch: 1, password: undefined } })
+  t.match(await store.findAccount('a'), {
+    revision: 3,
+    roleEpoch: 1,
+    portal: { epoch: 1, password: undefined },
+  })
   const found = await store.searchAccounts({ words: ['love'], after: undefined, limit: 1 })
   t.strictSame(
     found.accounts.map(({ id }) => id),
@@ -47,7 +51,8 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
   await before.close()
   const old = new DatabaseSync(path)
   old.exec(
-    `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; PRAGMA user_version = 2`,
+    `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age;
+     ALTER TABLE accounts DROP COLUMN role_epoch; PRAGMA user_version = 2`,
   )
   old.close()
   const store = await open()
