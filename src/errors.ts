@@ -166,7 +166,7 @@ export const failures = {
     status: 409,
     title: 'Not to your own account',
     detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
-    check: 'So there is always an Admin left; the command line can do it to any account.',
+    check: 'So no Admin leaves none behind by a slip; the command line can do it to any account.',
   },
   'body-too-large': {
     status: 413,

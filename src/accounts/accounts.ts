@@ -181,7 +181,7 @@ function purposeOf(kind: KeyKind, accountId: string): string {
   return `${kind}:${accountId}`
 }
 
-/** So there is always an Admin left: whoever acts is one, and stays one. */
+/** No Admin can leave none behind alone: whoever acts was one a moment ago, and stays one. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

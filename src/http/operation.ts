@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Code, GatehouseError } from '../errors.ts'
+import { arrivalOf } from './arrival.ts'
 import { ownMethods } from './own-route.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
@@ -40,7 +41,7 @@ type Admit = (request: FastifyRequest) => Promise<void>
 
 /**
  * Registers the operations of a path of the gateway itself: it owns the path for every method.
- * @param admit decides who may call, before a byte of the body is read
+ * @param admit decides who may call: before a byte of the body is read, and again once it is there
  */
 export function ownOperations(
   app: FastifyInstance,
@@ -53,6 +54,7 @@ export function ownOperations(
       url: path,
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       onRequest: admit,
+      preHandler: (request) => admitAgain(request, admit),
       preValidation: (request, _reply, done) => {
         if (isBodyOptional) request.body ??= {}
         done()
@@ -67,4 +69,9 @@ export function ownOperations(
     onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
     handler: async () => undefined,
   })
+}
+
+/** Whoever held back the body may not be let in any more: disabled, or with another role. */
+async function admitAgain(request: FastifyRequest, admit: Admit): Promise<void> {
+  if (arrivalOf(request.raw).head.body.kind !== 'none') await admit(request)
 }

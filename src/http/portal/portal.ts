@@ -41,6 +41,9 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
       onRequest: (request, reply) => admit({ page, home }, request, reply),
+      // Whoever held back the form may have been signed out meanwhile, or be no Admin any more.
+      preHandler: async (request, reply) =>
+        isPost(request) && viewerOf(request) ? admit({ page, home }, request, reply) : undefined,
       handler: async (request, reply) => {
         const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
         return sendAnswer(parts, reply, await answer(page, visit, options))

@@ -1,0 +1,66 @@
+import t, { type Test } from 'tap'
+import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import { drivers, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { adminPath, startAdminApi } from './support/admin.ts'
+import { ask } from './support/ask.ts'
+import { assertProblem, codeOf } from './support/problem.ts'
+
+const newcomer = { email: 'newcomer@example.com', firstName: '', lastName: '', role: 'Admin' }
+
+for (const driver of drivers) {
+  t.test(`an Admin who holds back the body, on ${driver}`, async (t) => {
+    const { gateway, admin } = await startAdminApi(t, driver)
+
+    t.test('does nothing any more once the account is disabled', async (t) => {
+      const other = await gateway.createAccount({ role: 'Admin' })
+      const { JwtToken } = await gateway.tokens(other)
+      const byKey = await holdBack(t, gateway, `SecretKey: ${other.secretKey}`)
+      const byToken = await holdBack(t, gateway, `Authorization: Bearer ${JwtToken}`)
+      await change(t, gateway, other, { isDisabled: true }, 'account-disabled')
+      assertProblem(t, await byKey(), { status: 403, code: 'account-disabled' })
+      assertProblem(t, await byToken(), { status: 401, code: 'token-revoked' })
+    })
+
+    t.test('does nothing any more with another role', async (t) => {
+      const other = await gateway.createAccount({ role: 'Admin' })
+      const sendBody = await holdBack(t, gateway, `SecretKey: ${other.secretKey}`)
+      await change(t, gateway, other, { role: 'User' }, 'role-forbidden')
+      assertProblem(t, await sendBody(), { status: 403, code: 'role-forbidden' })
+    })
+
+    t.test('is still one otherwise', async (t) => {
+      const sendBody = await holdBack(t, gateway, `SecretKey: ${admin.secretKey}`)
+      t.equal((await sendBody()).status, 201, 'and the e-mail was not taken by those before')
+    })
+  })
+}
+
+/** Sends a head that is admitted. @returns what sends the body and reads the answer */
+async function holdBack(t: Test, { url }: TestGateway, credential: string) {
+  const body = JSON.stringify(newcomer)
+  const client = await connectRaw(t, url)
+  const head = [
+    ...[`POST ${adminPath} HTTP/1.1`, 'Host: x', credential, 'Content-Type: application/json'],
+    ...[`Content-Length: ${body.length}`, 'Expect: 100-continue'],
+  ]
+  client.send(`${head.join('\r\n')}\r\n\r\n`)
+  t.equal((await client.response()).status, 100, 'was let in')
+  return () => client.send(body).response()
+}
+
+/** Changes an Admin from outside; resolves once the gateway knows. @param code what they are refused with since */
+async function change(
+  t: Test,
+  { url, operate }: TestGateway,
+  { account, secretKey }: CreatedAccount,
+  changes: { readonly isDisabled?: boolean; readonly role?: string },
+  code: string,
+): Promise<void> {
+  await operate(({ accounts }) => accounts.update(account.id, changes))
+  await until(code, async () => {
+    const response = await ask(t, url, `GET ${adminPath}`, [`SecretKey: ${secretKey}`])
+    return codeOf(response) === code || undefined
+  })
+}
