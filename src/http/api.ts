@@ -1,5 +1,11 @@
 import fastifyCookie from '@fastify/cookie'
-import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { GatehouseError } from '../errors.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin.ts'
@@ -9,7 +15,7 @@ import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
 import { openOperations } from './openapi/account-operations.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
-import { createProblem, prepareEarlyAnswer } from './problem.ts'
+import { createProblem, prepareEarlyAnswer, sendProblem } from './problem.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
@@ -28,8 +34,12 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     // The same reading of the path that decided it is ours.
     rewriteUrl: (request) => {
       const { path, query } = destinationOf(request).target
-      return path + query
+      return withReadableEscapes(path) + query
     },
+    // No more than the head of a request may have; the default of 100 characters is refused before anybody is asked who
+    // they are.
+    routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
+    frameworkErrors: refuseUnroutable,
     genReqId: () => '',
     bodyLimit: jsonBytesMax,
     exposeHeadRoutes: false,
@@ -57,6 +67,24 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   }
   await app.ready()
   return app
+}
+
+/**
+ * With U+FFFD in the place of escapes that are not UTF-8: such a path names nothing, as one that is merely unknown, and
+ * gets the same answer, after authentication. The router would refuse it before.
+ * @param path its escapes are whole and in upper case
+ */
+function withReadableEscapes(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, (escapes) =>
+    encodeURIComponent(Buffer.from(escapes.replaceAll('%', ''), 'hex').toString()),
+  )
+}
+
+/** Whatever else the router cannot take is answered by us. Its own words hold the path, which has no place in the log. */
+function refuseUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  arrivalOf(request.raw).outcome.route = '_gateway'
+  sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
 
 /** All that takes JSON and nothing else. */

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { drivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { adminPath, startAdminApi } from './support/admin.ts'
+import { ask } from './support/ask.ts'
+import { assertProblem } from './support/problem.ts'
+
+/** IDs that no account has, and that a router might refuse by itself. */
+const ids = ['%FF', 'a%ffb', '%C3', '%ED%A0%80', '%C3%A4', '%25FF', 'x'.repeat(120), 'x'.repeat(9_000)]
+
+for (const driver of drivers) {
+  t.test(`an ID that cannot be one is asked for like any other, on ${driver}`, async (t) => {
+    const { gateway, admin } = await startAdminApi(t, driver)
+    const asAdmin = [`SecretKey: ${admin.secretKey}`]
+
+    t.test('by nobody', async (t) => {
+      for (const id of ids) {
+        for (const path of [adminPath, '/portal/accounts']) {
+          const response = await ask(t, gateway.url, `GET ${path}/${id}`)
+          assertProblem(t, response, { status: 401, code: 'credentials-missing' })
+          t.equal(response.headers['x-request-id'], response.json().requestId)
+        }
+      }
+    })
+
+    t.test('by an Admin', async (t) => {
+      for (const id of ids) {
+        const path = `${adminPath}/${id}`
+        const missing = { status: 404, code: 'account-not-found' }
+        assertProblem(t, await ask(t, gateway.url, `GET ${path}`, asAdmin), missing)
+        assertProblem(t, await ask(t, gateway.url, `POST ${path}/secret-key`, asAdmin), missing)
+        assertProblem(t, await ask(t, gateway.url, `PUT ${path}`, asAdmin), {
+          status: 405,
+          code: 'method-not-allowed',
+        })
+      }
+    })
+
+    t.test('below the portal, where no page is', async (t) => {
+      for (const path of ['/portal/%FF', '/portal/assets/%FF', `/portal/${'x'.repeat(120)}`]) {
+        const response = await ask(t, gateway.url, `GET ${path}`)
+        assertProblem(t, response, { status: 404, code: 'route-not-found' })
+      }
+    })
+
+    t.test('and is in the log and the figures as a request to the gateway itself', async (t) => {
+      const lines = await until('all are logged', () => {
+        const found = gateway.logLines.filter((line) => line.includes('"request"'))
+        return found.length > ids.length * 5 ? found : undefined
+      })
+      t.strictSame([...new Set(lines.map((line) => JSON.parse(line).route))], ['_gateway'])
+    })
+  })
+}
