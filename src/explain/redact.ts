@@ -1,3 +1,4 @@
+import { hideSecrets } from '../hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 const hidden = '[secret]'
@@ -7,9 +8,6 @@ const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signatu
 const secretParameter =
   /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
 
-/** Keys and tokens that the gateway itself gives out, wherever they stand. */
-const ownSecrets = /g(?:sk|ak|rt)_[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
-
 /** A header to be shown: of what may be a credential only that it is there, of cookies only the names. */
 export function redactHeader({ name, value }: ShownHeader): ShownHeader {
   if (name.toLowerCase() === 'cookie') return { name, value: redactCookies(value) }
@@ -18,7 +16,7 @@ export function redactHeader({ name, value }: ShownHeader): ShownHeader {
 
 /** A path or URL, with or without query, to be shown. */
 export function redactTarget(target: string): string {
-  return target.replaceAll(secretParameter, `$1${hidden}`).replaceAll(ownSecrets, hidden)
+  return hideSecrets(target.replaceAll(secretParameter, `$1${hidden}`))
 }
 
 function redactCookies(value: string): string {

@@ -1,3 +1,4 @@
+import { hideSecrets, secretStart } from '../hide-secrets.ts'
 import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -25,12 +26,8 @@ export interface ObserverOptions {
 
 /** As nginx calls it: the client closed before there was an answer. Never sent. */
 const clientLeft = 499
-/** Keys and tokens have no place in a path; one that is there all the same is not written down. */
-const secretInPath = /g(?:sk|ak|rt)_[0-9A-Za-z_-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
 /** Whether a path is to be looked at more closely: most are not. */
-const mayBeUnfit = /[?#%]|g(?:sk|ak|rt)_|eyJ/
-/** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
-const decodingsMax = 3
+const mayBeUnfit = new RegExp(`[?#%]|${secretStart.source}`)
 /** Of a request that has no readable method. */
 const unknownMethod = 'unknown'
 /** Of a method that is not registered. */
@@ -137,21 +134,12 @@ function methodLabel(method: string): string {
   return knownMethods.has(method) ? method : otherMethod
 }
 
-/** Without query, fragment and user, which may hold anything. */
+/**
+ * Without query, fragment and user, which may hold anything. Keys and tokens have no place in a path; one that is
+ * there all the same is not written down.
+ */
 function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayBeUnfit.test(target)) return target
   const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
-  const decoded = path.includes('%') ? decode(path) : path
-  const withoutSecrets = decoded.replaceAll(secretInPath, '[secret]')
-  return withoutSecrets === decoded ? path : withoutSecrets
-}
-
-function decode(path: string): string {
-  let decoded = path
-  for (let turn = 0; turn < decodingsMax && decoded.includes('%'); turn++) {
-    decoded = decoded.replaceAll(/%([2-7][0-9a-f])/gi, (_escape, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
-  }
-  return decoded
+  return hideSecrets(path)
 }

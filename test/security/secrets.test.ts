@@ -1,4 +1,7 @@
 import t from 'tap'
+import { createLinkToken } from '../../src/accounts/link-token.ts'
+import { createPortalToken } from '../../src/auth/portal-token.ts'
+import { run } from '../cli/run.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
 import { drivers, startGateway } from '../setup/gateway.ts'
@@ -83,20 +86,40 @@ for (const driver of drivers) {
 
 t.test('a secret in the path is not written down, however it is encoded', async (t) => {
   const gateway = await startGateway(t)
-  const { secretKey } = await gateway.createAccount()
-  const [, , secret = ''] = secretKey.split('_')
-  for (const target of [
-    `/x/${secretKey}`,
-    `/x/${secretKey.replaceAll('_', '%5F')}`,
-    `/x/%67sk${secretKey.slice(3)}`,
-    `/x//${secretKey}`,
-    `/x#access_token=${secretKey}`,
-    '/x#access_token=hunter2-fragment',
-    'http://user:hunter2-userinfo@gateway.test/a//b',
-  ])
-    await ask(t, gateway.url, `GET ${target}`)
+  const { account, secretKey } = await gateway.createAccount()
+  const links = await gateway.operate(async ({ setupLinks }) => setupLinks.create(account.id))
+  const kinds = [
+    ...[secretKey, links.token, createLinkToken('email', account.id).token],
+    createPortalToken(account.id).token,
+  ]
+  const targets = [
+    ...kinds.flatMap((token) => [
+      ...[`/x/${token}`, `/x/${token.replaceAll('_', '%5F')}`, `/x/%67${token.slice(1)}`, `/x//${token}`],
+      ...[`/portal/setup%23${token}`, `/portal/setup%2523${token}`, `/x#access_token=${token}`],
+    ]),
+    ...['/x#access_token=hunter2-fragment', 'http://user:hunter2-userinfo@gateway.test/a//b'],
+  ]
+  for (const target of targets) await ask(t, gateway.url, `GET ${target}`)
+  await ask(t, gateway.url, 'GET /x/gps_positions/today')
   await gateway.shutDown()
   const log = gateway.logLines.join('')
-  t.equal(gateway.logLines.filter((line) => line.includes('"request"')).length, 7)
-  for (const text of [secret, 'hunter2-fragment', 'hunter2-userinfo']) t.notOk(log.includes(text), text)
+  const lines = gateway.logLines.filter((line) => line.includes('"request"'))
+  t.equal(lines.length, targets.length + 1)
+  const secrets = kinds.map((token) => token.split('_').find((part) => part.length === 43) ?? token)
+  for (const text of [...secrets, 'hunter2-fragment', 'hunter2-userinfo']) t.notOk(log.includes(text), text)
+  t.match(lines.at(-1), '/x/gps_positions/today', 'a path that only looks a little like it is')
+})
+
+t.test('nor does explain show it', async (t) => {
+  const gateway = await startGateway(t)
+  const { account } = await gateway.createAccount()
+  const { token } = createLinkToken('setup', account.id)
+  for (const sent of [token, token.replaceAll('_', '%5F')]) {
+    for (const url of [`/portal/setup%23${sent}`, `/public/${sent}?x=${sent}`]) {
+      const flags = ['-H', `X-Link: https://x.test/setup%23${sent}`, '--config', gateway.configFile]
+      const { stdout, stderr } = await run(t, ['explain', 'GET', url, ...flags])
+      t.match(stdout, '[secret]')
+      t.notMatch(stdout + stderr, token.slice(-43))
+    }
+  }
 })

@@ -1,0 +1,28 @@
+const hidden = '[secret]'
+
+/**
+ * How what the gateway itself gives out begins: keys, refresh tokens, the tokens of links and of portal sessions, JWTs.
+ * Paths of others may well begin with `gps_`, so that of the last kind the ID of the account belongs to it.
+ */
+export const secretStart = /g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_|eyJ/
+const secrets =
+  /(?:g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_)[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
+/** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
+const decodingsMax = 3
+
+/** Hides keys and tokens of the gateway wherever they stand, percent-encoded too: what holds none stays as it is. */
+export function hideSecrets(text: string): string {
+  const decoded = text.includes('%') ? decode(text) : text
+  const withoutSecrets = decoded.replaceAll(secrets, hidden)
+  return withoutSecrets === decoded ? text : withoutSecrets
+}
+
+function decode(text: string): string {
+  let decoded = text
+  for (let turn = 0; turn < decodingsMax && decoded.includes('%'); turn++) {
+    decoded = decoded.replaceAll(/%([2-7][0-9a-f])/gi, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+  }
+  return decoded
+}
