@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
+import { arrivalOf } from './arrival.ts'
 import { refuseMedia } from './json-media.ts'
 import { sendProblem } from './problem.ts'
 
@@ -48,8 +49,23 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: Re
     const refusal = refuse?.(request)
     if (refusal) return done(refusal)
     // All that the head tells is decided; who may call here is decided by what the body says.
-    if (request.headers.expect !== undefined) reply.raw.writeContinue()
-    limitTime(request, reply, timeoutMs)
+    askForBody(request, reply, () => {
+      limitTime(request, reply, timeoutMs)
+      done()
+    })
+  })
+}
+
+/** Sends 100 to a client that waits for it: not to one of HTTP/1.0, nor where the body is coming (RFC 9110 10.1.1). */
+function askForBody(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { head, connection } = arrivalOf(request.raw)
+  if (!head.expectsContinue || connection.isBodyWhole) {
+    done()
+    return
+  }
+  // What came in one piece with the head is there once the head has been handed on, which this may be part of.
+  process.nextTick(() => {
+    if (!connection.hasBodyBegun) reply.raw.writeContinue()
     done()
   })
 }

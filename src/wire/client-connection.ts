@@ -53,6 +53,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#intake.isBodyWhole
   }
 
+  /** Whether some of a body that nobody has wanted yet has come; to be asked once `onRequest` has returned. */
+  get hasBodyBegun(): boolean {
+    return !this.isBodyWhole && this.#intake.waiting !== undefined
+  }
+
   /** Says who carries out the request; the body waits for `wantBody`. undefined = nobody any more. */
   attach(events: RequestEvents | undefined): void {
     this.#events = events

@@ -62,6 +62,42 @@ t.test('a body that may be taken is asked for, at its largest too', async (t) =>
   }
 })
 
+t.test('no 100 comes where nobody waits for it', async (t) => {
+  const gateway = await startGateway(t)
+  const invalid = { status: 400, code: 'request-invalid' }
+  const headOf = (version: string, length: number) =>
+    [`POST ${accessTokenPath} HTTP/${version}`, 'Host: x', 'Expect: 100-continue', json]
+      .concat(`Content-Length: ${length}`, 'Connection: keep-alive', '', '')
+      .join('\r\n')
+
+  t.test('to HTTP/1.0, which knows none', async (t) => {
+    const client = await connectRaw(t, gateway.url)
+    client.send(headOf('1.0', 2))
+    // In two parts, to leave time for what must not come.
+    client.send('{')
+    await t.resolves(fetch(`${gateway.opsUrl}/livez`))
+    client.send('}')
+    assertProblem(t, await client.response(), invalid)
+  })
+
+  t.test('where the body came with the head, or part of it', async (t) => {
+    const whole = await connectRaw(t, gateway.url)
+    whole.send(`${headOf('1.1', 2)}{}`)
+    assertProblem(t, await whole.response(), invalid)
+    const begun = await connectRaw(t, gateway.url)
+    begun.send(`${headOf('1.1', 2)}{`)
+    await t.resolves(fetch(`${gateway.opsUrl}/livez`))
+    begun.send('}')
+    assertProblem(t, await begun.response(), invalid)
+  })
+
+  t.test('where there is none', async (t) => {
+    const client = await connectRaw(t, gateway.url)
+    client.send(headOf('1.1', 0))
+    assertProblem(t, await client.response(), invalid)
+  })
+})
+
 t.test(
   'two types that differ contradict each other, whichever comes first; one said twice does not',
   async (t) => {
