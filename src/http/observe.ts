@@ -26,6 +26,8 @@ export interface ObserverOptions {
 
 /** As nginx calls it: the client closed before there was an answer. Never sent. */
 const clientLeft = 499
+/** The answer to a WebSocket, whose request is over when it closes. */
+const switching = 101
 /** Whether a path is to be looked at more closely: most are not. */
 const mayBeUnfit = new RegExp(`[?#%]|${secretStart.source}`)
 /** Of a request that has no readable method. */
@@ -49,12 +51,14 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
 
   function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
     const { route, upstream, sentAt, answeredAt, status = clientLeft } = outcome
+    // How long a WebSocket stays open says nothing of how fast it was answered.
+    const endedAt = status === switching ? (answeredAt ?? now) : now
     const figures = figuresOf(route)
-    figures.duration.observe((now - arrivedAt) / 1_000)
+    figures.duration.observe((endedAt - arrivedAt) / 1_000)
     figures.count(head.method, status)
     if (upstream === undefined || sentAt === undefined) return
     upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
-    if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + now - answeredAt) / 1_000)
+    if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
   function writeLine(

@@ -52,7 +52,7 @@ export function createMetrics(build: { readonly version: string }) {
   })
   const requestDuration = new FastHistogram({
     name: 'gatehouse_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer.',
+    help: 'From the head of a request to the end of its answer; of a WebSocket, counted once it closes, to its 101.',
     labelNames: ['route'],
     buckets: requestBuckets,
   })

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { type Driver, drivers, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import { readMetrics } from './support/metrics.ts'
 import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
 
 const identity = { headers: { session: 'X-User-Session', scheme: 'X-User-Scheme' } }
@@ -140,3 +141,28 @@ t.test('open WebSockets are counted, each request is logged when it is over', as
     () => gateway.logLines.filter((line) => line.includes('"status":101')).length === 2,
   )
 })
+
+t.test(
+  'how long one stays open counts neither as the time of its request nor as our share of it',
+  async (t) => {
+    const { gateway } = await start(t)
+    const askedAt = performance.now()
+    const socket = await openWebSocket(t, `${gateway.url}/open`)
+    const answeredMs = performance.now() - askedAt
+    await until('it has been open for longer than it took to open', () => {
+      return performance.now() - askedAt > 3 * answeredMs
+    })
+    socket.close()
+    const figures = await until('it is counted', async () => {
+      const now = await readMetrics(gateway.opsUrl)
+      return now.value('gatehouse_http_requests_total', { route: 'open', code: '101' }) === 1
+        ? now
+        : undefined
+    })
+    for (const name of ['gatehouse_http_request_duration_seconds', 'gatehouse_overhead_duration_seconds']) {
+      const seconds = figures.value(`${name}_sum`)
+      t.ok(seconds > 0 && seconds <= answeredMs / 1_000, `${name}: ${seconds} s`)
+      t.equal(figures.value(`${name}_count`), 1)
+    }
+  },
+)
