@@ -43,7 +43,7 @@ export const failures = {
     status: 401,
     title: 'The keys are not valid',
     detail: 'SecretKey and APIKey are not a valid pair of one account.',
-    check: 'Both keys belong to one account and neither has been reset: `gatehouse accounts show`.',
+    check: 'Both keys belong to one account and neither has been reset: `gatehouse keys show ID`.',
   },
   'secret-key-invalid': {
     status: 401,

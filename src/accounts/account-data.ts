@@ -19,7 +19,7 @@ export function accountData({
   }
 }
 
-/** A new account with its keys. @param setupUrl undefined where there is no portal, or a password already */
+/** A new account with its keys. @param setupUrl undefined where there is none: no portal, a password, or no way now */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
   const { id, email, firstName, lastName, role, isVerified } = account
   return {

@@ -25,7 +25,8 @@ export interface AccountSearch {
 
 export const pageLimitMax = 100
 
-const queryLengthMax = 200
+/** In characters. */
+export const queryLengthMax = 200
 const idPattern = /^[0-9A-Za-z]{16}$/
 
 export function createAccountSearch(store: Store): AccountSearch {

@@ -37,7 +37,10 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
       const limit = failures.limit * attemptsPerFailure
       const subject = `password ${addressSubject(address)} ${emailKey(email)}`
       const taken = await limiter.take(subject, { ...failures, limit })
-      if (!taken.isAllowed) throw new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+      if (taken.isAllowed) return
+      // Not the text of the table: here a right one does not pass.
+      const detail = 'Too many attempts with this e-mail from this address.'
+      throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
     },
     verify: async (account, password, { address }) => {
       if (await passwords.verify(password, account?.portal.password, addressSubject(address))) return

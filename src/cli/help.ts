@@ -2,9 +2,10 @@ import { type Command, optionsOf } from './command.ts'
 
 /** The page of one command. */
 export function commandHelp(command: Command): string {
-  const options = Object.entries(optionsOf(command)).map(
-    ([name, { value, help }]) => [value ? `--${name} ${value}` : `--${name}`, help] as const,
-  )
+  const options = Object.entries(optionsOf(command)).map(([name, { short, value, help }]) => {
+    const forms = short === undefined ? `--${name}` : `-${short}, --${name}`
+    return [value ? `${forms} ${value}` : forms, help] as const
+  })
   return [`Usage: ${usageOf(command)}`, '', command.summary, '', 'Options:', ...columns(options)].join('\n')
 }
 

@@ -89,7 +89,7 @@ function describe(error: GatehouseError): string {
   if (code === 'store-unavailable') {
     return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
   }
-  // Of a command, not of a request: what its options say is to become an account.
-  if (code === 'request-invalid') return 'this cannot be an account:'
+  // Of a command, not of a request: what its options or its input say.
+  if (code === 'request-invalid') return 'these values are not valid:'
   return detail ?? title
 }

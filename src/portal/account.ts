@@ -21,7 +21,8 @@ export type Handout =
       readonly kind: 'created'
       readonly secretKey: string
       readonly apiKey: string
-      readonly link: SetupLink
+      /** undefined = none could be made. */
+      readonly link: SetupLink | undefined
     }
   | { readonly kind: 'key'; readonly name: KeyName; readonly key: string }
   | { readonly kind: 'link'; readonly link: SetupLink }
@@ -61,8 +62,10 @@ function handoutPart(frame: Frame, handout: Handout): Html {
     case 'created':
       return html`<div role="status">${card({
         title: 'The account has been made',
-        lead: 'Send its owner the link. Keys and link are shown this once.',
-        body: html`${linkPart(frame, handout.link)}${keyPart('API secret', handout.secretKey)}${keyPart('API key', handout.apiKey)}`,
+        lead: handout.link
+          ? 'Send its owner the link. Keys and link are shown this once.'
+          : 'Its keys are shown this once.',
+        body: html`${handout.link ? linkPart(frame, handout.link) : remark('warn', noLink)}${keyPart('API secret', handout.secretKey)}${keyPart('API key', handout.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
@@ -80,6 +83,8 @@ function handoutPart(frame: Frame, handout: Handout): Html {
       return handout satisfies never
   }
 }
+
+const noLink = 'The set-up link could not be made at the moment. Make one below, under Access.'
 
 function keyPart(name: string, key: string): Html {
   return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`

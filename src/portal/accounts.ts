@@ -1,3 +1,4 @@
+import { queryLengthMax } from '../accounts/account-search.ts'
 import type { BadLine } from '../accounts/import.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
@@ -28,7 +29,7 @@ export function accountsPage(frame: Frame, view: AccountsView): Html {
     lead: 'Everyone who may call, and what they may.',
     acts: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
-<div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="254" autocomplete="off"></div>
+<div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
 <button>${icon('search')}Search</button></form>
 ${error !== undefined && remark('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? nobody(frame, view) : table(frame, items)}</section>

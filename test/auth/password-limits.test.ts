@@ -64,4 +64,7 @@ t.test('the password that confirms an act is limited like one that signs in', as
   t.strictSame(await codesOf([confirm(password), confirm(wrong)]), ['in', 'credentials-invalid'])
   await codesOf(Array.from({ length: 3 * limit }, () => confirm(wrong)))
   t.strictSame(await codesOf([confirm(password)]), ['too-many-failures'])
+  await t.rejects(confirm(password)(), {
+    message: 'too-many-failures: Too many attempts with this e-mail from this address.',
+  })
 })

@@ -29,7 +29,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
 /** Options that only one command has. */
 const own: Readonly<Record<string, readonly string[]>> = {
   serve: ['--demo', '--ready-file PATH'],
-  explain: ['--header LINE', '--from ADDRESS'],
+  explain: ['-H, --header LINE', '--from ADDRESS'],
   'accounts create': [
     '--email E',
     '--first-name F',
@@ -55,8 +55,10 @@ for (const [name, operand, printsData] of commands) {
     const [usage, , summary] = stdout.split('\n')
     t.equal(usage, ['Usage: gatehouse', name, operand, '[OPTIONS]'].filter(Boolean).join(' '))
     t.match(summary, /^[A-Z].*\.$/)
-    const options = [...stdout.matchAll(/^ {2}(--\S+(?: \S+)?) {2,}\S/gm)].map(([, option]) => option)
-    const common = ['--config FILE', '--set OPTION=VALUE', '--help']
+    const options = [...stdout.matchAll(/^ {2}((?:-\S, )?--\S+(?: \S+)?) {2,}\S/gm)].map(
+      ([, option]) => option,
+    )
+    const common = ['--config FILE', '--set OPTION=VALUE', '-h, --help']
     t.strictSame(options, [...(own[name] ?? []), ...(printsData ? ['--json'] : []), ...common])
   })
 }

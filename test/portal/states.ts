@@ -129,6 +129,14 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       portalSessions: [],
       handout: { kind: 'created', ...samples.sampleKeys, link: samples.sampleLink },
     }),
+  'account-created-without-link': (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.account({ isVerified: false }),
+      keys: samples.freshKeys,
+      sessions: [],
+      portalSessions: [],
+      handout: { kind: 'created', ...samples.sampleKeys, link: undefined },
+    }),
   account: (over) =>
     accountPage(samples.adminFrame(over), {
       account: samples.account(),

@@ -3,6 +3,7 @@ import { accountData, createdData } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
 import type { Acts } from '../../accounts/acts.ts'
 import type { AccountChanges } from '../../store/store.ts'
+import { firstLink } from '../first-link.ts'
 import type { Operation } from '../operation.ts'
 import { account, accountChanges, createdAccount, newAccount, pageOf, searchQuery } from './schemas.ts'
 
@@ -49,6 +50,8 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
       id: 'createAccount',
       method: 'POST',
       summary: 'Makes an account with its keys, which are shown this once.',
+      description:
+        'There is no `setupUrl` without a portal, nor where the link cannot be made at the moment: the account is made all the same, and the portal or `gatehouse accounts setup-link` makes a link later.',
       body: newAccount,
       answers: {
         201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
@@ -62,9 +65,9 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
         const { accounts, setupLinks } = actsOf(request)
         const created = await accounts.create({ ...input, isVerified })
         const { id } = created.account
-        const setupUrl = hasPortal ? (await setupLinks.create(id)).url : undefined
+        const link = hasPortal ? await firstLink(request, setupLinks, id) : undefined
         reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
-        return createdData(created, setupUrl)
+        return createdData(created, link?.url)
       },
     },
   ]

@@ -1,5 +1,5 @@
-import { type AccountView, accountPage } from '../../portal/account.ts'
-import type { Account } from '../../store/store.ts'
+import { type AccountView, accountPage, type Handout } from '../../portal/account.ts'
+import type { Account, StoredKey } from '../../store/store.ts'
 import type { Answer } from './answer.ts'
 import type { Form } from './form-body.ts'
 import type { Refusal } from './refusal.ts'
@@ -20,6 +20,20 @@ export async function showAccount(
   ])
   const view = { account, keys, sessions, portalSessions, ...more }
   return visit.show((frame) => accountPage(frame, view), refusal)
+}
+
+/**
+ * The page of an account that was just made, with its keys. Nothing is read for it: they must not be lost where the
+ * store cannot be reached any more.
+ */
+export function showNewAccount(visit: SignedInVisit, account: Account, handout: Handout): Answer {
+  const unused = ({ createdAt, sealed }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
+  }
+  const { secretKey, apiKey } = account
+  const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
+  const view = { account, keys, sessions: [], portalSessions: [], handout }
+  return visit.show((frame) => accountPage(frame, view))
 }
 
 /** What an account is called and may do, as it was typed. */

@@ -2,7 +2,8 @@ import { type BadLine, parseImportFile } from '../../accounts/import.ts'
 import { GatehouseError } from '../../errors.ts'
 import { accountsPage, importPage, newAccountPage } from '../../portal/accounts.ts'
 import { emptyForm } from '../../portal/frame.ts'
-import { profileOf, showAccount } from './account.ts'
+import { firstLink } from '../first-link.ts'
+import { profileOf, showNewAccount } from './account.ts'
 import type { Answer } from './answer.ts'
 import { importBytesMax } from './form-body.ts'
 import { type Pages, queryOf } from './pages.ts'
@@ -40,20 +41,20 @@ async function listAccounts(visit: SignedInVisit): Promise<Answer> {
     return visit.show((frame) => accountsPage(frame, { ...common, ...page }))
   } catch (error) {
     const refusal = refusalOf(error, {})
-    const message = refusal.state.message ?? `The search ${Object.values(refusal.state.errors).join(' ')}`
+    const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
     const nothing = { items: [], nextCursor: undefined, error: message }
     return visit.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
   }
 }
 
 async function createAccount(visit: SignedInVisit): Promise<Answer> {
-  const { acts, form } = visit
+  const { acts, form, request } = visit
   const input = profileOf(form)
   try {
     const isVerified = form('isVerified') === 'true'
     const { account, secretKey, apiKey } = await acts.accounts.create({ ...input, isVerified })
-    const link = await acts.setupLinks.create(account.id)
-    return await showAccount(visit, account, { handout: { kind: 'created', secretKey, apiKey, link } })
+    const link = await firstLink(request, acts.setupLinks, account.id)
+    return showNewAccount(visit, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
     const refusal = refusalOf(error, { ...input, isVerified: form('isVerified') })
     return visit.show((frame) => newAccountPage(frame, refusal.state), refusal)

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
+import { GatehouseError } from '../errors.ts'
+import { arrivalOf } from './arrival.ts'
+
+/**
+ * The set-up link of an account that was just made; undefined where none can be made now, for which the log has the
+ * reason. The answer must not fail with it: its keys are nowhere else, and to make the account again would be 409.
+ */
+export async function firstLink(
+  { raw }: FastifyRequest,
+  setupLinks: SetupLinks,
+  accountId: string,
+): Promise<SetupLink | undefined> {
+  try {
+    return await setupLinks.create(accountId)
+  } catch (error) {
+    arrivalOf(raw).outcome.reason = `no set-up link: ${reasonOf(error)}`
+    return undefined
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
+  return cause instanceof Error ? cause.message : String(cause)
+}
