@@ -86,9 +86,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** Whether the connection can go on after this answer, as far as can be told now. */
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
-    if (this.#intake.isBodyWhole) return true
     // A client that waits for 100 will not send the body now, or cannot be told from one that does.
-    return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
+    return (
+      this.#intake.isBodyWhole ||
+      (!this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax)
+    )
   }
 
   /** A 1xx. @param lines field lines, each ended by CR LF */
@@ -141,12 +143,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   /** The time is over for whatever it has been waiting. */
-  expire(now: number): void {
+  expire(): void {
     if (this.#isAnswering || this.#isLingering || !this.#intake.isWithinHead) this.socket.destroy()
-    else {
-      this.deadline = now + patience.lingeringMs
-      this.#refuse('timeout')
-    }
+    else this.#refuse('timeout')
   }
 
   readonly #receive = (chunk: Buffer): boolean =>
@@ -188,6 +187,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   #refuse(what: Unreadable): void {
+    this.deadline = performance.now() + patience.lingeringMs
     this.#closes = true
     this.#isAnswering = true
     this.#options.onUnreadable(this, what)
@@ -215,10 +215,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
   }
 
-  /**
-   * Closes in a way that lets the client see its answer: to close while it still sends would be to reset the
-   * connection (RFC 9112 9.6). What it sends is thrown away for a while instead.
-   */
+  /** Closes without a reset, so that the answer is seen: what still comes is thrown away (RFC 9112 9.6). */
   #linger(): void {
     if (this.#isLingering) return
     this.#isLingering = true

@@ -46,7 +46,7 @@ t.test('nor one whose issuer has a clock that is ahead of ours, within the toler
   const issue = (aheadMs: number) => {
     time.nowMs += aheadMs
     const sessionId = caller.refreshToken.split('_')[1] ?? ''
-    const token = accessTokens.issue({ accountId: caller.id, sessionId, role: 'User' })
+    const token = accessTokens.issue({ accountId: caller.id, sessionId, role: 'User', roleEpoch: 1 })
     time.nowMs -= aheadMs
     return token
   }
@@ -74,7 +74,9 @@ t.test(
     contact.confirmedAt = time.nowMs + 2_000
     const sessionId = caller.refreshToken.split('_')[1] ?? ''
     t.equal(
-      await wordNow(bearer(accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator' }))),
+      await wordNow(
+        bearer(accessTokens.issue({ accountId: caller.id, sessionId, role: 'Operator', roleEpoch: 2 })),
+      ),
       'store-unavailable',
     )
     contact.confirmedAt = time.nowMs + 6_000
