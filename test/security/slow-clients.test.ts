@@ -78,7 +78,10 @@ t.test('a client that closes one side or both leaves nothing behind', async (t) 
     'POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
   ]
   for (const head of heads) {
+    // One that has sent its request whole and closed its side may still wait for the answer.
+    const mayWait = head.startsWith('GET')
     for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
+      if (leave === 'end' && mayWait) continue
       requests.length = 0
       const client = await connectRaw(t, gateway.url)
       client.send(head)
