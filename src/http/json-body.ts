@@ -59,13 +59,13 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: Re
 /** Sends 100 to a client that waits for it: not to one of HTTP/1.0, nor where the body is coming (RFC 9110 10.1.1). */
 function askForBody(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { head, connection } = arrivalOf(request.raw)
-  if (!head.expectsContinue || connection.isBodyWhole) {
+  if (!head.expectsContinue || connection.bodyState === 'whole') {
     done()
     return
   }
   // What came in one piece with the head is there once the head has been handed on, which this may be part of.
   process.nextTick(() => {
-    if (!connection.hasBodyBegun) reply.raw.writeContinue()
+    if (connection.bodyState === 'awaited') reply.raw.writeContinue()
     done()
   })
 }

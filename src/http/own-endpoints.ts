@@ -108,7 +108,7 @@ function requestOf({ connection, head }: Arrival): IncomingMessage {
   request.httpVersion = `1.${minorVersion}`
   request.rawHeaders = [...rawHeaders]
   request.headers = joinHeaders(rawHeaders)
-  if (connection.isBodyWhole) {
+  if (connection.bodyState === 'whole') {
     request.complete = true
     request.push(null)
   } else request._read = () => connection.wantBody()

@@ -163,7 +163,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
 
   /** More of the body may be written to the upstream. */
   onDrain(): void {
-    if (!this.#isSettled && !this.#connection.isBodyWhole) this.#connection.wantBody()
+    if (!this.#isSettled && this.#connection.bodyState !== 'whole') this.#connection.wantBody()
   }
 
   onBodyData(chunk: Buffer): void {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { plainAddress } from './address.ts'
 import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
 import { watchHalfClosed } from './half-closed.ts'
-import { Intake, type IntakeEvents } from './intake.ts'
+import { type BodyState, Intake, type IntakeEvents } from './intake.ts'
 import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
 import * as patience from './patience.ts'
 import type { RequestHead } from './request-head.ts'
@@ -49,13 +49,8 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#writer.hasBegun
   }
 
-  get isBodyWhole(): boolean {
-    return this.#intake.isBodyWhole
-  }
-
-  /** Whether some of a body that nobody has wanted yet has come; to be asked once `onRequest` has returned. */
-  get hasBodyBegun(): boolean {
-    return !this.isBodyWhole && this.#intake.waiting !== undefined
+  get bodyState(): BodyState {
+    return this.#intake.bodyState
   }
 
   /** Says who carries out the request; the body waits for `wantBody`. undefined = nobody any more. */

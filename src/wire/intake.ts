@@ -18,6 +18,12 @@ export interface IntakeEvents {
   onDiscarded(bytes: number): void
 }
 
+/**
+ * How far the body of the request has come: where it has `begun`, some of it waits to be wanted, which shows once
+ * `onHead` has returned. There may be none: it is `whole`.
+ */
+export type BodyState = 'whole' | 'begun' | 'awaited'
+
 /** Where the bytes come from. */
 export interface Source {
   /** What comes after this all the same is not much. */
@@ -55,6 +61,11 @@ export class Intake {
 
   get isBodyWhole(): boolean {
     return this.#body === undefined
+  }
+
+  get bodyState(): BodyState {
+    if (this.#body === undefined) return 'whole'
+    return this.#waiting === undefined ? 'awaited' : 'begun'
   }
 
   /** How much of the body is still to come; undefined = nobody knows. */

@@ -36,7 +36,7 @@ async function listenOverTls(t: Test) {
       onClientDrain: () => {},
       onGone: () => {},
     })
-    if (connection.isBodyWhole) answer()
+    if (connection.bodyState === 'whole') answer()
     else connection.wantBody()
   }
   return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })

@@ -24,7 +24,7 @@ async function listenAndKeep(t: Test) {
       onGone: () => {},
     })
     if (target === '/wait') waiting.push(answer)
-    else if (connection.isBodyWhole) answer()
+    else if (connection.bodyState === 'whole') answer()
     else connection.wantBody()
   }
   const { port, connections } = await listen(t, onRequest, { requestTimeoutMs: 30_000, tls: undefined })
