@@ -92,7 +92,7 @@ export const failures = {
     title: 'The refresh token was used before',
     detail: 'A refresh token that was already replaced came again, so its session has been revoked.',
     check:
-      'Two clients share one token, or it was stolen. A client must keep the token of the last answer; `tokens.reuseGrace` covers lost answers.',
+      'Two clients share one token, or it was stolen. A client must keep the token of the last answer; `tokens.reuseGrace` covers lost answers, and clocks of instances that differ by less.',
   },
   'session-revoked': {
     status: 401,

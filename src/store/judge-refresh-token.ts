@@ -23,6 +23,7 @@ export function judgeRefreshToken(
   if (now >= session.expiresAt || now >= session.rotatedAt + idleMs) return { kind: 'refuse', why: 'expired' }
   if (generation > session.generation) return { kind: 'refuse', why: 'ahead' }
   if (generation === session.generation) return { kind: 'advance', session, account }
+  // By the clock of whoever replaced it, which may be ahead of ours: then less than no time has passed.
   const isPrevious = generation === session.generation - 1
   const isGrace = isPrevious && graceMs > 0 && now < session.rotatedAt + graceMs
   return isGrace ? { kind: 'repeat', session, account } : { kind: 'refuse', why: 'reused' }

@@ -1,39 +1,6 @@
-import t, { type Test } from 'tap'
-import { createContact } from '../../src/cache/contact.ts'
-import { createDirectory, type DirectoryOptions } from '../../src/cache/directory.ts'
-import type { LookUp } from '../../src/cache/loading-cache.ts'
-import type { Change, LoggedChange } from '../../src/store/store.ts'
+import t from 'tap'
 import { createAccount, newKey, now, startSession, useOf } from '../store/samples.ts'
-import { newSqlitePlace } from '../store/sqlite/place.ts'
-
-/** A change as it is heard of. */
-function logged(change: Change, at = now): LoggedChange {
-  return { change, position: 1, at }
-}
-
-async function openDirectory(t: Test, options: Partial<DirectoryOptions> = {}) {
-  const store = await (await newSqlitePlace(t)).open()
-  const time = { now }
-  const reports: LookUp[] = []
-  const contact = { ...createContact(), isUp: true, completeSince: now }
-  const directory = createDirectory({
-    store,
-    contact,
-    ...{
-      entriesMax: 100,
-      ttlMs: 60_000,
-      negativeTtlMs: 5_000,
-      maxStaleMs: 600_000,
-      tokenLifetimeMs: 600_000,
-      clockToleranceMs: 0,
-    },
-    clock: () => time.now,
-    report: (result) => reports.push(result),
-    confirm: async () => {},
-    ...options,
-  })
-  return { store, contact, directory, reports, time }
-}
+import { logged, openDirectory } from './directory-bench.ts'
 
 t.test('an account is known as far as it takes part in deciding', async (t) => {
   const { store, directory } = await openDirectory(t)
@@ -241,30 +208,4 @@ t.test('what is known of an account is newer than what came before it was confir
   )
   directory.apply(logged({ kind: 'account', accountId: 'account' }, now + 5_000))
   t.strictSame([isNewer(now + 4_000), isNewer(now + 4_001)], [true, false], 'or before it changed')
-})
-
-t.test('what changed soon before the time of a token may have changed since, as clocks differ', async (t) => {
-  const { directory, contact, time } = await openDirectory(t, { clockToleranceMs: 5_000 })
-  const of = { accountId: 'account', sessionId: 'session' }
-  const since = (from: number) => directory.isUnchangedSince(of, from)
-  t.strictSame(
-    [since(now + 4_999), since(now + 5_000)],
-    [false, true],
-    'nor is what was before the first change',
-  )
-  directory.apply(logged({ kind: 'account', accountId: 'account' }, now + 10_000))
-  t.strictSame([since(now + 15_000), since(now + 15_001)], [false, true])
-  directory.apply(logged({ kind: 'session', sessionId: 'session' }, now + 20_000))
-  t.strictSame([since(now + 25_000), since(now + 25_001)], [false, true])
-  // A token that was issued then by a clock that is ahead is good until now, here.
-  time.now = now + 20_000 + 605_000
-  directory.apply(logged({ kind: 'account', accountId: 'other' }, time.now))
-  t.equal(since(now + 25_000), false, 'it is remembered as long as such a token lives')
-  contact.confirmedAt = now + 60_000
-  const isNewer = (issuedAt: number) => directory.isKnownAfter('account', issuedAt)
-  t.strictSame(
-    [isNewer(now + 54_000), isNewer(now + 54_001)],
-    [true, false],
-    'a token may be newer than it says',
-  )
 })
