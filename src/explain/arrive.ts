@@ -1,7 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { GatehouseError } from '../errors.ts'
 import { parseDestination } from '../http/arrival.ts'
-import type { OwnPaths } from '../http/own-paths.ts'
 import { type RequestFields, readRequestFields } from '../http/request-fields.ts'
 import { malformedError } from '../http/unreadable.ts'
 import { type Client, createTrustedProxies, readClient } from '../proxy/client.ts'
@@ -56,19 +54,4 @@ function headOf({ method, target, rawHeaders }: AskedRequest): RequestHead {
     if (error instanceof MalformedMessage) throw malformedError(error)
     throw error
   }
-}
-
-/** Whether the path is the gateway's own, which wins over any route. */
-export function isForGateway({ request, target }: Arrived, ownPaths: OwnPaths, trail: Trail): boolean {
-  trail.begin('route')
-  if (!ownPaths.has(target.path)) return false
-  const methods = ownPaths.methodsOf(target.path)
-  trail.enter('_gateway')
-  if (methods && !methods.includes(request.method))
-    throw new GatehouseError('method-not-allowed', { allow: methods })
-  trail.pass('route', {
-    detail: 'the path belongs to the gateway itself, which answers by what the body says',
-    facts: { methods },
-  })
-  return true
 }

@@ -5,11 +5,12 @@ import { createOwnPaths } from '../http/own-paths.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
-import { type Arrived, arrive, isForGateway } from './arrive.ts'
+import { type Arrived, arrive } from './arrive.ts'
 import type { Callers } from './callers.ts'
 import { isPreflight } from './cross-origin.ts'
 import type { AskedRequest, Explanation } from './explanation.ts'
 import { identify } from './identify.ts'
+import { isAnswered } from './own-path.ts'
 import { redactTarget } from './redact.ts'
 import { createTrail, type Trail } from './trail.ts'
 import { showUpstreamHead } from './upstream-head.ts'
@@ -35,7 +36,7 @@ export async function explain(
     const arrived = arrive(request, config, trail)
     const ownPaths = createOwnPaths(config.portal)
     if (isPreflight(arrived, { config, table, ownPaths, trail })) return 'preflight'
-    if (isForGateway(arrived, ownPaths, trail)) return 'answer'
+    if (await isAnswered(arrived, { ownPaths, schemes, config, trail })) return 'answer'
     const route = findRoute(arrived, table, trail)
     const principal = await identify(arrived, route, { schemes, config, trail })
     const code = authorize(route.access, principal)

@@ -32,7 +32,7 @@ export interface Step {
 }
 
 export interface Explanation {
-  /** `answer`: the path is the gateway's own, and no route has a say. */
+  /** `answer`: the path is the gateway's own, no route has a say, and nothing in the head stands against it. */
   readonly decision: 'forward' | 'refuse' | 'answer'
   /** 200 where nothing stands against it, 204 for a preflight: what then comes back is for the upstream to say. */
   readonly status: number

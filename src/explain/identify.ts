@@ -8,7 +8,7 @@ import type { Callers } from './callers.ts'
 import type { Trail } from './trail.ts'
 import { ofPrincipal, ofScheme, ofWrongKey } from './wording.ts'
 
-interface Identifying {
+export interface Identifying {
   readonly schemes: Callers['schemes']
   readonly config: Config
   readonly trail: Trail

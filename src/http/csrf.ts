@@ -29,7 +29,7 @@ export function assertCsrfToken(cookieToken: string | undefined, given: string |
  * the cookie it is derived from, which no other site can have sent.
  * @throws GatehouseError `cross-site-request`
  */
-export function assertOwnOrigin({ headers }: FastifyRequest, publicOrigin: string): void {
+export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, publicOrigin: string): void {
   const { 'sec-fetch-site': site, origin, host } = headers
   if (site !== undefined) {
     if (site === 'same-origin') return

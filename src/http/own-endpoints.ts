@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestEvents } from '../wire/connection-events.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, rememberArrival } from './arrival.ts'
+import { joinHeaders } from './join-headers.ts'
 import { otherMethod, ownMethods } from './own-route.ts'
 import { sendProblem } from './problem.ts'
 import { malformedError } from './unreadable.ts'
@@ -113,24 +114,4 @@ function requestOf({ connection, head }: Arrival): IncomingMessage {
     request.push(null)
   } else request._read = () => connection.wantBody()
   return request
-}
-
-/** Of these names only the first field counts, as in Node. */
-const single = new Set([
-  ...['age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host'],
-  ...['if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards'],
-  ...['proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent'],
-])
-
-/** Headers by name in lower case, those of one name joined. */
-function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
-  const joined: Record<string, string> = Object.create(null)
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase()
-    const value = rawHeaders[index + 1] ?? ''
-    const before = joined[name]
-    if (before === undefined) joined[name] = value
-    else if (!single.has(name)) joined[name] = before + (name === 'cookie' ? '; ' : ', ') + value
-  }
-  return joined
 }

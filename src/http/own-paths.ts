@@ -47,12 +47,17 @@ const adminPatterns = (Object.keys(adminPaths) as (keyof typeof adminPaths)[]).m
   methods: adminMethods[name],
 }))
 
+/** Whether an own path is one of the admin API. */
+export function isAdminPath(path: string): boolean {
+  return path.startsWith(adminPrefix)
+}
+
 export function createOwnPaths({ enabled, path: portalPath }: PortalPlace): OwnPaths {
   const portalPrefix = `${portalPath}/`
 
   function methodsOf(path: string): readonly string[] | undefined {
     const known = exact.get(path)
-    if (known || !path.startsWith(adminPrefix)) return known
+    if (known || !isAdminPath(path)) return known
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }
 

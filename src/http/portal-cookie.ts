@@ -30,9 +30,8 @@ const formTokenPattern = /^[0-9A-Za-z]{32}$/
  * `__Secure-` rather than `__Host-`, which would be sent to every backend too.
  */
 export function createPortalCookie({ path, isSecure }: PortalCookieOptions): PortalCookie {
-  const prefix = isSecure ? '__Secure-' : ''
-  const name = `${prefix}gatehouse-portal`
-  const formName = `${prefix}gatehouse-form`
+  const name = sessionCookieName(isSecure)
+  const formName = `${prefixOf(isSecure)}gatehouse-form`
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
     path,
@@ -55,4 +54,13 @@ export function createPortalCookie({ path, isSecure }: PortalCookieOptions): Por
       return token
     },
   }
+}
+
+/** Name of the cookie that holds the token of a session. */
+export function sessionCookieName(isSecure: boolean): string {
+  return `${prefixOf(isSecure)}gatehouse-portal`
+}
+
+function prefixOf(isSecure: boolean): string {
+  return isSecure ? '__Secure-' : ''
 }

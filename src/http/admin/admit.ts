@@ -1,34 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { adminRole } from '../../accounts/account-input.ts'
 import { GatehouseError } from '../../errors.ts'
-import type { Route } from '../../routes/route.ts'
 import type { Actor } from '../../store/audit.ts'
 import { arrivalOf, destinationOf } from '../arrival.ts'
 import { createGate, type GateOptions } from '../gate.ts'
-
-/** The admin API as a route like any other: an Admin, by either scheme. It leads to no upstream. */
-const adminRoute: Route<undefined> = {
-  name: '_gateway',
-  host: undefined,
-  prefix: '/api/v1/admin',
-  depth: 3,
-  methods: undefined,
-  access: {
-    kind: 'protected',
-    schemes: ['secretKey', 'bearer'],
-    isOptional: false,
-    roles: new Set([adminRole]),
-    verifiedOnly: false,
-  },
-  upstream: undefined,
-  stripPrefix: false,
-  websocket: false,
-  passesEncodedSlash: false,
-  forwardsCredentials: false,
-  rateLimit: undefined,
-  bodyBytesMax: 0,
-  responseTimeoutMs: 0,
-}
+import { adminRoute } from './route.ts'
 
 export type AdmissionOptions = Omit<GateOptions<undefined>, 'table'>
 

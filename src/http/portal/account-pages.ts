@@ -2,6 +2,7 @@ import { GatehouseError } from '../../errors.ts'
 import { deleteAccountPage } from '../../portal/account.ts'
 import type { KeyName } from '../../portal/code.ts'
 import type { Account, AccountChanges } from '../../store/store.ts'
+import type { PortalPath } from '../portal-paths.ts'
 import { profileOf, showAccount } from './account.ts'
 import { type Answer, goTo } from './answer.ts'
 import { graceSecondsOf } from './integration-pages.ts'
@@ -10,6 +11,11 @@ import { type Pages, type PortalPage, paramOf } from './pages.ts'
 import { refusalOf, wrongField } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
+type ActName = PortalPath extends infer Path
+  ? Path extends `/accounts/:id/${infer Name}`
+    ? Name
+    : never
+  : never
 type Work = (visit: SignedInVisit, account: Account) => Promise<Answer>
 
 /** One account and everything an Admin can do to it. */
@@ -53,7 +59,7 @@ export const accountPages: Pages = () => [
 ]
 
 /** A form that is refused for anything shows the account, and why. */
-function act(name: string, work: Work): PortalPage {
+function act(name: ActName, work: Work): PortalPage {
   const post = withAccount(async (visit, account) => {
     try {
       return await work(visit, account)

@@ -22,12 +22,12 @@ export function isPost({ method }: FastifyRequest): boolean {
 }
 
 /** Whether a person asks for a page. */
-function isLook(request: FastifyRequest): boolean {
+export function isLook(request: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && wantsHtml(request)
 }
 
 /** Whether it is a person who looks, rather than a script. */
-export function wantsHtml({ headers }: FastifyRequest): boolean {
+export function wantsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true
 }
 

@@ -102,7 +102,10 @@ export const integrationPages: Pages = (options) => {
     return show(visit, { tryIt: { routes: callable, chosen: chosen?.name, tried } })
   }
 
-  const ofKey = (kind: KeyName, path: string): readonly PortalPage[] => [
+  const ofKey = (
+    kind: KeyName,
+    path: '/integration/secret-key' | '/integration/api-key',
+  ): readonly PortalPage[] => [
     { path: `${path}/reveal`, access: 'viewer', post: (visit) => reveal(visit, kind) },
     { path: `${path}/reset`, access: 'viewer', post: (visit) => reset(visit, kind) },
   ]

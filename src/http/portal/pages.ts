@@ -1,3 +1,4 @@
+import type { PortalPath } from '../portal-paths.ts'
 import type { Answer } from './answer.ts'
 import type { PortalOptions } from './options.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
@@ -7,7 +8,7 @@ export type PortalPage = AnyonesPage | SignedInPage
 
 interface PageOptions {
   /** Below the portal. */
-  readonly path: string
+  readonly path: PortalPath
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
 }

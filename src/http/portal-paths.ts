@@ -1,0 +1,75 @@
+/** Who may have a page: anyone, whoever is signed in, or Admins alone. */
+export type PortalAccess = 'anyone' | 'viewer' | 'admin'
+
+/** What stands at one path of the portal: for whom, and what it takes; a page that is read takes HEAD too. */
+type Entry = readonly [access: PortalAccess, takes: 'GET' | 'POST' | 'GET, POST']
+
+/** Every page of the portal by its path below it: no other can be registered. */
+const entries = {
+  ...{ '': ['anyone', 'GET'], '/': ['anyone', 'GET'], '/sign-in': ['anyone', 'GET, POST'] },
+  ...{ '/setup': ['anyone', 'GET, POST'], '/verify': ['anyone', 'GET, POST'] },
+  ...{ '/sign-out': ['viewer', 'POST'], '/sign-out-everywhere': ['viewer', 'POST'] },
+  '/integration': ['viewer', 'GET'],
+  '/integration/secret-key/reveal': ['viewer', 'POST'],
+  '/integration/secret-key/reset': ['viewer', 'POST'],
+  '/integration/secret-key/end-overlap': ['viewer', 'POST'],
+  '/integration/api-key/reveal': ['viewer', 'POST'],
+  '/integration/api-key/reset': ['viewer', 'POST'],
+  '/integration/usage': ['viewer', 'GET'],
+  '/integration/try': ['viewer', 'POST'],
+  '/sessions': ['viewer', 'GET'],
+  '/sessions/end': ['viewer', 'POST'],
+  '/sessions/end-all': ['viewer', 'POST'],
+  '/sessions/end-portal': ['viewer', 'POST'],
+  '/profile': ['viewer', 'GET'],
+  '/profile/name': ['viewer', 'POST'],
+  '/profile/email': ['viewer', 'POST'],
+  '/profile/password': ['viewer', 'POST'],
+  '/accounts': ['admin', 'GET'],
+  '/accounts/new': ['admin', 'GET, POST'],
+  '/accounts/import': ['admin', 'GET, POST'],
+  '/accounts/:id': ['admin', 'GET'],
+  '/accounts/:id/update': ['admin', 'POST'],
+  '/accounts/:id/verify': ['admin', 'POST'],
+  '/accounts/:id/unverify': ['admin', 'POST'],
+  '/accounts/:id/disable': ['admin', 'POST'],
+  '/accounts/:id/enable': ['admin', 'POST'],
+  '/accounts/:id/set-up-link': ['admin', 'POST'],
+  '/accounts/:id/reset-secret': ['admin', 'POST'],
+  '/accounts/:id/reset-api-key': ['admin', 'POST'],
+  '/accounts/:id/end-overlap': ['admin', 'POST'],
+  '/accounts/:id/end': ['admin', 'POST'],
+  '/accounts/:id/end-all': ['admin', 'POST'],
+  '/accounts/:id/end-portal': ['admin', 'POST'],
+  '/accounts/:id/end-all-portal': ['admin', 'POST'],
+  '/accounts/:id/delete': ['admin', 'GET, POST'],
+  '/audit': ['admin', 'GET'],
+  '/audit/export': ['admin', 'GET'],
+} as const satisfies Readonly<Record<string, Entry>>
+
+export type PortalPath = keyof typeof entries
+
+/** A page as far as its path tells. */
+export interface PortalPlan {
+  readonly path: string
+  readonly access: PortalAccess
+  readonly methods: readonly string[]
+}
+
+export const portalPlans: readonly PortalPlan[] = Object.entries(entries).map(([path, [access, takes]]) => ({
+  path,
+  access,
+  methods: takes.startsWith('GET') ? ['GET', 'HEAD', ...takes.split(', ').slice(1)] : [takes],
+}))
+
+// As the router reads them: a path that ends where an ID would stand has an empty one.
+const patterns = portalPlans.map((plan) => ({
+  plan,
+  pattern: new RegExp(`^${plan.path.replace(':id', '[^/]*')}$`),
+}))
+
+/** What stands at a path below the portal; one that is written out comes before one of any account. */
+export function portalPlanAt(path: string): PortalPlan | undefined {
+  const written = portalPlans.find((plan) => plan.path === path)
+  return written ?? patterns.find(({ pattern }) => pattern.test(path))?.plan
+}

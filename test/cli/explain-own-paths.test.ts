@@ -1,0 +1,115 @@
+import t, { type Test } from 'tap'
+import { portalPlans } from '../../src/http/portal-paths.ts'
+import { ask } from '../gateway/support/ask.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { run } from './run.ts'
+
+const gateway = await startGateway(t, { config: { routes: [] } })
+const admin = await gateway.createAccount({ role: 'Admin' })
+const user = await gateway.createAccount()
+const token = (await gateway.tokens(admin)).JwtToken
+
+const key = ({ secretKey }: { readonly secretKey: string }) => `SecretKey: ${secretKey}`
+const html = 'Accept: text/html,*/*'
+
+interface Explained {
+  readonly decision: string
+  readonly status: number
+  readonly code?: string
+  readonly route: string
+  readonly steps: readonly { readonly step: string; readonly outcome: string; readonly detail: string }[]
+}
+
+async function explain(t: Test, line: string, headers: readonly string[]): Promise<Explained> {
+  const [method = '', path = ''] = line.split(' ')
+  const flags = headers.flatMap((header) => ['-H', header])
+  const asked = [method, gateway.url + path, ...flags, '--config', gateway.configFile, '--json']
+  return (await run(t, ['explain', ...asked])).json() as Explained
+}
+
+/** Explains a request, and asks the gateway. @returns what was explained, in words */
+async function explainTruly(t: Test, line: string, headers: readonly string[] = []): Promise<string> {
+  const { decision, status, code, route, steps } = await explain(t, line, headers)
+  const answer = await ask(t, gateway.url, line, headers)
+  t.equal(route, '_gateway')
+  if (decision === 'answer') t.ok(answer.status < 400, `${line} ${headers.join()}: ${answer.status}`)
+  else {
+    t.equal(answer.status, status, `${line} ${headers.join()}`)
+    if (!line.startsWith('HEAD')) t.equal(JSON.parse(answer.body).code, code)
+  }
+  const words = [decision, code, steps.at(-1)?.step]
+  return words.filter((word) => word !== undefined).join(' ')
+}
+
+const accounts = '/api/v1/admin/accounts'
+
+t.test('the admin API is for Admins, by either scheme', async (t) => {
+  for (const [line, headers, told] of [
+    [`GET ${accounts}`, [], 'refuse credentials-missing scheme'],
+    [`HEAD ${accounts}`, [], 'refuse credentials-missing scheme'],
+    [`POST ${accounts}`, [], 'refuse credentials-missing scheme'],
+    [`GET ${accounts}`, ['SecretKey: gsk_x'], 'refuse secret-key-invalid principal'],
+    [`GET ${accounts}`, ['Authorization: Bearer x'], 'refuse token-invalid principal'],
+    [
+      `GET ${accounts}`,
+      [key(admin), `Authorization: Bearer ${token}`],
+      'refuse credentials-ambiguous scheme',
+    ],
+    [`GET ${accounts}`, [key(user)], 'refuse role-forbidden policy'],
+    [`DELETE ${accounts}/${user.account.id}`, [key(user)], 'refuse role-forbidden policy'],
+    [`GET ${accounts}`, [key(admin)], 'answer policy'],
+    [`GET ${accounts}/${user.account.id}`, [`Authorization: Bearer ${token}`], 'answer policy'],
+    ['GET /api/v1/admin/audit?limit=1', [key(admin)], 'answer policy'],
+  ] as const) {
+    t.equal(await explainTruly(t, line, headers), told, `${line} ${headers.length}`)
+  }
+})
+
+t.test('a method that an own path does not take is refused, whoever asks', async (t) => {
+  for (const line of [
+    ...[`PUT ${accounts}`, `POST ${accounts}/${user.account.id}`, 'DELETE /api/v1/admin/audit'],
+    ...['PUT /portal', 'PATCH /portal/sign-in', 'TRACE /portal/profile', 'GET /portal/sign-out'],
+    ...['POST /.well-known/jwks.json', 'DELETE /api/v1/openapi.json'],
+  ]) {
+    t.equal(await explainTruly(t, line, [key(admin)]), 'refuse method-not-allowed route', line)
+  }
+})
+
+t.test('every page of the portal is told as the gateway answers it', async (t) => {
+  for (const { path, access, methods } of portalPlans) {
+    const at = `/portal${path.replace(':id', user.account.id)}`
+    for (const method of ['GET', 'POST', 'PUT']) {
+      const isTaken = methods.includes(method)
+      if (method === 'POST' && isTaken && access === 'anyone') continue
+      const told = await explainTruly(t, `${method} ${at}`)
+      const expected = access === 'anyone' ? 'answer route' : 'refuse credentials-missing route'
+      t.equal(told, isTaken ? expected : 'refuse method-not-allowed route', `${method} ${at}`)
+    }
+    t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
+    if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)
+  }
+})
+
+t.test('what is no page is nothing, and a form of another site is refused', async (t) => {
+  for (const path of ['/nowhere', '/accounts/a/b', '/assets/x.css', '/sign-in/', '/assets/']) {
+    for (const method of ['GET', 'PUT']) {
+      t.equal(await explainTruly(t, `${method} /portal${path}`), 'refuse route-not-found route', path)
+    }
+  }
+  t.equal(await explainTruly(t, 'GET /portal/accounts/'), 'refuse credentials-missing route', 'an empty ID')
+  const foreign = ['Origin: https://evil.example']
+  t.equal(await explainTruly(t, 'POST /portal/sign-in', foreign), 'refuse cross-site-request route')
+  const page = await ask(t, gateway.url, 'GET /portal/sign-in', [html])
+  const style = /\/portal\/assets\/[\w-]+\.css/.exec(page.body)?.[0] ?? ''
+  t.equal(await explainTruly(t, `GET ${style}`), 'answer route')
+  t.equal(await explainTruly(t, `POST ${style}`), 'refuse method-not-allowed route')
+})
+
+t.test('whose session a cookie is of is not looked at, and said so', async (t) => {
+  const { decision, steps } = await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=x'])
+  t.equal(decision, 'answer')
+  t.match(steps.at(-1)?.detail, /the session of its cookie decides, and is not looked at/)
+  t.match(await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=']), {
+    ...{ decision: 'refuse', status: 401, code: 'credentials-missing' },
+  })
+})
