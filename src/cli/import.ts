@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { createdData } from '../accounts/account-data.ts'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
-import { type BadLine, type ImportFile, parseImportFile } from '../accounts/import.ts'
+import { type BadLine, type ImportFile, importMax, parseImportFile } from '../accounts/import.ts'
 import { OperatorError, reasonOf } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Command } from './command.ts'
@@ -13,8 +13,6 @@ import type { Terminal } from './terminal.ts'
 
 /** How many e-mails are looked up at the same time. */
 const lookUpsAtOnce = 200
-/** Redis takes an import as one step, and serves nobody else meanwhile. */
-const accountsMax = 20_000
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -25,9 +23,9 @@ export const importCommand: Command = {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
     const file = readImportFile(path)
-    if (file.accounts.length > accountsMax) {
+    if (file.accounts.length > importMax.command) {
       throw new OperatorError(
-        `${path} has ${file.accounts.length} accounts: ${accountsMax} is the most at once`,
+        `${path} has ${file.accounts.length} accounts: ${importMax.command} is the most at once`,
         {
           hint: 'Split the file.',
         },

@@ -1,5 +1,5 @@
 import { queryLengthMax } from '../accounts/account-search.ts'
-import type { BadLine } from '../accounts/import.ts'
+import { type BadLine, importMax } from '../accounts/import.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
@@ -136,7 +136,7 @@ export function importPage(frame: Frame, { state, badLines, imported }: ImportVi
     title: 'Import accounts',
     section: '/accounts',
     crumb,
-    lead: 'CSV with a heading, or one JSON object a line. All accounts are made, or none.',
+    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more there is the command <code>gatehouse accounts import</code>.`,
     body: html`${imported !== undefined && html`<div class="notice good" role="status">${icon('good')}<div>${plural(imported, 'account')} made. <a href="${frame.base}/accounts">Show accounts</a></div></div>`}
 ${badLines.length > 0 && badLinesCard(badLines)}
 <section class="card"><div class="body">${form(frame, {

@@ -44,6 +44,25 @@ t.test('an account is made with two keys, of which the store has the digests alo
   for (const key of [secretKey, apiKey]) t.notOk(bytes.includes(key.slice(21, 64)))
 })
 
+t.test('while the keys of many accounts are made, other work is done', async (t) => {
+  const { accounts } = await openAccounts(t)
+  let turns = 0
+  let isDone = false
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const inputs = Array.from({ length: 200 }, (_, index) => ({ ...input, email: `u${index}@example.com` }))
+  const made = await accounts.createAll(inputs)
+  isDone = true
+  t.strictSame(
+    made.map(({ account }) => account.email),
+    inputs.map(({ email }) => email),
+  )
+  t.ok(turns >= 9, `${turns} turns of the loop`)
+})
+
 t.test('an account is found by its ID and by its e-mail in any case', async (t) => {
   const { accounts } = await openAccounts(t)
   const { account } = await accounts.create(input)

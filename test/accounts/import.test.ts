@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseImportFile } from '../../src/accounts/import.ts'
+import { hasMoreLines, parseImportFile } from '../../src/accounts/import.ts'
 
 const ada = {
   email: 'ada@example.com',
@@ -129,6 +129,18 @@ t.test('a quote that is never closed is a bad line, not a crash', async (t) => {
   const { badLines } = parseImportFile(csv)
   t.ok(badLines.length > 0)
   t.ok(badLines.every(({ line }) => line >= 2))
+})
+
+t.test('lines with something in them are counted, however they end', async (t) => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const text = [`a`, '', ' b ', '  \t', 'c', ''].join(end)
+    t.strictSame(
+      [2, 3].map((max) => hasMoreLines(text, max)),
+      [true, false],
+      JSON.stringify(end),
+    )
+  }
+  t.equal(hasMoreLines('', 0), false)
 })
 
 t.test('a file of nothing has no accounts', async (t) => {

@@ -1,4 +1,4 @@
-import { type BadLine, parseImportFile } from '../../accounts/import.ts'
+import { type BadLine, hasMoreLines, importMax, parseImportFile } from '../../accounts/import.ts'
 import { GatehouseError } from '../../errors.ts'
 import { accountsPage, importPage, newAccountPage } from '../../portal/accounts.ts'
 import { emptyForm } from '../../portal/frame.ts'
@@ -11,6 +11,7 @@ import { refusalOf } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 const pageSize = 25
+const tooMany = `More than ${count(importMax.portal)} accounts, the most at once here. Split them, or use the command: gatehouse accounts import FILE takes ${count(importMax.command)}.`
 
 /** Finding accounts and making them, for Admins. */
 export const accountsPages: Pages = () => [
@@ -65,9 +66,12 @@ async function importAccounts(visit: SignedInVisit): Promise<Answer> {
   const { acts, form } = visit
   const text = form('file').trim() === '' ? form('text') : form('file')
   const typed = { text: form('text') }
+  // Before it is parsed, which takes time; one line may be the heading.
+  if (hasMoreLines(text, importMax.portal + 1)) return refuseImport(visit, typed, [], tooMany)
   const { accounts, badLines } = parseImportFile(text)
   const nothing = accounts.length === 0 && badLines.length === 0
   if (nothing) return refuseImport(visit, typed, [], 'Choose a file, or paste its lines.')
+  if (accounts.length > importMax.portal) return refuseImport(visit, typed, [], tooMany)
   if (badLines.length > 0) return refuseImport(visit, typed, badLines)
   try {
     await acts.accounts.createAll(accounts.map(({ input }) => input))
@@ -78,6 +82,10 @@ async function importAccounts(visit: SignedInVisit): Promise<Answer> {
   }
   const view = { state: emptyForm, badLines: [], imported: accounts.length }
   return visit.show((frame) => importPage(frame, view))
+}
+
+function count(accounts: number): string {
+  return accounts.toLocaleString('en')
 }
 
 function refuseImport(

@@ -27,10 +27,9 @@ export function openAudit({ prepare }: Database) {
   )
 
   function append(entries: readonly AuditEntry[]): void {
-    for (const entry of entries) {
-      const { lastInsertRowid } = insert.run(JSON.stringify(entry))
-      prune.run(Number(lastInsertRowid) - auditEntriesKept)
-    }
+    let last = 0
+    for (const entry of entries) last = Number(insert.run(JSON.stringify(entry)).lastInsertRowid)
+    if (entries.length > 0) prune.run(last - auditEntriesKept)
   }
 
   function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
