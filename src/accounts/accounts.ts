@@ -42,6 +42,8 @@ export interface Accounts {
    * @throws the same, with the e-mails that are taken
    */
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
+  /** Those of some e-mails that have an account. */
+  findTaken(emails: readonly string[]): Promise<readonly string[]>
   find(idOrEmail: string): Promise<Account>
   /** Newest first. */
   list(page: AccountsPage): Promise<readonly Account[]>
@@ -123,6 +125,11 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     throw new GatehouseError('account-exists', { errors })
   }
 
+  async function findTaken(emails: readonly string[]): Promise<readonly string[]> {
+    const holders = await Promise.all(emails.map((email) => store.findAccountByEmail(email)))
+    return emails.filter((_, index) => holders[index])
+  }
+
   async function find(idOrEmail: string): Promise<Account> {
     const account = idOrEmail.includes('@')
       ? await store.findAccountByEmail(idOrEmail)
@@ -168,6 +175,7 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
   return {
     create,
     createAll,
+    findTaken,
     find,
     list: (page) => store.listAccounts(page),
     update,

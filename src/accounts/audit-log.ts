@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
 import type { AuditPage, FoundAudit } from '../store/portal-store.ts'
 import type { Store } from '../store/store.ts'
+import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {
   /** The newest that pass a filter, from the one before a position, however far back they are. */
@@ -38,7 +39,7 @@ export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
 
   async function* exportAll(format: 'csv' | 'jsonl', filter: AuditFilter): AsyncGenerator<string> {
     if (format === 'csv') yield `${columns.join(',')}\r\n`
-    const write = format === 'csv' ? csvLine : jsonLine
+    const write = format === 'csv' ? csvLineOf : jsonLine
     for (let before: string | undefined; ; ) {
       const found = await find({ filter, before, limit: chunkEntries })
       yield found.entries.map(write).join('')
@@ -69,17 +70,11 @@ function jsonLine(entry: LoggedAuditEntry): string {
   return `${JSON.stringify(auditData(entry))}\n`
 }
 
-function csvLine(entry: LoggedAuditEntry): string {
+function csvLineOf(entry: LoggedAuditEntry): string {
   const data = auditData(entry)
   const cells = columns.map((name) => {
     const value = data[name]
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? '')
   })
-  return `${cells.map(csvCell).join(',')}\r\n`
-}
-
-/** Quoted (RFC 4180); what a spreadsheet would take for a formula gets an apostrophe before it. */
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return csvLine(cells)
 }

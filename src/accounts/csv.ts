@@ -27,8 +27,10 @@ const options = {
 }
 
 /** All records before the first place that is no CSV, and what is wrong there. */
-export function readCsv(text: string): { readonly records: readonly CsvRecord[]; readonly fault?: CsvFault } {
-  const lines = text.split(/\r\n|\n|\r/)
+export function readCsv(file: string): { readonly records: readonly CsvRecord[]; readonly fault?: CsvFault } {
+  // Between quotes the parser counts CR LF as more than one line.
+  const text = file.replaceAll('\r\n', '\n')
+  const lines = text.split(/\n|\r/)
   const records: CsvRecord[] = []
   let linesRead = 0
   function take({ record, info }: ParsedRecord): void {

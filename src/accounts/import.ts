@@ -30,10 +30,11 @@ interface Row {
 /**
  * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does.
  * Every line that is bad is told, not only the first.
+ * @param mangled lines that are not what was written, as they are not in UTF-8: all are bad
  */
-export function parseImportFile(file: string): ImportFile {
+export function parseImportFile(file: string, mangled: ReadonlySet<number> = new Set()): ImportFile {
   const text = file.startsWith('\ufeff') ? file.slice(1) : file
-  const rows = /^\s*\{/.test(text) ? readJsonLines(text) : readTable(text)
+  const rows = withMangled(/^\s*\{/.test(text) ? readJsonLines(text) : readTable(text, mangled), mangled)
   const seen = new Map<string, number>()
   const accounts: { line: number; input: AccountInput }[] = []
   const badLines: BadLine[] = []
@@ -49,6 +50,14 @@ export function parseImportFile(file: string): ImportFile {
     }
   }
   return { accounts, badLines }
+}
+
+/** A line that is mangled is no more than that; it may also be in the midst of a record, or not have been looked at. */
+function withMangled(rows: readonly Row[], mangled: ReadonlySet<number>): readonly Row[] {
+  if (mangled.size === 0) return rows
+  const others = rows.filter(({ line }) => !mangled.has(line))
+  const bad = [...mangled].map((line): Row => ({ line, values: 'is not in UTF-8' }))
+  return [...others, ...bad].toSorted((a, b) => a.line - b.line)
 }
 
 /** Whether more lines have something in them than a number; looks no further than it must. */
@@ -79,9 +88,11 @@ function readJson(content: string): Row['values'] {
   }
 }
 
-function readTable(text: string): Row[] {
+function readTable(text: string, mangled: ReadonlySet<number>): Row[] {
   const { records, fault } = readCsv(text)
   const [heading, ...others] = records
+  // With a heading that cannot be read, nothing can be said of the rest.
+  if (heading && mangled.has(heading.line)) return []
   const complaint = heading && complainOfHeading(heading.cells)
   if (heading && complaint !== undefined) return [{ line: heading.line, values: complaint }]
   const names = heading?.cells ?? []

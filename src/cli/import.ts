@@ -1,18 +1,14 @@
-import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { createdData } from '../accounts/account-data.ts'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
-import { type BadLine, type ImportFile, importMax, parseImportFile } from '../accounts/import.ts'
+import { type BadLine, type ImportFile, importMax } from '../accounts/import.ts'
+import { findBadLines, readImportFile } from '../accounts/import-file.ts'
 import { OperatorError, reasonOf } from '../errors.ts'
-import type { Store } from '../store/store.ts'
 import type { Command } from './command.ts'
 import { withSealingOperator } from './operator.ts'
 import { printAside, printData, table } from './print.ts'
 import { rescueKeys } from './rescue.ts'
 import type { Terminal } from './terminal.ts'
-
-/** How many e-mails are looked up at the same time. */
-const lookUpsAtOnce = 200
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -22,7 +18,7 @@ export const importCommand: Command = {
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
-    const file = readImportFile(path)
+    const file = readImportFile(readBytes(path))
     if (file.accounts.length > importMax.command) {
       throw new OperatorError(
         `${path} has ${file.accounts.length} accounts: ${importMax.command} is the most at once`,
@@ -31,10 +27,9 @@ export const importCommand: Command = {
         },
       )
     }
-    const work = withSealingOperator(invocation.config, async ({ accounts, store }) => {
-      const badLines = [...file.badLines, ...(await findTaken(file, store, terminal))].toSorted(
-        (a, b) => a.line - b.line,
-      )
+    const work = withSealingOperator(invocation.config, async ({ accounts }) => {
+      const progress = showProgress(file.accounts.length, terminal)
+      const badLines = await findBadLines(file, accounts, progress)
       return badLines.length > 0 ? refuse(path, badLines, terminal) : createAll(file, accounts)
     })
     const { made: created, doubt } = await rescueKeys(work)
@@ -54,20 +49,6 @@ export const importCommand: Command = {
   },
 }
 
-/** What is no UTF-8 would be stored mangled: the lines that hold it are bad, and no other is looked at. */
-function readImportFile(path: string): ImportFile {
-  const bytes = readBytes(path)
-  if (isUtf8(bytes)) return parseImportFile(bytes.toString())
-  // In any encoding that has ASCII in it, each line is the same bytes in latin1.
-  const badLines = bytes
-    .toString('latin1')
-    .split(/\r?\n/)
-    .flatMap((content, index) =>
-      isUtf8(Buffer.from(content, 'latin1')) ? [] : [{ line: index + 1, message: 'is not in UTF-8' }],
-    )
-  return { accounts: [], badLines }
-}
-
 function readBytes(path: string): Buffer {
   try {
     return readFileSync(path)
@@ -76,21 +57,9 @@ function readBytes(path: string): Buffer {
   }
 }
 
-async function findTaken({ accounts }: ImportFile, store: Store, { err }: Terminal): Promise<BadLine[]> {
-  const taken: BadLine[] = []
-  for (let start = 0; start < accounts.length; start += lookUpsAtOnce) {
-    const found = await Promise.all(
-      accounts.slice(start, start + lookUpsAtOnce).map(async ({ line, input }) => {
-        const account = await store.findAccountByEmail(input.email)
-        return account ? [{ line, message: `email: ${input.email} has an account already` }] : []
-      }),
-    )
-    taken.push(...found.flat())
-    if (err.isTTY)
-      err.write(`\rchecked ${Math.min(start + lookUpsAtOnce, accounts.length)} of ${accounts.length}`)
-  }
-  if (err.isTTY) err.write('\n')
-  return taken
+function showProgress(total: number, { err }: Terminal): ((count: number) => void) | undefined {
+  if (!err.isTTY) return undefined
+  return (count) => err.write(`\rchecked ${count} of ${total}${count === total ? '\n' : ''}`)
 }
 
 function createAll(

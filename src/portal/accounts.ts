@@ -1,12 +1,11 @@
 import { queryLengthMax } from '../accounts/account-search.ts'
-import { type BadLine, importMax } from '../accounts/import.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { icon } from './icons.ts'
 import { badge, empty, remark } from './notice.ts'
-import { card, page } from './page.ts'
+import { page } from './page.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
 import { time } from './time.ts'
 
@@ -117,53 +116,6 @@ export function roleField(state: FormState, value: string): Html {
   return field(state, {
     ...{ name: 'role', label: 'Role', value, lengthMax: 64, autocomplete: 'off', isExact: true },
     hint: 'Such as User or Admin. Routes ask for roles by these names.',
-  })
-}
-
-export interface ImportView {
-  readonly state: FormState
-  readonly badLines: readonly BadLine[]
-  /** How many were made. */
-  readonly imported: number | undefined
-}
-
-/** Most bad lines that are listed. */
-const badLinesShown = 200
-
-/** Many at once: all of a file or, where a line is bad, none. */
-export function importPage(frame: Frame, { state, badLines, imported }: ImportView): Html {
-  return page(frame, {
-    title: 'Import accounts',
-    section: '/accounts',
-    crumb,
-    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more there is the command <code>gatehouse accounts import</code>.`,
-    body: html`${imported !== undefined && html`<div class="notice good" role="status">${icon('good')}<div>${plural(imported, 'account')} made. <a href="${frame.base}/accounts">Show accounts</a></div></div>`}
-${badLines.length > 0 && badLinesCard(badLines)}
-<section class="card"><div class="body">${form(frame, {
-      action: '/accounts/import',
-      isUpload: true,
-      body: html`${formMessage(state)}
-<div class="field"><label for="file">File</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
-<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; all but email may be left out.</p>
-<textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
-${state.values.text}</textarea></div>
-<div><button class="primary">Import</button></div>`,
-    })}</div></section>`,
-  })
-}
-
-function badLinesCard(badLines: readonly BadLine[]): Html {
-  const more = badLines.length - badLinesShown
-  return card({
-    title: `${plural(badLines.length, 'line')} cannot be taken`,
-    lead: 'Nothing was imported. Mend these, and import the file again.',
-    isFlush: true,
-    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
-      .slice(0, badLinesShown)
-      .map(
-        ({ line, message }) =>
-          html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Wrong"><div>${message}</div></td></tr>`,
-      )}</tbody></table>${more > 0 && html`<footer><span class="muted">And ${plural(more, 'line')} more.</span></footer>`}`,
   })
 }
 

@@ -9,12 +9,29 @@ export type KeyName = 'secretKey' | 'apiKey'
 
 const prefixes = { secretKey: 'gsk', apiKey: 'gak' } as const
 
+export interface CodeOptions {
+  readonly isWrapped?: boolean
+  /** Of many lines, some of which are seen at a time. */
+  readonly isTall?: boolean
+  /** The name of the file that it can be saved as. */
+  readonly saveAs?: string
+}
+
 /** Lines to read and to copy, under a heading; what is copied is what is seen. */
-export function codeBlock(heading: string, text: Content, { isWrapped = false } = {}): Html {
-  return html`<div class="code${isWrapped && ' wrapped'}"><div class="row"><h3>${heading}</h3>${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
+export function codeBlock(
+  heading: string,
+  text: Content,
+  { isWrapped = false, isTall = false, saveAs }: CodeOptions = {},
+): Html {
+  return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
 }
 
 /** Copies the code beside it; only a script can, so only a script shows it. */
 export function copyButton(label: string): Html {
   return html`<button type="button" class="small" data-copy hidden aria-label="Copy: ${label}">Copy</button>`
+}
+
+/** The same, into a file that the browser makes itself: what is in it is in no URL that is kept. */
+function saveButton(label: string, name: string): Html {
+  return html`<button type="button" class="small" data-save="${name}" hidden aria-label="Save: ${label}">Save</button>`
 }

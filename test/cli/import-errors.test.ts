@@ -59,7 +59,33 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
   ['text behind a closing quote', 'email\nok@example.com\n"a"b@example.com\n', [/^people:3 {2}/]],
   ['a bad record of several lines, by its first', 'email,firstName\n"bad","A\nB"\n', [/^people:2 {2}/]],
   ['control characters', 'email\na\u0000b@example.com\n', [/^people:2 {2}email: must be an e-mail address/]],
-  ['bytes that are no UTF-8', Buffer.from('email,firstName\na@example.com,J\xfcrgen\n', 'latin1'), [/UTF-8/]],
+  [
+    'bytes that are no UTF-8 in a CSV, beside all else',
+    Buffer.from(
+      'email,firstName\r\nok@example.com,A\r\na@example.com,J\xfcrgen\r\nbad,B\r\n"c@example.com","C\r\n\xe9"\r\nOK@example.com,A\r\n',
+      'latin1',
+    ),
+    [
+      /^people:3 {2}is not in UTF-8$/,
+      /^people:4 {2}email: must be an e-mail address/,
+      /^people:5 {2}firstName: must be/,
+      /^people:6 {2}is not in UTF-8$/,
+      /^people:7 {2}email: OK@example\.com is in line 2 already$/,
+    ],
+  ],
+  [
+    'bytes that are no UTF-8 among JSON lines, beside all else',
+    Buffer.from(
+      '{"email":"J\xfcrgen@example.com"}\n{"email":7}\n{"email":"b@example.com"}\nn\xf6\n',
+      'latin1',
+    ),
+    [/^people:1 {2}is not in UTF-8$/, /^people:2 {2}email: must be a text/, /^people:4 {2}is not in UTF-8$/],
+  ],
+  [
+    'a heading that is no UTF-8, which says nothing of the rest',
+    Buffer.from('email,pr\xe9nom\na@example.com,A\nb@example.com,\xfc\n', 'latin1'),
+    [/^people:1 {2}is not in UTF-8$/, /^people:3 {2}is not in UTF-8$/],
+  ],
 ]
 
 for (const [what, text, told] of cases) {

@@ -94,43 +94,6 @@ test('an Admin cannot lock themselves out', async (t, portal) => {
   await page.getByText(refused).waitFor()
 })
 
-test('a file is imported whole, or every bad line is told', async (t, portal) => {
-  const { page } = await portal.createPerson({ role: 'Admin', email: 'admin@example.com' })
-  await page.goto(`${portal.url}/portal/accounts/import`)
-  const send = async (lines: string) => {
-    const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(lines) }
-    await page.getByLabel('File').setInputFiles(file)
-    await page.getByRole('button', { name: 'Import' }).click()
-  }
-  await send('email,role\nnobody,User\nann@example.com,1st\nbob@example.com,User\n')
-  await page.getByText('2 lines cannot be taken').waitFor()
-  t.strictSame(await findBarriers(page), [])
-  await send('email,role\nann@example.com,User\nadmin@example.com,User\n')
-  await page.getByText('email: admin@example.com is taken').waitFor()
-  const many = Array.from({ length: 1_001 }, (_, index) => `person-${index}@import.example.com,User`)
-  const tooMany = page.getByRole('alert').getByText('More than 1,000 accounts, the most at once here')
-  for (const lines of [many, Array.from({ length: 20 }, () => many).flat()]) {
-    await send(`email,role\n${lines.join('\n')}\n`)
-    await tooMany.waitFor()
-    t.strictSame(await findBarriers(page), [])
-    await page.goto(`${portal.url}/portal/accounts/import`)
-    await page.getByText('up to 1,000 accounts').waitFor()
-  }
-  await send(`email,role\n${many.slice(1).join('\n')}\n`)
-  await page.getByText('1,000 accounts made.').waitFor()
-  await page.goto(`${portal.url}/portal/accounts?q=person-9`)
-  t.equal(await page.locator('tbody tr').count(), 25)
-  await page.getByRole('link', { name: 'Next page' }).click()
-  await page.getByRole('link', { name: 'First page' }).waitFor()
-  t.strictSame(await findBarriers(page), [])
-  await page.goto(`${portal.url}/portal/accounts?q=nobody-at-all`)
-  await page.getByText('Nobody found').waitFor()
-  await page.goto(`${portal.url}/portal/accounts/import`)
-  await page.getByLabel('Or paste it here').fill('{"email":"lone@example.com"}')
-  await page.getByRole('button', { name: 'Import' }).click()
-  await page.getByText('1 account made.').waitFor()
-})
-
 test('the audit log tells who did what to whom, is filtered and exported', async (t, portal) => {
   const admin = await portal.createPerson({ role: 'Admin', email: 'root@example.com' })
   const { page } = admin

@@ -1,9 +1,10 @@
 import { accountPage, deleteAccountPage } from '../../src/portal/account.ts'
-import { accountsPage, importPage, newAccountPage } from '../../src/portal/accounts.ts'
+import { accountsPage, newAccountPage } from '../../src/portal/accounts.ts'
 import { auditPage } from '../../src/portal/audit.ts'
 import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/door.ts'
 import { emptyForm, type Frame } from '../../src/portal/frame.ts'
 import type { Html } from '../../src/portal/html.ts'
+import { importPage } from '../../src/portal/import.ts'
 import { type IntegrationView, integrationPage } from '../../src/portal/integration.ts'
 import { profilePage } from '../../src/portal/profile.ts'
 import { sessionsPage } from '../../src/portal/sessions.ts'
@@ -159,7 +160,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     importPage(samples.adminFrame(over), {
       state: samples.refused({ values: { text: 'email,role\nada@example.com,User\nnobody,1st\n' } }),
       badLines: [
-        { line: 2, message: 'email: ada@example.com is taken' },
+        { line: 2, message: 'email: ada@example.com has an account already' },
         {
           line: 3,
           message:
@@ -167,6 +168,15 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
         },
       ],
       imported: undefined,
+    }),
+  'accounts-imported': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: emptyForm,
+      badLines: [],
+      imported: [samples.account(), samples.longAccount].map((account) => ({
+        account,
+        ...samples.sampleKeys,
+      })),
     }),
   audit: (over) => auditPage(samples.adminFrame(over), audit({ entries: samples.auditEntries, before: '7' })),
   'audit-none': (over) =>

@@ -8,10 +8,15 @@ export const importBytesMax = 10_485_760
 /** The fields of a form; of one that comes twice the first counts. */
 export type Form = (name: string) => string
 
+/** The bytes of a file that came with a form; none where there is none. */
+export type Files = (name: string) => Buffer
+
+type Fields = ReadonlyMap<string, string | Buffer>
+
 const formType = /^application\/x-www-form-urlencoded(?:[ \t]*;|$)/i
 const uploadType = /^multipart\/form-data[ \t]*;/i
 
-/** Bodies are forms; a file is text like any other field. Whatever else comes is refused. */
+/** Bodies are forms; files stay bytes, as only whoever reads them knows what they are. Whatever else comes is refused. */
 export function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, body, done) => {
@@ -28,16 +33,30 @@ export function acceptFormsOnly(scope: FastifyInstance): void {
   })
 }
 
-async function parseForm(bytes: Buffer, type: string): Promise<ReadonlyMap<string, string>> {
-  const fields = new Map<string, string>()
+async function parseForm(bytes: Buffer, type: string): Promise<Fields> {
+  const fields = new Map<string, string | Buffer>()
   const form = await new Response(new Uint8Array(bytes), { headers: { 'Content-Type': type } }).formData()
   for (const [name, value] of form) {
-    if (!fields.has(name)) fields.set(name, typeof value === 'string' ? value : await value.text())
+    if (!fields.has(name))
+      fields.set(name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()))
   }
   return fields
 }
 
-/** The form that came; a field that is not there is empty. */
-export function formOf({ body }: FastifyRequest): Form {
-  return (name) => (body instanceof Map ? String(body.get(name) ?? '') : '')
+/** The form that came; a field that is not there, or is a file, is empty. */
+export function formOf(request: FastifyRequest): Form {
+  return (name) => {
+    const value = fieldOf(request, name)
+    return typeof value === 'string' ? value : ''
+  }
+}
+
+/** The files that came; a field that is a text is a file with it. */
+export function filesOf(request: FastifyRequest): Files {
+  return (name) => Buffer.from(fieldOf(request, name) ?? '')
+}
+
+function fieldOf({ body }: FastifyRequest, name: string): string | Buffer | undefined {
+  const value: unknown = body instanceof Map ? body.get(name) : undefined
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined
 }

@@ -10,7 +10,7 @@ import { csrfTokenOf } from '../csrf.ts'
 import { visitorOf } from '../visitor.ts'
 import type { PageAnswer } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
-import { type Form, formOf } from './form-body.ts'
+import { type Files, type Form, filesOf, formOf } from './form-body.ts'
 import type { Notices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
 import type { Refusal } from './refusal.ts'
@@ -22,6 +22,7 @@ export interface Visit {
   readonly visitor: Visitor
   readonly viewer: Viewer | undefined
   readonly form: Form
+  readonly file: Files
   /** Makes the answer that is a page; once, as it takes the notice that was left. Status: 200. */
   show(write: (frame: Frame) => Html, refusal?: Pick<Refusal, 'status' | 'headers'>): PageAnswer
 }
@@ -79,7 +80,8 @@ export function createVisit(
     return { kind: 'page', nonce: made.nonce, html: write(made), status, headers }
   }
 
-  return { request, reply, viewer, visitor: visitorOf(request), form: formOf(request), show }
+  const own = { visitor: visitorOf(request), form: formOf(request), file: filesOf(request) }
+  return { request, reply, viewer, ...own, show }
 }
 
 export function signedIn(visit: Visit, viewer: Viewer, options: PortalOptions): SignedInVisit {

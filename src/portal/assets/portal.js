@@ -35,6 +35,23 @@
     }
   }
 
+  /** What is seen, as a file that no server is asked for. */
+  function save(button) {
+    const source = button.closest('.code').querySelector('code')
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([source.textContent], { type: 'text/csv' }))
+    link.download = button.dataset.save
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), shownMs)
+  }
+
+  function offerSaving() {
+    for (const button of document.querySelectorAll('[data-save]')) {
+      button.hidden = false
+      button.addEventListener('click', () => save(button))
+    }
+  }
+
   function show(kind, key) {
     const box = document.querySelector(`[data-key="${kind}"]`)
     box.classList.toggle('masked', key === undefined)
@@ -128,6 +145,7 @@
 
   fillFromFragment()
   offerCopying()
+  offerSaving()
   for (const form of document.querySelectorAll('form[data-reveal]'))
     form.addEventListener('submit', submitReveal)
   keepUpToDate()

@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
+import type { Accounts } from './accounts.ts'
+import { type BadLine, type ImportFile, parseImportFile } from './import.ts'
+
+/** How many e-mails are looked up at the same time. */
+const lookUpsAtOnce = 200
+
+/** Reads a file of accounts. A line that is not UTF-8 would be stored mangled: it is bad, and the others are read. */
+export function readImportFile(bytes: Buffer): ImportFile {
+  return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findMangled(bytes))
+}
+
+/** Lines that are not UTF-8, from 1. */
+function findMangled(bytes: Buffer): ReadonlySet<number> {
+  // In any encoding that has ASCII in it, each line is the same bytes in latin1.
+  const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
+  return new Set(lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1])))
+}
+
+/**
+ * All bad lines of a file, in order: those that cannot be read, and those whose e-mails have an account.
+ * @param onChecked is told how many accounts have been looked at
+ */
+export async function findBadLines(
+  { accounts: entries, badLines }: ImportFile,
+  accounts: Pick<Accounts, 'findTaken'>,
+  onChecked?: (count: number) => void,
+): Promise<readonly BadLine[]> {
+  const taken: BadLine[] = []
+  for (let start = 0; start < entries.length; start += lookUpsAtOnce) {
+    const batch = entries.slice(start, start + lookUpsAtOnce)
+    const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
+    for (const { line, input } of batch) {
+      if (found.has(input.email))
+        taken.push({ line, message: `email: ${input.email} has an account already` })
+    }
+    onChecked?.(start + batch.length)
+    // The traffic comes between: SQLite answers without letting go.
+    await setImmediate()
+  }
+  return [...badLines, ...taken].toSorted((a, b) => a.line - b.line)
+}

@@ -1,0 +1,72 @@
+import type { CreatedAccount } from '../accounts/accounts.ts'
+import { csvLine } from '../accounts/csv-line.ts'
+import { type BadLine, importMax } from '../accounts/import.ts'
+import { plural } from './accounts.ts'
+import { codeBlock } from './code.ts'
+import { form, formMessage } from './form.ts'
+import type { FormState, Frame } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { icon } from './icons.ts'
+import { card, page } from './page.ts'
+
+export interface ImportView {
+  readonly state: FormState
+  readonly badLines: readonly BadLine[]
+  /** What was made, with its keys; undefined = nothing yet. */
+  readonly imported: readonly CreatedAccount[] | undefined
+}
+
+/** Most bad lines that are listed. */
+const badLinesShown = 200
+
+/** Many at once: all of a file or, where a line is bad, none. */
+export function importPage(frame: Frame, { state, badLines, imported }: ImportView): Html {
+  return page(frame, {
+    title: 'Import accounts',
+    section: '/accounts',
+    crumb: { href: '/accounts', text: 'Accounts' },
+    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more there is the command <code>gatehouse accounts import</code>.`,
+    body: html`${imported && importedPart(frame, imported)}
+${badLines.length > 0 && badLinesCard(badLines)}
+<section class="card"><div class="body">${form(frame, {
+      action: '/accounts/import',
+      isUpload: true,
+      body: html`${formMessage(state)}
+<div class="field"><label for="file">File</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
+<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; all but email may be left out.</p>
+<textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
+${state.values.text}</textarea></div>
+<div><button class="primary">Import</button></div>`,
+    })}</div></section>`,
+  })
+}
+
+/** Nobody else has the keys, and where no copies are kept nobody can show them again. */
+function importedPart({ base }: Frame, imported: readonly CreatedAccount[]): Html {
+  return html`<div class="notice good" role="status">${icon('good')}<div>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></div></div>
+${card({
+  title: 'Their keys',
+  lead: 'Give each owner theirs. They are shown this once: keep them before you leave this page.',
+  body: codeBlock('Keys as CSV', keysCsv(imported), { isTall: true, saveAs: 'keys.csv' }),
+})}`
+}
+
+function keysCsv(imported: readonly CreatedAccount[]): string {
+  const rows = imported.map(({ account: { id, email }, secretKey, apiKey }) => [id, email, secretKey, apiKey])
+  return [['id', 'email', 'secretKey', 'apiKey'], ...rows].map(csvLine).join('')
+}
+
+function badLinesCard(badLines: readonly BadLine[]): Html {
+  const more = badLines.length - badLinesShown
+  return card({
+    title: `${plural(badLines.length, 'line')} cannot be taken`,
+    lead: 'Nothing was imported. Mend these, and import the file again.',
+    isFlush: true,
+    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
+      .slice(0, badLinesShown)
+      .map(
+        ({ line, message }) =>
+          html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Wrong"><div>${message}</div></td></tr>`,
+      )}</tbody></table>${more > 0 && html`<footer><span class="muted">And ${plural(more, 'line')} more.</span></footer>`}`,
+  })
+}
