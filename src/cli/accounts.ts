@@ -67,15 +67,7 @@ const list: Command = {
   printsData: true,
   run: async (invocation) => {
     const all = await withOperator(invocation.config, ({ accounts }) => listAll(accounts))
-    const rows = all.map(({ id, email, role, isVerified, isDisabled }) => [
-      ...[id, email, role, isVerified ? 'yes' : 'no', isDisabled ? 'yes' : 'no'],
-    ])
-    const whenEmpty = 'There are no accounts yet. Make one with: gatehouse accounts create --email E'
-    printData(
-      invocation,
-      all.map(accountData),
-      table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty),
-    )
+    printData(invocation, all.map(accountData), () => accountsTable(all))
     return 0
   },
 }
@@ -155,6 +147,14 @@ const remove: Command = {
     ])
     return 0
   },
+}
+
+function accountsTable(accounts: readonly Account[]): readonly string[] {
+  const rows = accounts.map(({ id, email, role, isVerified, isDisabled }) => [
+    ...[id, email, role, isVerified ? 'yes' : 'no', isDisabled ? 'yes' : 'no'],
+  ])
+  const whenEmpty = 'There are no accounts yet. Make one with: gatehouse accounts create --email E'
+  return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty)
 }
 
 async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {

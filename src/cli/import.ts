@@ -33,16 +33,10 @@ export const importCommand: Command = {
       return badLines.length > 0 ? refuse(path, badLines, terminal) : createAll(file, accounts)
     })
     const { made: created, doubt } = await rescueKeys(work)
-    const rows = created.map(({ account, secretKey, apiKey }) => [
-      account.id,
-      account.email,
-      secretKey,
-      apiKey,
-    ])
     printData(
       invocation,
       created.map((one) => createdData(one)),
-      table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.'),
+      () => keysTable(created),
     )
     if (doubt) throw doubt
     return 0
@@ -55,6 +49,11 @@ function readBytes(path: string): Buffer {
   } catch (cause) {
     throw new OperatorError(`cannot read ${path}: ${reasonOf(cause)}`, { cause })
   }
+}
+
+function keysTable(created: readonly CreatedAccount[]): readonly string[] {
+  const rows = created.map(({ account: { id, email }, secretKey, apiKey }) => [id, email, secretKey, apiKey])
+  return table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.')
 }
 
 function showProgress(total: number, { err }: Terminal): ((count: number) => void) | undefined {

@@ -2,9 +2,17 @@ import type { Invocation } from './command.ts'
 import { columns } from './help.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Prints data: as JSON where that is asked for, else as lines for people. */
-export function printData({ asJson, terminal }: Invocation, data: unknown, lines: readonly string[]): void {
-  print(terminal, asJson ? [JSON.stringify(data, undefined, 2)] : lines)
+/**
+ * Prints data: as JSON where that is asked for, else as lines for people.
+ * @param lines a function = made only where they are printed
+ */
+export function printData(
+  { asJson, terminal }: Pick<Invocation, 'asJson' | 'terminal'>,
+  data: unknown,
+  lines: readonly string[] | (() => readonly string[]),
+): void {
+  if (asJson) print(terminal, [JSON.stringify(data, undefined, 2)])
+  else print(terminal, typeof lines === 'function' ? lines() : lines)
 }
 
 export function print({ out }: Terminal, lines: readonly string[]): void {
@@ -24,13 +32,20 @@ export function table(
 ): string[] {
   if (rows.length === 0) return [whenEmpty]
   const all = [headings, ...rows]
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const widths = headings.map((_, column) => widthOf(all, column))
   return all.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   )
+}
+
+/** In a loop: no function takes as many arguments as there may be rows. */
+function widthOf(rows: readonly (readonly string[])[], column: number): number {
+  let width = 0
+  for (const row of rows) width = Math.max(width, row[column]?.length ?? 0)
+  return width
 }
 
 /** Names and values, aligned. */
