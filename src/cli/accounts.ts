@@ -1,6 +1,7 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
 import { defaultRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { assertGoodPassword } from '../accounts/passwords.ts'
 import { OperatorError } from '../errors.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
 import { accountCard } from './account-view.ts'
@@ -106,8 +107,12 @@ const update: Command = {
     }
     const account = await withOperator(invocation.config, async (operator) => {
       const found = await operator.accounts.find(who)
-      if (password !== undefined) await setPassword(operator, found, password)
-      return Object.keys(changes).length === 0 ? found : operator.accounts.update(found.id, changes)
+      // All that may be refused comes first, and the password last: whoever is refused has changed nothing.
+      if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })
+      const isChanged = Object.keys(changes).length > 0
+      const account = isChanged ? await operator.accounts.update(found.id, changes) : found
+      if (password !== undefined) await setPassword(operator, account, password)
+      return account
     })
     printData(invocation, accountData(account), ['The account has been changed:', ...accountCard(account)])
     return 0

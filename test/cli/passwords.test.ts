@@ -56,6 +56,26 @@ for (const driver of drivers) {
       t.match(await here.run('accounts', 'show', ada), { stdout: /Name +Ada/ })
     })
 
+    t.test('an update that is refused changes neither password nor account', async (t) => {
+      const other = 'another long password'
+      const input = ['accounts', 'update', ada, '--password-stdin'] as const
+      await here.run('accounts', 'create', '--email', 'taken@example.com')
+      const taken = await here.runWith(other, ...input, '--email', 'taken@example.com')
+      t.match(taken, { status: 1, stderr: /already an account with this e-mail/ })
+      t.match(await passwordOf(ada), { isGood: true })
+      // Made of the name that it comes with.
+      const own = await here.runWith(
+        'grace-hopper',
+        ...input,
+        '--first-name',
+        'Grace',
+        '--last-name',
+        'Hopper',
+      )
+      t.match(own, { status: 1, stderr: /password: must not be made of your e-mail or name/ })
+      t.match(await here.run('accounts', 'show', ada), { stdout: /Name +Ada\n/ })
+    })
+
     t.test('setup-link makes a link to the portal of the config', async (t) => {
       const outcome = await here.run('accounts', 'setup-link', ada, '--json')
       t.equal(outcome.status, 0)
@@ -76,8 +96,15 @@ for (const driver of drivers) {
         listAudit(store, { before: undefined, limit: 100 }),
       )
       t.strictSame(entries.map(({ action }) => action).toReversed(), [
-        ...['account-created', 'password-set', 'password-set', 'password-set', 'account-updated'],
-        ...['setup-link-created', 'api-key-reset', 'key-revealed', 'key-revealed'],
+        ...['account-created', 'password-set', 'password-set', 'account-updated', 'password-set'],
+        ...[
+          'account-created',
+          'setup-link-created',
+          'setup-link-created',
+          'api-key-reset',
+          'key-revealed',
+          'key-revealed',
+        ],
         ...['signing-key-added', 'sessions-ended', 'account-deleted'],
       ])
       for (const { actor } of entries) t.match(actor, { kind: 'operator', channel: 'cli', name: /./ })
