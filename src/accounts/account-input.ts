@@ -19,23 +19,24 @@ const nameLengthMax = 100
 const emailPattern =
   /^[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+@[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+$/
 const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+/** Without control characters. */
+const namePattern = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/
 
 /** What is wrong with the fields that are given, each named as in the admin API. */
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
   const errors: FieldError[] = []
   const { email, firstName, lastName, role } = input
-  if (email !== undefined && (email.length > emailLengthMax || !emailPattern.test(email))) {
+  if (email !== undefined && !isText(email, emailLengthMax, emailPattern)) {
     errors.push({
       field: 'email',
       message: `must be an e-mail address of at most ${emailLengthMax} characters`,
     })
   }
   for (const [field, name] of Object.entries({ firstName, lastName })) {
-    if (name !== undefined && (name.length > nameLengthMax || controlCharacter.test(name))) {
+    if (name !== undefined && !isText(name, nameLengthMax, namePattern)) {
       errors.push({
         field,
-        message: `must be at most ${nameLengthMax} characters without control characters`,
+        message: `must be at most ${nameLengthMax} characters without control or broken characters`,
       })
     }
   }
@@ -44,6 +45,11 @@ export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
     errors.push({ field: 'role', message })
   }
   return errors
+}
+
+/** Half a surrogate pair, which JSON can write, is no character: a store would keep another in its place. */
+function isText(text: string, lengthMax: number, pattern: RegExp): boolean {
+  return text.length <= lengthMax && text.isWellFormed() && pattern.test(text)
 }
 
 /** @throws GatehouseError `request-invalid` with every field that is wrong */

@@ -70,6 +70,15 @@ t.test('no control character comes into an e-mail or a name', async (t) => {
   }
 })
 
+t.test('half a character is no text, wherever it stands', async (t) => {
+  for (const half of ['\ud805', '\udc00', '\udc00\ud805', 'a\ud805a']) {
+    const wrong = wrongFields({ email: `${half}@x`, firstName: half, lastName: half, role: `A${half}` })
+    t.strictSame(wrong, ['email', 'firstName', 'lastName', 'role'], JSON.stringify(half))
+    t.strictSame(wrongFields({ email: `a@${half}` }), ['email'])
+  }
+  t.strictSame(wrongFields({ email: '\ud83d\ude00@x', firstName: '\ud83d\ude00' }), [], 'two halves are one')
+})
+
 t.test('a name has up to 100 characters of any script, or none', async (t) => {
   for (const name of ['', 'Ada', '名前', "O'Neil-Smith, Jr.", '<b>', 'x'.repeat(100)]) {
     t.strictSame(wrongFields({ firstName: name, lastName: name }), [], name)

@@ -58,6 +58,11 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
   ],
   ['text behind a closing quote', 'email\nok@example.com\n"a"b@example.com\n', [/^people:3 {2}/]],
   ['a bad record of several lines, by its first', 'email,firstName\n"bad","A\nB"\n', [/^people:2 {2}/]],
+  [
+    'halves of characters, of which two would be stored as one',
+    '{"email":"\\ud805@x"}\n{"email":"\\ud806@x"}\n',
+    [/^people:1 {2}email: must be an e-mail address/, /^people:2 {2}email: must be an e-mail address/],
+  ],
   ['control characters', 'email\na\u0000b@example.com\n', [/^people:2 {2}email: must be an e-mail address/]],
   [
     'bytes that are no UTF-8 in a CSV, beside all else',

@@ -48,6 +48,7 @@ for (const driver of drivers) {
         [{ ...bob, email: 1, nope: 1 }, ['email', 'nope']],
         [{ ...bob, isVerified: 'yes' }, ['isVerified']],
         [{ ...bob, email: 'x', role: '1' }, ['email', 'role']],
+        [{ ...bob, email: '\ud805@x', lastName: '\udc00' }, ['email', 'lastName']],
         [{ ...bob, email: `${'x'.repeat(300)}@example.com` }, ['email']],
         [{ ...bob, firstName: 'x'.repeat(101), lastName: 'a\nb' }, ['firstName', 'lastName']],
         [{ ...bob, constructor: 1 }, ['constructor']],
