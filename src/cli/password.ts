@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import type { PasswordOwner } from '../accounts/common-password.ts'
 import { assertGoodPassword } from '../accounts/passwords.ts'
+import { GatehouseError } from '../errors.ts'
 import type { Account } from '../store/store.ts'
 import { type Invocation, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'
@@ -9,11 +11,11 @@ export const passwordOption = {
 } as const
 
 /** So much is read: more than any password has. */
-const inputCharactersMax = 4_096
+const inputBytesMax = 4_096
 
 /**
- * The password of `--password-stdin`: all of standard input, less the end of its line; undefined where it is not
- * asked for. @param owner undefined = not known yet
+ * The password of `--password-stdin`: the one line of standard input, less its end; undefined where it is not asked
+ * for. @param owner undefined = not known yet
  * @throws GatehouseError `request-invalid` for one that nobody should have
  */
 export async function readPassword(
@@ -21,15 +23,31 @@ export async function readPassword(
   owner?: PasswordOwner,
 ): Promise<string | undefined> {
   if (!flag('password-stdin')) return undefined
-  let text = ''
-  for await (const chunk of terminal.input ?? process.stdin) {
-    text += String(chunk)
-    if (text.length > inputCharactersMax) break
-  }
-  const password = text.replace(/\r?\n$/, '')
+  const bytes = await readInput(terminal.input ?? process.stdin)
+  const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
+  // What is cut off may end within a character, and is refused for its length.
+  if (bytes.length <= inputBytesMax && !isUtf8(bytes)) refusePassword('must be in UTF-8')
+  if (/[\r\n]/.test(password)) refusePassword('must be one line: no form takes one with a line break in it')
   assertGoodPassword(password, owner)
   return password
+}
+
+/** As bytes: a chunk may end within a character. */
+async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of input) {
+    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk))
+    chunks.push(bytes)
+    length += bytes.length
+    if (length > inputBytesMax) break
+  }
+  return Buffer.concat(chunks)
+}
+
+function refusePassword(message: string): never {
+  throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
 }
 
 /**

@@ -6,7 +6,7 @@ export interface Terminal {
   readonly out: Output
   /** Standard error: all else. */
   readonly err: Output
-  /** Standard input, as text; default: that of the process. */
+  /** Standard input, as bytes or text; default: that of the process. */
   readonly input?: AsyncIterable<unknown>
   /** Default: that of the process. */
   readonly env?: Environment

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { drivers } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
 import { place, placeOn } from './place.ts'
+import type { Input } from './run.ts'
 
 const good = 'correct horse battery'
 const ada = 'ada@example.com'
@@ -11,12 +12,12 @@ const ada = 'ada@example.com'
 for (const driver of drivers) {
   t.test(`on ${driver}`, async (t) => {
     const here = await placeOn(t, driver)
-    const create = (input: string, email: string) =>
+    const create = (input: Input, email: string) =>
       here.runWith(input, 'accounts', 'create', '--email', email, '--password-stdin', '--json')
-    const passwordOf = (email: string) =>
+    const passwordOf = (email: string, password = good) =>
       withOperator({ file: here.config, env: {} }, async ({ accounts, passwords }) => {
         const { portal } = await accounts.find(email)
-        return { portal, isGood: await passwords.verify(good, portal.password, 'test') }
+        return { portal, isGood: await passwords.verify(password, portal.password, 'test') }
       })
 
     t.test('a password from standard input is that of the account; no link is made', async (t) => {
@@ -35,12 +36,24 @@ for (const driver of drivers) {
         ['Password1234\n', /password: must not be one of those that are tried first/],
         ['bob@example.com\n', /password: must not be made of your e-mail or name/],
         ['', /standard input is empty/],
+        ['\r\n', /standard input is empty/],
+        [`${good}\nand more\n`, /password: must be one line/],
+        [`${good}\n\n`, /password: must be one line/],
+        [`${good}\rand more`, /password: must be one line/],
+        [[Buffer.from('corr\xe9ct horse battery\n', 'latin1')], /password: must be in UTF-8/],
       ] as const) {
         const outcome = await create(input, 'bob@example.com')
         t.not(outcome.status, 0)
         t.match(outcome.stderr, complaint)
       }
       t.match(await here.run('accounts', 'show', 'bob@example.com'), { status: 1, stderr: /no account/ })
+    })
+
+    t.test('a password may come in pieces, of which one ends within a character', async (t) => {
+      const bytes = Buffer.from('corréct horse battery\n')
+      const pieces = [bytes.subarray(0, 5), bytes.subarray(5)]
+      t.equal((await create(pieces, 'piece@example.com')).status, 0)
+      t.match(await passwordOf('piece@example.com', 'corréct horse battery'), { isGood: true })
     })
 
     t.test('update sets another password, with or without other changes', async (t) => {
@@ -96,7 +109,8 @@ for (const driver of drivers) {
         listAudit(store, { before: undefined, limit: 100 }),
       )
       t.strictSame(entries.map(({ action }) => action).toReversed(), [
-        ...['account-created', 'password-set', 'password-set', 'account-updated', 'password-set'],
+        ...['account-created', 'password-set', 'account-created', 'password-set'],
+        ...['password-set', 'account-updated', 'password-set'],
         ...[
           'account-created',
           'setup-link-created',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Driver } from '../setup/gateway.ts'
 import { startRedis } from '../setup/redis.ts'
-import { type Outcome, run, runProgram, tempFolder } from './run.ts'
+import { type Input, type Outcome, run, runProgram, tempFolder } from './run.ts'
 
 /** The config of a place, which may be laid over. */
 export function configOf(options: Readonly<Record<string, unknown>> = {}): string {
@@ -25,7 +25,7 @@ export interface Place {
   /** Runs a command with the config of this place, in this process. */
   run(...args: readonly string[]): Promise<Outcome>
   /** The same, with something on standard input. */
-  runWith(input: string, ...args: readonly string[]): Promise<Outcome>
+  runWith(input: Input, ...args: readonly string[]): Promise<Outcome>
   /** The same in a process of its own. */
   runProgram(...args: readonly string[]): Promise<Outcome>
 }

@@ -18,12 +18,15 @@ export interface Outcome {
   json(): unknown
 }
 
+/** Chunks as they come are kept apart. */
+export type Input = string | readonly (string | Uint8Array)[]
+
 export interface RunOptions {
   /** Beside PATH, all that the program finds in its environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   /** What comes on standard input; only of commands that run in this process. */
-  readonly input?: string
+  readonly input?: Input
   /** It is a fault if it takes longer to end, or to be ready. */
   readonly withinMs?: number
 }
@@ -62,7 +65,7 @@ export async function run(t: Test, args: readonly string[], options: RunOptions 
     out: { write: (text) => (output.stdout += text) },
     err: { write: (text) => (output.stderr += text) },
     env: options.env ?? {},
-    input: Readable.from([options.input ?? '']),
+    input: Readable.from([options.input ?? ''].flat()),
   })
   process.chdir(home)
   return outcomeOf(status, output)
