@@ -1,4 +1,5 @@
-import { type DestinationStream, destination, pino } from 'pino'
+import { type DestinationStream, pino } from 'pino'
+import { openLogOutput } from './log-output.ts'
 
 export type Log = ReturnType<typeof createLog>
 
@@ -10,14 +11,14 @@ interface LogOptions {
   readonly worker?: number | undefined
 }
 
-const flushMs = 100
-const batchBytes = 4_096
+const batches = { batchBytes: 4_096, pieceBytesMax: 16_384 }
 /** Of several workers: no more than a pipe takes in one piece (PIPE_BUF), so that their lines never mix. */
-const sharedBatch = { minLength: 2_048, maxWrite: 4_096 }
+const sharedBatches = { batchBytes: 2_048, pieceBytesMax: 4_096 }
 
 /** The log: one JSON object a line. Errors are written by name and message, never with what they carry. */
 export function createLog({ level, stream, worker }: LogOptions) {
-  const output = stream ?? openStandardOutput(worker !== undefined)
+  const output =
+    stream ?? openLogOutput({ fd: 1, ...(worker === undefined ? batches : sharedBatches), onLoss })
   const log = pino(
     {
       level,
@@ -40,6 +41,10 @@ export function createLog({ level, stream, worker }: LogOptions) {
     output.write(`{"level":"info","time":"${timeOfDay()}",${base}${members}"msg":"${message}"}\n`)
   }
 
+  function onLoss(lines: number): void {
+    log.warn({ lines }, 'lines of the log were lost: it could not be written')
+  }
+
   return Object.assign(log, { line })
 }
 
@@ -55,11 +60,6 @@ function timeOfDay(): string {
     textOfSecond = new Date(second).toISOString().slice(0, -'000Z'.length)
   }
   return `${textOfSecond}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
-}
-
-function openStandardOutput(isShared: boolean): DestinationStream {
-  const batches = isShared ? sharedBatch : { minLength: batchBytes }
-  return destination({ fd: 1, sync: false, periodicFlush: flushMs, ...batches })
 }
 
 interface DescribedError {
@@ -83,14 +83,14 @@ function describeError(error: unknown): DescribedError {
 }
 
 /**
- * Writes down the faults of this process. A promise that was forgotten, of a library say, must not take the
+ * Writes down the faults of this process, if that can be done. A promise that was forgotten, of a library say, must not take the
  * traffic down; after an exception out of nowhere nothing can be relied on.
  */
 export function watchForFaults(log: Log): void {
   process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
   process.on('uncaughtException', (err) => {
+    // What is fatal is written before it returns.
     log.fatal({ err }, 'a fault of the gateway: it ends')
-    log.flush()
     process.exit(1)
   })
 }

@@ -1,0 +1,171 @@
+import { writeSync, write as writeToDescriptor } from 'node:fs'
+
+/** Where the log goes: a file descriptor, to which lines are written in batches, beside the traffic. */
+export interface LogOutput {
+  /** Takes a line, to write it later. Never throws and never waits. */
+  write(line: string): void
+  /** Calls back once all that was taken is written, or cannot be at present. */
+  flush(done?: () => void): void
+  /** For a process that ends: writes what was taken before it returns, as far as that is possible (`stallMsMax`). */
+  flushSync(): void
+}
+
+export interface LogOutputOptions {
+  readonly fd: number
+  /** As soon as there is so much it is written; less of it within 100 ms. */
+  readonly batchBytes: number
+  /** What is written in one piece at most; a longer line is a piece of its own. */
+  readonly pieceBytesMax: number
+  /** Told, when lines are written again, how many were lost in between. */
+  readonly onLoss?: (lines: number) => void
+}
+
+interface Piece {
+  text: string
+  bytes: number
+}
+
+const flushMs = 100
+/** A reader that is behind soon takes more. */
+const busyMs = 10
+/** What is kept while nothing can be written, on a full disk say; lines beyond it are lost, and counted. */
+const keptBytesMax = 8 * 1_024 * 1_024
+/** How long a flush waits for a reader that takes nothing; on any other failure it gives up at once. */
+const stallMsMax = 1_000
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * Opens the output. What cannot be written is kept, up to 8 MiB, and tried again for as long as it takes: a
+ * full disk must not stop the traffic. When nobody reads any more (EPIPE) the log is over, and dropped.
+ */
+export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutputOptions): LogOutput {
+  const pieces: Piece[] = []
+  /** What is being written or is to be tried again: it comes before the pieces. */
+  let current: Buffer | undefined
+  let keptBytes = 0
+  let lostLines = 0
+  let isWriting = false
+  /** In a row. */
+  let failures = 0
+  let isOver = false
+  let timer: NodeJS.Timeout | undefined
+  let waiters: (() => void)[] = []
+
+  function write(line: string): void {
+    if (isOver) return
+    const bytes = Buffer.byteLength(line)
+    if (keptBytes + bytes > keptBytesMax) {
+      lostLines++
+      return
+    }
+    const last = pieces.at(-1)
+    if (last && last.bytes + bytes <= pieceBytesMax) {
+      last.text += line
+      last.bytes += bytes
+    } else pieces.push({ text: line, bytes })
+    keptBytes += bytes
+    if (isWriting) return
+    if (keptBytes >= batchBytes && failures === 0) writeNext()
+    else writeWithin(flushMs)
+  }
+
+  function writeWithin(ms: number): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      if (!isWriting) writeNext()
+    }, ms).unref()
+  }
+
+  function takePiece(): Buffer | undefined {
+    const piece = pieces.shift()
+    return piece && Buffer.from(piece.text)
+  }
+
+  function writeNext(): void {
+    current ??= takePiece()
+    isWriting = current !== undefined
+    if (current) writeToDescriptor(fd, current, onWritten)
+    else settle()
+  }
+
+  function onWritten(error: NodeJS.ErrnoException | null, bytes: number): void {
+    if (isOver) return
+    if (error) onFailure(error)
+    else onProgress(bytes)
+  }
+
+  function onProgress(bytes: number): void {
+    failures = 0
+    current = restOf(current, bytes)
+    keptBytes -= bytes
+    reportLoss()
+    isWriting = false
+    if (current || keptBytes >= batchBytes || waiters.length > 0) writeNext()
+    else if (keptBytes > 0) writeWithin(flushMs)
+  }
+
+  function onFailure(error: NodeJS.ErrnoException): void {
+    isWriting = false
+    failures++
+    const isStalled = !isBusy(error) || failures * busyMs >= stallMsMax
+    if (error.code === 'EPIPE') end()
+    else writeWithin(isStalled ? flushMs : busyMs)
+    if (isStalled) settle()
+  }
+
+  /** Behind what was kept; while most of that is unwritten still, more may be lost. */
+  function reportLoss(): void {
+    if (lostLines === 0 || keptBytes > keptBytesMax / 2) return
+    const lines = lostLines
+    lostLines = 0
+    onLoss?.(lines)
+  }
+
+  function end(): void {
+    isOver = true
+    clearTimeout(timer)
+    pieces.length = 0
+    current = undefined
+  }
+
+  function settle(): void {
+    const done = waiters
+    waiters = []
+    for (const waiter of done) waiter()
+  }
+
+  function flush(done: () => void = () => {}): void {
+    waiters.push(done)
+    if (isOver) settle()
+    else if (!isWriting) writeNext()
+  }
+
+  function flushSync(): void {
+    if (isOver) return
+    // What is being written is left to whoever writes it: the process does not end before that.
+    let left = isWriting ? takePiece() : (current ?? takePiece())
+    for (let stallMs = 0; left && stallMs < stallMsMax; ) {
+      try {
+        left = restOf(left, writeSync(fd, left)) ?? takePiece()
+        stallMs = 0
+      } catch (error) {
+        if (!isBusy(error)) break
+        Atomics.wait(sleeper, 0, 0, busyMs)
+        stallMs += busyMs
+      }
+    }
+    end()
+  }
+
+  process.once('exit', flushSync)
+  return { write, flush, flushSync }
+}
+
+function restOf(piece: Buffer | undefined, written: number): Buffer | undefined {
+  return piece && piece.length > written ? piece.subarray(written) : undefined
+}
+
+/** Whether the reader of a pipe is behind. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}
