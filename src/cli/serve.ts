@@ -76,17 +76,22 @@ function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
 }
 
+/** npm passes on a signal that the terminal, or the supervisor, has sent to its whole group: it is one signal. */
+const sameSignalMs = 100
+
 /** Resolves at the first signal to stop; the second ends the process. */
 function stopSignal(log: Log): Promise<void> {
   return new Promise((resolve) => {
-    let isStopping = false
+    let stoppingSince: number | undefined
     function onSignal(signal: NodeJS.Signals): void {
-      log.info({ signal }, isStopping ? 'stopping at once' : 'stopping')
-      if (isStopping) {
+      const now = performance.now()
+      if (stoppingSince !== undefined && now - stoppingSince < sameSignalMs) return
+      log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping at once')
+      if (stoppingSince !== undefined) {
         log.flush()
         process.exit(2)
       }
-      isStopping = true
+      stoppingSince = now
       resolve()
     }
     process.on('SIGTERM', onSignal)
