@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
@@ -86,7 +87,8 @@ t.test(
 t.test('the ready file of an earlier run does not speak for one that is not ready', async (t) => {
   const { folder, run } = place(t)
   const readyFile = join(folder, 'ready.json')
-  writeFileSync(readyFile, '{"url":"http://127.0.0.1:1","opsUrl":"http://127.0.0.1:1","pid":1}\n')
+  const { pid } = spawnSync('true')
+  writeFileSync(readyFile, `{"url":"http://127.0.0.1:1","opsUrl":"http://127.0.0.1:1","pid":${pid}}\n`)
   const { status } = await run('serve', '--ready-file', readyFile, '--set', 'listen.host=192.0.2.1')
   t.equal(status, 1)
   t.notOk(existsSync(readyFile))
@@ -95,8 +97,11 @@ t.test('the ready file of an earlier run does not speak for one that is not read
 t.test('a start that is refused leaves the running gateway alone', async (t) => {
   const { config, run } = place(t)
   const gateway = await serve(t, ['--config', config])
-  const { status } = await run('serve', '--set', `listen.port=${new URL(gateway.url).port}`)
+  const ready = readFileSync(gateway.readyFile, 'utf8')
+  const taken = `listen.port=${new URL(gateway.url).port}`
+  const { status } = await run('serve', '--set', taken, '--ready-file', gateway.readyFile)
   t.equal(status, 1)
+  t.equal(readFileSync(gateway.readyFile, 'utf8'), ready, 'its ready file too')
   t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 200)
   gateway.child.kill('SIGTERM')
   t.equal((await gateway.ended).status, 0)
