@@ -2,17 +2,25 @@ import type { Review } from '../review.ts'
 
 /** Browsers drop a cookie that breaks the rules of its name (RFC 6265bis 4.1.3): say so at once. */
 export function reviewCookie(review: Review): void {
-  if (!review.isSound(['cookie']) || !review.isSound(['publicUrl'])) return
-  const { name, path, sameSite, secure } = review.tree.cookie
-  const isHttps = URL.parse(review.tree.publicUrl)?.protocol === 'https:'
-  const isSecure = secure === 'auto' ? isHttps : secure
-  if (/^__(host|secure)-/i.test(name) && !isSecure) {
+  if (!review.isShaped(['cookie'])) return
+  const isSound = (field: string) => review.isSound(['cookie', field])
+  const { name, path, sameSite } = review.tree.cookie
+  const mayBeSecure = isSecureOrUnsound(review)
+  if (isSound('name') && /^__(host|secure)-/i.test(name) && !mayBeSecure) {
     review.report(['cookie', 'name'], `"${name}" needs secure: true, or an https publicUrl`)
   }
-  if (/^__host-/i.test(name) && path !== '/') {
+  if (isSound('name') && isSound('path') && /^__host-/i.test(name) && path !== '/') {
     review.report(['cookie', 'path'], `must be / for a name that begins with __Host-`)
   }
-  if (sameSite === 'None' && !isSecure) {
+  if (isSound('sameSite') && sameSite === 'None' && !mayBeSecure) {
     review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')
   }
+}
+
+/** Whether the cookie is Secure; where what decides it is wrong itself, it may be. */
+function isSecureOrUnsound({ tree, isSound }: Review): boolean {
+  if (!isSound(['cookie', 'secure'])) return true
+  const { secure } = tree.cookie
+  if (secure !== 'auto') return secure
+  return !isSound(['publicUrl']) || URL.parse(tree.publicUrl)?.protocol === 'https:'
 }

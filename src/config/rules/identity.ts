@@ -27,13 +27,8 @@ const reserved = new Set([
 
 /** Identity headers have names of their own: not each other's, not those of the connection. */
 export function reviewIdentity(review: Review): void {
-  if (!review.isSound(['identity'])) return
-  const { headers, assertion } = review.tree.identity
   const seen = new Map<string, string>()
-  for (const [path, name] of [
-    ...Object.entries(headers).map(([field, name]) => [['identity', 'headers', field], name] as const),
-    [['identity', 'assertion', 'header'], assertion.header] as const,
-  ]) {
+  for (const [path, name] of namesIn(review).filter(([path]) => review.isSound(path))) {
     const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
     const twin = seen.get(plain)
     if (plain === '') review.report(path, 'must have a letter or digit')
@@ -45,9 +40,21 @@ export function reviewIdentity(review: Review): void {
   reviewAssertion(review)
 }
 
+/** The name of each header with its place; not all of them need be texts. */
+function namesIn({ tree, isShaped }: Review): readonly (readonly [readonly string[], string])[] {
+  const headers = ['identity', 'headers']
+  const assertion = ['identity', 'assertion']
+  const named = isShaped(headers) ? Object.entries(tree.identity.headers) : []
+  return [
+    ...named.map(([field, name]) => [[...headers, field], name] as const),
+    ...(isShaped(assertion) ? [[[...assertion, 'header'], tree.identity.assertion.header] as const] : []),
+  ]
+}
+
 /** Whoever could verify what a secret signs could sign it too. */
 function reviewAssertion(review: Review): void {
-  if (!review.isSound(['tokens', 'algorithm'])) return
+  if (!review.isSound(['tokens', 'algorithm']) || !review.isSound(['identity', 'assertion', 'enabled']))
+    return
   const { identity, tokens } = review.tree
   if (identity.assertion.enabled && tokens.algorithm === 'HS256') {
     const message =

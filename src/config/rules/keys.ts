@@ -5,8 +5,8 @@ const howToMake = 'make one with: openssl rand -base64 32'
 
 /** The sealing key is one, where it is there; only SQLite, which has one user, may make it. */
 export function reviewKeys(review: Review): void {
-  if (!review.isSound(['keys']) || !review.isSound(['store', 'driver'])) return
   const path = ['keys', 'sealingKey']
+  if (!review.isSound(path) || !review.isSound(['store', 'driver'])) return
   const { sealingKey } = review.tree.keys
   const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
   const text = isMadeAtStart

@@ -5,11 +5,13 @@ const path = ['listen', 'tls']
 
 /** What clients are shown is a certificate, with the key that belongs to it. */
 export function reviewListen(review: Review): void {
-  if (!review.isSound(path)) return
+  if (!review.isShaped(path)) return
   const { tls } = review.tree.listen
   if (!tls) return
-  const cert = review.secret([...path, 'cert'], tls.cert)
-  const key = review.secret([...path, 'key'], tls.key)
+  const secret = (half: 'cert' | 'key') =>
+    review.isSound([...path, half]) ? review.secret([...path, half], tls[half]) : undefined
+  const cert = secret('cert')
+  const key = secret('key')
   const certificate = cert === undefined ? undefined : parseCertificate(cert)
   const privateKey = key === undefined ? undefined : parsePrivateKey(key)
   if (cert !== undefined && !certificate) review.report([...path, 'cert'], 'holds no certificate in PEM form')

@@ -9,15 +9,11 @@ export function reviewNetwork(review: Review): void {
     if (complaint)
       review.report(['publicUrl'], complaint.replace('http://10.0.0.11:3000', 'https://api.example.com'))
   }
-  for (const [index, range] of (review.isSound(['trustedProxies'])
-    ? review.tree.trustedProxies
-    : []
-  ).entries()) {
-    if (!parseRange(range)) {
-      review.report(
-        ['trustedProxies', index],
-        'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8',
-      )
+  if (!review.isShaped(['trustedProxies'])) return
+  for (const [index, range] of review.tree.trustedProxies.entries()) {
+    const path = ['trustedProxies', index]
+    if (review.isSound(path) && !parseRange(range)) {
+      review.report(path, 'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8')
     }
   }
 }

@@ -12,16 +12,22 @@ export function reviewPortal(review: Review): void {
       review.report(['portal', 'path'], 'must not be at, above or below /api/v1 or /.well-known')
     }
   }
+  reviewMail(review)
+}
+
+function reviewMail(review: Review): void {
   const { mail } = review.tree
-  if (!mail || !review.isSound(['mail'])) return
-  if (mail.password) review.secret(['mail', 'password'], mail.password)
-  if ((mail.username === undefined) !== (mail.password === undefined)) {
+  if (!mail || !review.isShaped(['mail'])) return
+  const isSound = (...fields: readonly string[]) => review.isSound(['mail', ...fields])
+  if (mail.password && isSound('password')) review.secret(['mail', 'password'], mail.password)
+  const isPaired = (mail.username === undefined) === (mail.password === undefined)
+  if (!isPaired && isSound('username') && isSound('password')) {
     review.report(['mail'], 'username and password go together')
   }
-  if (!/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
+  if (isSound('from') && !/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
     review.report(['mail', 'from'], 'must be an e-mail address such as gatehouse@example.com')
   }
-  if (mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
+  if (isSound('tls', 'ca') && mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
 }
 
 function isReserved(path: string): boolean {

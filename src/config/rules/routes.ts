@@ -36,9 +36,10 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
   if (review.isSound(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
     review.report(at('host'), 'must be a host name without scheme, port and path')
   }
-  for (const [position, method] of (review.isSound(at('methods')) ? (route.methods ?? []) : []).entries()) {
-    const ofMethod = methodComplaint(method)
-    if (ofMethod) review.report([...at('methods'), position], ofMethod)
+  for (const [position, method] of (review.isShaped(at('methods')) ? (route.methods ?? []) : []).entries()) {
+    const path = [...at('methods'), position]
+    const ofMethod = review.isSound(path) ? methodComplaint(method) : undefined
+    if (ofMethod) review.report(path, ofMethod)
   }
 }
 

@@ -1,31 +1,42 @@
 import type { Path } from '../problem.ts'
 import { parseNode } from '../redis-node.ts'
 import type { Review } from '../review.ts'
+import type { SecretReference } from '../schema/fields.ts'
 import { reviewCertificates } from './upstreams.ts'
+
+const path = ['store', 'redis']
 
 /** The chosen driver has all it needs, and only that. */
 export function reviewStore(review: Review): void {
-  if (!review.isSound(['store'])) return
+  if (!review.isShaped(path)) return
   const { driver, redis } = review.tree.store
-  if (driver === 'redis' && !redis) review.report(['store', 'redis'], 'is missing: driver: redis needs it')
+  if (review.isSound(['store', 'driver']) && driver === 'redis' && !redis) {
+    review.report(path, 'is missing: driver: redis needs it')
+  }
   if (!redis) return
   const places = [redis.url, redis.sentinel, redis.cluster].filter((place) => place !== undefined)
-  if (places.length !== 1) review.report(['store', 'redis'], 'give exactly one of url, sentinel and cluster')
-  if (typeof redis.url === 'string') reviewUrl(review, ['store', 'redis', 'url'], redis.url, true)
-  else if (redis.url) {
-    const url = review.secret(['store', 'redis', 'url'], redis.url)
-    if (url !== undefined) reviewUrl(review, ['store', 'redis', 'url'], url, false)
-  }
-  reviewNodes(review, ['store', 'redis', 'sentinel', 'nodes'], redis.sentinel?.nodes ?? [])
-  reviewNodes(review, ['store', 'redis', 'cluster', 'nodes'], redis.cluster?.nodes ?? [])
-  if (redis.password) review.secret(['store', 'redis', 'password'], redis.password)
-  if (redis.sentinel?.password) {
-    review.secret(['store', 'redis', 'sentinel', 'password'], redis.sentinel.password)
-  }
-  if (redis.tls?.ca) reviewCertificates(review, ['store', 'redis', 'tls', 'ca'], redis.tls.ca)
+  if (places.length !== 1) review.report(path, 'give exactly one of url, sentinel and cluster')
+  reviewUrl(review, redis.url)
+  reviewNodes(review, 'sentinel')
+  reviewNodes(review, 'cluster')
+  reviewPassword(review, [...path, 'password'], redis.password)
+  reviewPassword(review, [...path, 'sentinel', 'password'], redis.sentinel?.password)
+  const ca = [...path, 'tls', 'ca']
+  if (review.isSound(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
 }
 
-function reviewUrl(review: Review, path: Path, text: string, isInline: boolean): void {
+function reviewUrl(review: Review, given: string | SecretReference | undefined): void {
+  const at = [...path, 'url']
+  if (given === undefined || !review.isSound(at)) return
+  const text = typeof given === 'string' ? given : review.secret(at, given)
+  if (text !== undefined) reviewText(review, at, text, typeof given === 'string')
+}
+
+function reviewPassword(review: Review, at: Path, given: SecretReference | undefined): void {
+  if (given && review.isSound(at)) review.secret(at, given)
+}
+
+function reviewText(review: Review, path: Path, text: string, isInline: boolean): void {
   const url = URL.parse(text)
   if (!url || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
     review.report(path, 'must be a URL such as redis://127.0.0.1:6379/0')
@@ -42,8 +53,11 @@ function reviewUrl(review: Review, path: Path, text: string, isInline: boolean):
   }
 }
 
-function reviewNodes(review: Review, path: Path, nodes: readonly string[]): void {
-  for (const [index, node] of nodes.entries()) {
-    if (!parseNode(node)) review.report([...path, index], 'must be host:port')
+function reviewNodes(review: Review, kind: 'sentinel' | 'cluster'): void {
+  const at = [...path, kind, 'nodes']
+  if (!review.isShaped(at)) return
+  for (const [index, node] of (review.tree.store.redis?.[kind]?.nodes ?? []).entries()) {
+    const item = [...at, index]
+    if (review.isSound(item) && !parseNode(node)) review.report(item, 'must be host:port')
   }
 }

@@ -2,27 +2,38 @@ import { parseKeyMaterial } from '../../tokens/key-material.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
+type KeyTree = Review['tree']['tokens']['keys'][number]
+
 /** Keys from files: one of them signs, each is a key, and none is too weak. */
 export function reviewTokens(review: Review): void {
-  if (!review.isSound(['tokens', 'keys']) || !review.isSound(['tokens', 'algorithm'])) return
+  const path = ['tokens', 'keys']
+  if (!review.isShaped(path)) return
   const { keys } = review.tree.tokens
   const kids = new Set<string>()
   for (const [index, key] of keys.entries()) {
-    const path = ['tokens', 'keys', index]
-    if (kids.has(key.kid)) review.report([...path, 'kid'], `there is another key with the ID "${key.kid}"`)
-    kids.add(key.kid)
-    const half = key.private ? 'private' : 'public'
-    const reference = key[half]
-    if (key.use === 'sign' && !key.private) review.report([...path, 'private'], 'is missing: this key signs')
-    else if (!reference) review.report([...path, 'public'], 'is missing')
-    else {
-      const text = review.secret([...path, half], reference)
-      if (text !== undefined) reviewKey(review, { path: [...path, half], text, half, use: key.use })
+    const at = [...path, index]
+    if (review.isSound([...at, 'kid'])) {
+      if (kids.has(key.kid)) review.report([...at, 'kid'], `there is another key with the ID "${key.kid}"`)
+      kids.add(key.kid)
     }
+    if (review.isSound(at)) reviewMaterial(review, at, key)
   }
+  if (keys.length === 0 || !keys.every((_, index) => review.isSound([...path, index, 'use']))) return
   const signers = keys.filter((key) => key.use === 'sign').length
-  if (keys.length > 0 && signers !== 1) {
-    review.report(['tokens', 'keys'], `exactly one key must have use: sign, not ${signers}`)
+  if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
+}
+
+/** A key has the half that its use needs, and that can be read. */
+function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
+  const half = key.private ? 'private' : 'public'
+  const path = [...at, half]
+  const reference = key[half]
+  if (key.use === 'sign' && !key.private) review.report([...at, 'private'], 'is missing: this key signs')
+  else if (!reference) review.report(path, 'is missing')
+  else {
+    const text = review.secret(path, reference)
+    const isReadable = text !== undefined && review.isSound(['tokens', 'algorithm'])
+    if (isReadable) reviewKey(review, { path, text, half, use: key.use })
   }
 }
 

@@ -3,8 +3,8 @@ import type { Review } from '../review.ts'
 /** The collector is a URL, as it will be called. */
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
-  if (!tracing || !review.isSound(['tracing'])) return
   const path = ['tracing', 'otlp', 'endpoint']
+  if (!tracing || !review.isSound(path)) return
   const url = URL.parse(tracing.otlp.endpoint)
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     review.report(path, 'must be a URL such as http://localhost:4318')

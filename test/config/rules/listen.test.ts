@@ -39,5 +39,8 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   t.strictSame(told(mine.cert, mine.cert), [
     `${at}.key: holds no private key in PEM form that can be read without a passphrase`,
   ])
-  t.strictSame(complaints(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [`${at}.key: is missing`])
+  t.strictSame(complaints(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [
+    `${at}.key: is missing`,
+    `${at}.cert: cannot read config/tls.crt: no such file or directory`,
+  ])
 })
