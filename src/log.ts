@@ -83,8 +83,8 @@ function describeError(error: unknown): DescribedError {
 }
 
 /**
- * Writes down the faults of this process, if that can be done. A promise that was forgotten, of a library say, must not take the
- * traffic down; after an exception out of nowhere nothing can be relied on.
+ * Writes down the faults of this process, if that can be done. A promise that was forgotten, of a library say,
+ * must not take the traffic down; after an exception out of nowhere nothing can be relied on.
  */
 export function watchForFaults(log: Log): void {
   process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
