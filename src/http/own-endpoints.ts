@@ -44,6 +44,7 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
       if (response.headersSent) outcome.status = response.statusCode
     }
     response.once('close', end)
+    response.once('prefinish', () => connection.awaitReader())
     response.once('finish', () => {
       end()
       response.detachSocket(connection.socket)

@@ -121,11 +121,15 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     const { head } = this.#forwarding
     // HTTP/1.0 knows no 1xx (RFC 9110 15.2); an unasked 100 says nothing to anybody.
     if (head.minorVersion === 0) return
-    if (status !== 100) this.#connection.inform(status, reason, this.#linesForClient(status, headers, false))
+    if (status !== 100) this.#inform(status, reason, this.#linesForClient(status, headers, false))
     else if (head.expectsContinue && !this.#isContinued) {
       this.#isContinued = true
-      this.#connection.inform(status, reason, '')
+      this.#inform(status, reason, '')
     }
+  }
+
+  #inform(status: number, reason: string, lines: string): void {
+    if (!this.#connection.inform(status, reason, lines)) this.#call.pause()
   }
 
   onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {

@@ -88,9 +88,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
     )
   }
 
-  /** A 1xx. @param lines field lines, each ended by CR LF */
-  inform(status: number, reason: string, lines: string): void {
-    this.#writer.inform(status, reason, lines)
+  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  inform(status: number, reason: string, lines: string): boolean {
+    return this.#writer.inform(status, reason, lines) || this.awaitReader()
   }
 
   /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
@@ -101,16 +101,17 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   /** @returns false where more should wait for onClientDrain */
   write(chunk: Buffer): boolean {
-    return this.#writer.write(chunk) || this.#stall()
+    return this.#writer.write(chunk) || this.awaitReader()
   }
 
   /** Lets go what was held back to be sent in one piece. @returns false where more should wait for onClientDrain */
   flush(): boolean {
-    return this.#writer.flush() || this.#stall()
+    return this.#writer.flush() || this.awaitReader()
   }
 
   /** The answer is whole. @param last of a counted body the rest, as text; behind chunks the trailer lines */
   end(last = ''): void {
+    this.awaitReader()
     this.#writer.end(last, this.#over)
   }
 
@@ -219,8 +220,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#intake.goDeaf()
   }
 
-  #stall(): false {
-    this.deadline = performance.now() + patience.stalledMs
+  /** What has been written is to be read some time. @returns that there is to be no more for now */
+  awaitReader(): false {
+    this.deadline = this.#options.sweep.sweptAt + patience.stalledMs
     return false
   }
 

@@ -6,7 +6,7 @@ interface HalfClosed {
   readonly socket: Socket
   readonly head: RequestHead | undefined
   readonly isHeadSent: boolean
-  inform(status: number, reason: string, lines: string): void
+  inform(status: number, reason: string, lines: string): boolean
 }
 
 const tickMs = 250

@@ -101,6 +101,8 @@ export class Intake {
   next(): void {
     this.#isRequestUnderWay = false
     if (this.#body !== undefined || this.#waiting !== undefined) this.#goOn()
+    // It may have been held back since the last piece of a body.
+    else this.#source.resume()
   }
 
   /** Nothing is looked at any more: whatever comes is thrown away. */

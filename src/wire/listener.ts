@@ -40,7 +40,8 @@ export function createListener(options: ListenerOptions): Listener {
   const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.
   const socketOptions = {
-    allowHalfOpen: true,
+    // Of TLS only once hands are shaken: who leaves before that is of no use.
+    allowHalfOpen: options.tls === undefined,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: keepAliveDelayMs,
@@ -52,6 +53,7 @@ export function createListener(options: ListenerOptions): Listener {
       socket.destroy()
       return
     }
+    socket.allowHalfOpen = true
     const connection = new ClientConnection(socket, inForce)
     connections.add(connection)
     sweep.add(connection)
@@ -62,7 +64,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   const { tls, requestTimeoutMs } = options
-  const handshake = { ALPNProtocols: ['http/1.1'], handshakeTimeout: requestTimeoutMs }
+  const handshake = { ALPNProtocols: ['http/1.1', 'http/1.0'], handshakeTimeout: requestTimeoutMs }
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)

@@ -54,9 +54,13 @@ export class ResponseWriter {
     this.told = keepAlive
   }
 
-  /** A 1xx, which leaves at once. @param lines field lines, each ended by CR LF, in Latin-1 */
-  inform(status: number, reason: string, lines: string): void {
-    this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
+  /**
+   * A 1xx, which leaves at once.
+   * @param lines field lines, each ended by CR LF, in Latin-1
+   * @returns false where more should wait until the socket has drained
+   */
+  inform(status: number, reason: string, lines: string): boolean {
+    return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
   /**

@@ -129,3 +129,27 @@ t.test('another expectation is for the target to judge', async (t) => {
   client.send(headOf('GET / HTTP/1.1', 'Expect: something-else'))
   t.equal((await client.response()).body, 'seen')
 })
+
+t.test('1xx that nobody reads hold the target back', async (t) => {
+  let written = 0
+  const url = await startRawBackend(t, (socket) => {
+    const early = `HTTP/1.1 103 Early Hints\r\nLink: <${'a'.repeat(4_000)}>\r\n\r\n`.repeat(16)
+    const write = () => {
+      while (!socket.destroyed && written < 200_000_000) {
+        written += early.length
+        if (!socket.write(early)) return
+      }
+    }
+    socket.on('error', () => {}).on('drain', write)
+    socket.once('data', write)
+  })
+  const client = await connectProxy(t, url)
+  client.socket.pause()
+  client.send(headOf('GET / HTTP/1.1'))
+  const counts: number[] = []
+  await until('no more is taken', () => {
+    counts.push(written)
+    return written > 0 && counts.length > 60 && counts.at(-60) === written
+  })
+  t.ok(written < 100_000_000, `${written} bytes were taken for a client that reads nothing`)
+})

@@ -67,3 +67,28 @@ t.test('whoever does not shake hands is sent away, and forgotten', async (t) => 
   await until('it is closed', () => socket.closed)
   t.equal(connections.size, 0)
 })
+
+t.test('a connection that ends before hands are shaken is closed at once', async (t) => {
+  const { port, server } = await listenOverTls(t)
+  const socket = connectTcp({ port, host: '127.0.0.1' })
+  await once(socket, 'connect')
+  const count = () => new Promise((resolve) => server.getConnections((_error, open) => resolve(open)))
+  await until('it is taken', async () => (await count()) === 1)
+  const endedAt = performance.now()
+  socket.end().resume()
+  await until('it is gone', async () => (await count()) === 0)
+  t.ok(performance.now() - endedAt < 900, 'before the handshake has taken too long')
+})
+
+t.test('over TLS, too, a client that has closed its side gets its answer', async (t) => {
+  const onRequest = (connection: ClientConnection) =>
+    void connection.socket.once('end', () => setImmediate(() => answerWith(connection, 'late')))
+  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen: true }
+  const socket = connect(options)
+  await once(socket, 'secureConnect')
+  const client = new RawClient(socket)
+  t.teardown(() => client.close())
+  socket.end('GET / HTTP/1.1\r\n\r\n')
+  t.equal((await client.response()).body, 'late')
+})

@@ -27,7 +27,7 @@ export async function listen(
     for (const { socket } of connections) socket.destroy()
   })
   return {
-    ...{ port: portOf(server), connections },
+    ...{ port: portOf(server), connections, server },
     /** Takes other limits. */
     adapt: (changes: Partial<ListenerTerms>) => adapt({ ...limits, ...changes }),
   }
