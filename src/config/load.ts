@@ -11,7 +11,7 @@ import { reviewCookie } from './rules/cookie.ts'
 import { reviewCors } from './rules/cors.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeys } from './rules/keys.ts'
-import { reviewListen } from './rules/listen.ts'
+import { reviewListen, reviewPorts } from './rules/listen.ts'
 import { reviewNetwork } from './rules/network.ts'
 import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
@@ -28,6 +28,7 @@ import { validate } from './validate.ts'
 const rules = [
   reviewNetwork,
   reviewListen,
+  reviewPorts,
   reviewUpstreams,
   reviewRoutes,
   reviewIdentity,

@@ -1,7 +1,36 @@
+import { isIPv6 } from 'node:net'
 import { pairComplaint, parseCertificate, parsePrivateKey } from '../certificate.ts'
 import type { Review } from '../review.ts'
 
 const path = ['listen', 'tls']
+/** Of ops.port. */
+const portByDefault = 9090
+
+/** The ops listener has an address of its own: two of one process that share a port would meet at a start. */
+export function reviewPorts(review: Review): void {
+  const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
+  if (!options.every(review.isSound)) return
+  const { listen, ops } = review.tree
+  if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
+  // At the one that was set: of two defaults neither is wrong.
+  const message = (other: string) => `is the port of ${other} too, on the same address: take another`
+  if (ops.port === portByDefault) review.report(['listen', 'port'], message('ops'))
+  else review.report(['ops', 'port'], message('listen'))
+}
+
+/** Whether two hosts are one address, or one of them is every address. */
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [plainHost(one), plainHost(other)]
+  if (a === b || a === '::' || b === '::') return true
+  return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
+}
+
+/** One way of writing for each address: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
+function plainHost(host: string): string {
+  if (host.toLowerCase() === 'localhost') return '127.0.0.1'
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
+}
 
 /** What clients are shown is a certificate, with the key that belongs to it. */
 export function reviewListen(review: Review): void {

@@ -44,3 +44,23 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
     `${at}.cert: cannot read config/tls.crt: no such file or directory`,
   ])
 })
+
+t.test('the ops listener has a port of its own, wherever the two are set', async (t) => {
+  const ofListen = 'listen.port: is the port of ops too, on the same address: take another'
+  const ofOps = 'ops.port: is the port of listen too, on the same address: take another'
+  t.strictSame(complaints(t, listen({ port: 9090 })), [ofListen])
+  t.strictSame(complaints(t, least, { settings: ['listen.port=9090'] }), [ofListen])
+  t.strictSame(complaints(t, least, { env: { GATEHOUSE__OPS__PORT: '8080' } }), [ofOps])
+  for (const [host, opsHost, isSame] of [
+    ['0.0.0.0', '127.0.0.1', true],
+    ['127.0.0.1', '::', true],
+    ['localhost', '127.0.0.1', true],
+    ['::1', '0:0::1', true],
+    ['10.0.0.1', '127.0.0.1', false],
+    ['0.0.0.0', '::1', false],
+  ] as const) {
+    const config = { ...listen({ host, port: 8081 }), ops: { host: opsHost, port: 8081 } }
+    t.strictSame(complaints(t, config), isSame ? [ofOps] : [], `${host} ${opsHost}`)
+  }
+  t.strictSame(complaints(t, { ...listen({ port: 0 }), ops: { port: 0 } }), [])
+})
