@@ -67,7 +67,8 @@ export interface ConfigReading {
  * @throws OperatorError where the file cannot be read
  */
 export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReading {
-  const file = given ?? env.GATEHOUSE_CONFIG ?? 'config/gateway.yaml'
+  // Empty is not set: that is how a variable is often taken back.
+  const file = given ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
   const written = readConfigFile(file)
   const overlay = layOver(written.tree, [
     ...environmentOverrides(env, written.tree),

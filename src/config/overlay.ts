@@ -1,5 +1,5 @@
 import type { Override } from './overrides.ts'
-import type { Path, Problem } from './problem.ts'
+import { formatSource, type Path, type Problem } from './problem.ts'
 import { isPlainMap } from './read.ts'
 
 /** A tree with overrides laid over it. */
@@ -11,17 +11,27 @@ export interface Overlay {
   readonly problems: readonly Problem[]
 }
 
-/** A new tree with the overrides laid over it, later ones over earlier ones. */
+/**
+ * A new tree with the overrides laid over it, later ones over earlier ones. Variables have no order: two of
+ * them for one option are a fault, as in the file.
+ */
 export function layOver(tree: Record<string, unknown>, overrides: readonly Override[]): Overlay {
   const result = structuredClone(tree)
   const placed: Override[] = []
   const problems: Problem[] = []
   for (const override of overrides) {
-    const message = setAt(result, override)
+    const message = complainOfTwin(override, placed) ?? setAt(result, override)
     if (message === undefined) placed.push(override)
     else problems.push({ source: override.source, path: override.path, message })
   }
   return { tree: result, placed, problems }
+}
+
+function complainOfTwin({ source, path }: Override, placed: readonly Override[]): string | undefined {
+  if (source.kind !== 'env') return undefined
+  const isTwin = (other: Override) => other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
+  const twin = placed.find(isTwin)
+  return twin && `is set by ${formatSource(twin.source)} already`
 }
 
 /** @returns what is wrong, where there is no such place in the tree */

@@ -121,6 +121,8 @@ t.test(
     const b = join(folder, 'b.yaml')
     t.equal(readConfig({ file: a, env: { GATEHOUSE_CONFIG: b } }).file, a)
     t.equal(readConfig({ env: { GATEHOUSE_CONFIG: b } }).file, b)
-    t.equal(readConfig({ env: {} }).file, 'config/gateway.yaml')
+    for (const env of [{}, { GATEHOUSE_CONFIG: '' }]) {
+      t.equal(readConfig({ env }).file, 'config/gateway.yaml')
+    }
   },
 )

@@ -97,3 +97,9 @@ t.test('the same holds for the environment', async (t) => {
     t.not(found.length, 0, name)
   }
 })
+
+t.test('two variables for one option are a fault: neither is the later one', async (t) => {
+  const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
+  const message = '$GATEHOUSE__Listen__Port  listen.port: is set by $GATEHOUSE__LISTEN__PORT already'
+  t.strictSame(problems(t, JSON.stringify(least), { env: twice }), [message])
+})
