@@ -100,6 +100,14 @@ for (const driver of drivers) {
     await call(operations.resetApiKey, `${adminPath}/${account.id}/api-key`)
     await call(operations.remove, `${adminPath}/${account.id}`)
 
+    t.test('a cursor that is none is refused: no entries would read as the end of the log', async (t) => {
+      for (const cursor of ['', 'x', '-1', '1-', '1.5', encodeURIComponent(' 1'), '1'.repeat(16)]) {
+        const answer = await call(operations.audit, `/api/v1/admin/audit?cursor=${cursor}`)
+        t.equal(answer.status, 400, cursor)
+        t.match(answer.json(), { code: 'request-invalid', errors: [{ field: 'cursor' }] }, cursor)
+      }
+    })
+
     t.test('tells who did what to whom, when and from where, newest first', async (t) => {
       const seen = []
       for (let cursor = ''; ; ) {
@@ -172,11 +180,9 @@ for (const driver of drivers) {
       }
     })
 
-    t.test('takes no other format, and no cursor that is none', async (t) => {
+    t.test('takes no other format', async (t) => {
       const wrong = await call(operations.audit, '/api/v1/admin/audit?format=xml')
       assertProblem(t, wrong, { status: 400, code: 'request-invalid' })
-      const page = await call(operations.audit, '/api/v1/admin/audit?cursor=nonsense')
-      t.strictSame(page.json(), { items: [], nextCursor: null })
     })
   })
 }

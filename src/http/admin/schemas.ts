@@ -80,6 +80,8 @@ export const sessionsQuery = query({
 
 export const auditQuery = query({
   ...page,
+  // A position of either store: what is none would read as the end of the log.
+  cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
   action: { enum: auditActions, description: 'Only what was done so.' },
   who: {
     type: 'string',
