@@ -41,13 +41,12 @@ const create: Command = {
       isVerified: invocation.flag('verified'),
     }
     const password = await readPassword(invocation, input)
-    const { created, setupUrl, doubt } = await withSealingOperator(invocation.config, async (operator) => {
+    const { created, doubt, wayIn } = await withSealingOperator(invocation.config, async (operator) => {
       const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
-      if (doubt) return { created, doubt, setupUrl: undefined }
-      if (password !== undefined) await setPassword(operator, created.account, password)
-      const wantsLink = password === undefined && operator.config.portal.enabled
-      return { created, doubt, setupUrl: wantsLink ? await setupUrlOf(operator, created.account) : undefined }
+      const wayIn = doubt ? {} : await openPortal(operator, created.account, password)
+      return { created, doubt, wayIn }
     })
+    const { setupUrl, trouble = doubt } = wayIn
     printData(invocation, createdData(created, setupUrl), [
       doubt ? 'The account and its keys, should it last:' : 'The account has been made. Keep its keys:',
       ...accountCard(created.account),
@@ -56,9 +55,26 @@ const create: Command = {
         ? []
         : ['To set a password for the portal, within 15 minutes:', `  ${setupUrl}`]),
     ])
-    if (doubt) throw doubt
+    if (trouble) throw trouble
     return 0
   },
+}
+
+interface WayIn {
+  readonly setupUrl?: string
+  /** Why there is none. */
+  readonly trouble?: unknown
+}
+
+/** The way into the portal of a new account. Where it fails the keys are printed yet: nobody could show them again. */
+async function openPortal(operator: Operator, account: Account, password?: string): Promise<WayIn> {
+  try {
+    if (password !== undefined) await setPassword(operator, account, password)
+    else if (operator.config.portal.enabled) return { setupUrl: await setupUrlOf(operator, account) }
+    return {}
+  } catch (trouble) {
+    return { trouble }
+  }
 }
 
 const list: Command = {

@@ -117,3 +117,22 @@ function tablesOf(path: string): unknown[] {
   database.close()
   return rows.map(({ name }) => name)
 }
+
+t.test(
+  'an account whose set-up link cannot be made keeps its keys, and the command says what failed',
+  async (t) => {
+    const path = join(folder, 'no-links.db')
+    await run('accounts', 'create', '--email', 'first@example.com', '--set', `store.sqlite.path=${path}`)
+    const database = new DatabaseSync(path)
+    t.teardown(() => database.close())
+    database.exec(`CREATE TRIGGER refuse_links BEFORE INSERT ON audit WHEN NEW.entry LIKE '%setup-link-created%'
+    BEGIN SELECT RAISE(ABORT, 'no links today'); END`)
+    const words = ['--email', 'second@example.com', '--json', '--set', `store.sqlite.path=${path}`]
+    const { status, stdout, stderr } = await run('accounts', 'create', ...words)
+    t.equal(status, 1)
+    t.match(stderr, /no links today/)
+    const created = JSON.parse(stdout) as Readonly<Record<string, unknown>>
+    t.match(created, { email: 'second@example.com', secretKey: /^gsk_/, apiKey: /^gak_/ })
+    t.notOk('setupUrl' in created)
+  },
+)
