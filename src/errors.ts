@@ -342,6 +342,11 @@ export class OperatorError extends Error {
   }
 }
 
+/** Whether something failed with one of the system's codes, such as ENOENT. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
 /** A system error in words a person knows: `no such file or directory` rather than ENOENT. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

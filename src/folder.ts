@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { hasCode } from './errors.ts'
 
 /**
  * Makes a folder, and those above it that are missing, for nobody else to look into. Not mkdir's own
@@ -10,10 +11,9 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
     // The slash: a file in its place is then told as what it is.
-    if (code === 'EEXIST') return void statSync(`${path}/`)
-    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    if (hasCode(error, 'EEXIST')) return void statSync(`${path}/`)
+    if (!hasCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
     makeFolder(dirname(path))
     makeFolder(path)
   }

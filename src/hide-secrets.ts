@@ -1,12 +1,14 @@
-const hidden = '[secret]'
+/** What stands in the place of a secret. */
+export const hidden = '[secret]'
 
 /**
- * How what the gateway itself gives out begins: keys, refresh tokens, the tokens of links and of portal sessions, JWTs.
- * Paths of others may well begin with `gps_`, so that of the last kind the ID of the account belongs to it.
+ * How what the gateway alone gives out begins: keys, refresh tokens, the tokens of links and of portal sessions. Paths
+ * of others may well begin with `gps_`, so that of the last kind the ID of the account belongs to it.
  */
-export const secretStart = /g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_|eyJ/
-const secrets =
-  /(?:g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_)[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_.-]+/g
+const ownStart = 'g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_'
+/** The same, and how any JWT begins. */
+export const secretStart = new RegExp(`${ownStart}|eyJ`)
+const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
 const decodingsMax = 3
 

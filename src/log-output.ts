@@ -1,4 +1,5 @@
 import { writeSync, write as writeToDescriptor } from 'node:fs'
+import { hasCode } from './errors.ts'
 
 /** Where the log goes: a file descriptor, to which lines are written in batches, beside the traffic. */
 export interface LogOutput {
@@ -167,5 +168,5 @@ function restOf(piece: Buffer | undefined, written: number): Buffer | undefined 
 
 /** Whether the reader of a pipe is behind. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+  return hasCode(error, 'EAGAIN')
 }

@@ -91,7 +91,11 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
  */
 export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
   const message = whyNot(password, owner)
-  if (message === undefined) return
+  if (message !== undefined) refusePassword(message)
+}
+
+/** @throws GatehouseError `request-invalid` (field `password`), always */
+export function refusePassword(message: string): never {
   throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
 }
 

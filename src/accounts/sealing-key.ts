@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import { makeFolder } from '../folder.ts'
 
 /** Bytes of a sealing key: AES-256. */
@@ -38,8 +38,7 @@ function readOrMake(file: string, mayMake: boolean): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-    if (isAbsent && mayMake) return make(file)
+    if (hasCode(cause, 'ENOENT') && mayMake) return make(file)
     throw new OperatorError(`cannot read the sealing key ${file}: ${reasonOf(cause)}`, {
       hint: 'All instances share one; make it with: openssl rand -base64 32',
       cause,
@@ -70,6 +69,6 @@ function linkIfAbsent(draft: string, file: string): void {
   try {
     linkSync(draft, file)
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   }
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { PasswordOwner } from '../accounts/common-password.ts'
-import { assertGoodPassword } from '../accounts/passwords.ts'
-import { GatehouseError } from '../errors.ts'
+import { assertGoodPassword, refusePassword } from '../accounts/passwords.ts'
 import type { Account } from '../store/store.ts'
 import { type Invocation, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'
@@ -44,10 +43,6 @@ async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
     if (length > inputBytesMax) break
   }
   return Buffer.concat(chunks)
-}
-
-function refusePassword(message: string): never {
-  throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
 }
 
 /**

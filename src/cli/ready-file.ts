@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 
 /** The file that tells others where the gateway is, as long as it takes requests. */
@@ -61,6 +61,6 @@ function isOther(pid: number | undefined): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return hasCode(error, 'EPERM')
   }
 }

@@ -87,10 +87,8 @@ function stopSignal(log: Log): Promise<void> {
       const now = performance.now()
       if (stoppingSince !== undefined && now - stoppingSince < sameSignalMs) return
       log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping at once')
-      if (stoppingSince !== undefined) {
-        log.flush()
-        process.exit(2)
-      }
+      // What is in the log is written at the exit.
+      if (stoppingSince !== undefined) process.exit(2)
       stoppingSince = now
       resolve()
     }

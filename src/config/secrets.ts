@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { reasonOf } from '../errors.ts'
+import { hasCode, reasonOf } from '../errors.ts'
 import type { SecretReference } from './schema/fields.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -22,7 +22,6 @@ function readSecretFile(file: string): ReturnType<typeof readSecret> {
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: `${file} is empty`, isAbsent: false } : { value }
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    return { problem: `cannot read ${file}: ${reasonOf(error)}`, isAbsent }
+    return { problem: `cannot read ${file}: ${reasonOf(error)}`, isAbsent: hasCode(error, 'ENOENT') }
   }
 }

@@ -1,3 +1,4 @@
+import { hidden } from '../hide-secrets.ts'
 import type { ConfigReading } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
 import { isPlainMap } from './read.ts'
@@ -26,7 +27,7 @@ interface Leaf {
 }
 
 function leaves(value: unknown, path: Path): Leaf[] {
-  if (holdsSecret(value, path)) return [{ path, value: '[secret]' }]
+  if (holdsSecret(value, path)) return [{ path, value: hidden }]
   if (isPlainMap(value) && Object.keys(value).length > 0) {
     return Object.entries(value).flatMap(([name, member]) => leaves(member, [...path, name]))
   }

@@ -1,7 +1,5 @@
-import { hideSecrets } from '../hide-secrets.ts'
+import { hidden, hideSecrets } from '../hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
-
-const hidden = '[secret]'
 
 /** Names that say so, of headers and of query parameters. */
 const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signature|assertion/i

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError, reasonOf } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 
 /**
@@ -15,12 +15,8 @@ export async function firstLink(
   try {
     return await setupLinks.create(accountId)
   } catch (error) {
-    arrivalOf(raw).outcome.reason = `no set-up link: ${reasonOf(error)}`
+    const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
+    arrivalOf(raw).outcome.reason = `no set-up link: ${reasonOf(cause)}`
     return undefined
   }
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
-  return cause instanceof Error ? cause.message : String(cause)
 }

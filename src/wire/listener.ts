@@ -34,8 +34,8 @@ const keepAliveDelayMs = 30_000
 /** An HTTP/1.1 server: it takes connections, and hands their requests on. */
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new Sweep(sweepMs)
-  // A copy, which connections look into each time, so that other terms reach them all.
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
+  // A copy, which connections look into each time, so that other terms reach them all.
   const inForce = { ...options, keepAlive, recentFields: new RecentFields(), sweep }
   const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.

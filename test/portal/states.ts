@@ -1,3 +1,4 @@
+import type { SetupLink } from '../../src/accounts/setup-links.ts'
 import { accountPage, deleteAccountPage } from '../../src/portal/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/accounts.ts'
 import { auditPage } from '../../src/portal/audit.ts'
@@ -122,22 +123,8 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
         },
       }),
     ),
-  'account-created': (over) =>
-    accountPage(samples.adminFrame(over), {
-      account: samples.account({ isVerified: false }),
-      keys: samples.freshKeys,
-      sessions: [],
-      portalSessions: [],
-      handout: { kind: 'created', ...samples.sampleKeys, link: samples.sampleLink },
-    }),
-  'account-created-without-link': (over) =>
-    accountPage(samples.adminFrame(over), {
-      account: samples.account({ isVerified: false }),
-      keys: samples.freshKeys,
-      sessions: [],
-      portalSessions: [],
-      handout: { kind: 'created', ...samples.sampleKeys, link: undefined },
-    }),
+  'account-created': (over) => accountCreated(over, samples.sampleLink),
+  'account-created-without-link': (over) => accountCreated(over, undefined),
   account: (over) =>
     accountPage(samples.adminFrame(over), {
       account: samples.account(),
@@ -232,4 +219,14 @@ function audit({
   ...over
 }: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
   return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
+}
+
+function accountCreated(over: Partial<Frame>, link: SetupLink | undefined): Html {
+  return accountPage(samples.adminFrame(over), {
+    account: samples.account({ isVerified: false }),
+    keys: samples.freshKeys,
+    sessions: [],
+    portalSessions: [],
+    handout: { kind: 'created', ...samples.sampleKeys, link },
+  })
 }

@@ -1,8 +1,8 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { startBackend, startRawBackend, startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
-import { connectRaw } from '../setup/raw-client.ts'
+import { connectRaw, type RawClient } from '../setup/raw-client.ts'
 import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 import { connectProxy, headOf, startProxy } from './proxies.ts'
 
@@ -41,9 +41,8 @@ t.test('a client that has closed its side still gets its answer', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     setTimeout(() => socket.write(answerOf(path)), 300)
   })
-  const client = await connectProxy(t, backend.url)
-  client.socket.allowHalfOpen = true
-  client.send(headOf('GET /one HTTP/1.1') + headOf('GET /two HTTP/1.1')).socket.end()
+  const both = headOf('GET /one HTTP/1.1') + headOf('GET /two HTTP/1.1')
+  const client = await sendAndClose(t, backend.url, both)
   t.equal((await client.response()).body, '/one')
   t.equal((await client.response()).body, '/two')
   await client.ended()
@@ -51,9 +50,7 @@ t.test('a client that has closed its side still gets its answer', async (t) => {
 
 t.test('a client that has closed its side is waited with, however long its answer takes', async (t) => {
   const backend = await startHeadBackend(t, () => {})
-  const client = await connectProxy(t, backend.url)
-  client.socket.allowHalfOpen = true
-  client.send(headOf('GET / HTTP/1.1')).socket.end()
+  const client = await sendAndClose(t, backend.url, headOf('GET / HTTP/1.1'))
   const asked = await until('it is asked', () => backend.heads[0])
   for (let probes = 0; probes < 4; probes++) t.equal((await client.response()).status, 102)
   asked.socket.write(answerOf('late'))
@@ -63,9 +60,7 @@ t.test('a client that has closed its side is waited with, however long its answe
 
 t.test('one of HTTP/1.0, which knows no 1xx, is waited with for a second', async (t) => {
   const backend = await startHeadBackend(t, () => {})
-  const client = await connectProxy(t, backend.url)
-  client.socket.allowHalfOpen = true
-  client.send(headOf('GET / HTTP/1.0')).socket.end()
+  const client = await sendAndClose(t, backend.url, headOf('GET / HTTP/1.0'))
   await until('the target is rid of it', () => backend.sockets[0]?.closed || undefined)
   await client.ended()
 })
@@ -83,9 +78,7 @@ t.test('a client that has closed its side gets a stream for as long as it flows'
     }, 250)
     response.on('close', () => clearInterval(timer))
   })
-  const client = await connectProxy(t, url)
-  client.socket.allowHalfOpen = true
-  client.send(headOf('GET / HTTP/1.1')).socket.end()
+  const client = await sendAndClose(t, url, headOf('GET / HTTP/1.1'))
   t.equal((await client.response()).body, 'xxxxxxxx!')
 })
 
@@ -132,3 +125,11 @@ t.test('silence of a target that is read is still noticed', async (t) => {
   await client.readUntil('part')
   await client.ended()
 })
+
+/** A client that has sent something and closed its side. */
+async function sendAndClose(t: Test, backend: string, sent: string): Promise<RawClient> {
+  const client = await connectProxy(t, backend)
+  client.socket.allowHalfOpen = true
+  client.send(sent).socket.end()
+  return client
+}

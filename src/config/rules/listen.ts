@@ -1,10 +1,9 @@
 import { isIPv6 } from 'node:net'
 import { pairComplaint, parseCertificate, parsePrivateKey } from '../certificate.ts'
 import type { Review } from '../review.ts'
+import { opsPortByDefault } from '../schema/schema.ts'
 
 const path = ['listen', 'tls']
-/** Of ops.port. */
-const portByDefault = 9090
 
 /** The ops listener has an address of its own: two of one process that share a port would meet at a start. */
 export function reviewPorts(review: Review): void {
@@ -14,7 +13,7 @@ export function reviewPorts(review: Review): void {
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
   // At the one that was set: of two defaults neither is wrong.
   const message = (other: string) => `is the port of ${other} too, on the same address: take another`
-  if (ops.port === portByDefault) review.report(['listen', 'port'], message('ops'))
+  if (ops.port === opsPortByDefault) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }
 

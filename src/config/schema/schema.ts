@@ -24,6 +24,8 @@ import { cookie, tokens } from './tokens.ts'
 import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
+export const opsPortByDefault = 9090
+
 const headerName = (doc: { readonly description: string; readonly default?: string }) =>
   text({ pattern: headerNamePattern, ...doc })
 
@@ -70,7 +72,7 @@ export const configSchema = {
     }),
     ops: section('Where operators look: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
-      port: port({ default: 9090, description: '0 = any free port.' }),
+      port: port({ default: opsPortByDefault, description: '0 = any free port.' }),
     }),
     portal,
     mail,
