@@ -24,9 +24,6 @@ export interface KeysStatus {
   readonly apiKey: KeyStatus
 }
 
-/** How long a secret key may work on after a reset, as the portal offers it: now, an hour, a day, a week. */
-export const overlapChoicesS = [0, 3_600, 86_400, 604_800] as const
-
 /** The longest overlap that any reset may ask for: 30 days. */
 export const graceSecondsMax = 30 * 86_400
 
@@ -49,7 +46,7 @@ export interface AccountKeys {
 }
 
 /** Whether two keys work side by side now. */
-export function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
+function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
   return previousSecretKey !== undefined && now < previousSecretKey.validUntil
 }
 

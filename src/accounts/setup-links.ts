@@ -12,7 +12,7 @@ export interface SetupLink {
 }
 
 /** How long a set-up link works. */
-export const setupLinkLifetimeMs = 15 * 60_000
+const setupLinkLifetimeMs = 15 * 60_000
 
 export interface SetupLinks {
   /** A new link; the one before ends. @throws GatehouseError `account-not-found` */

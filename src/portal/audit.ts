@@ -91,7 +91,7 @@ function actorCell(actor: Actor): Html {
 }
 
 /** Such as `Secret key reset`. */
-export function describeAction(action: AuditAction): string {
+function describeAction(action: AuditAction): string {
   const words = action.replaceAll('-', ' ').replace('api key', 'API key').replace('email', 'e-mail')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

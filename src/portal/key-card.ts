@@ -91,7 +91,7 @@ function keyFacts({ createdAt, lastUse }: KeyStatus, now: number): Html {
   }</dl>`
 }
 
-export function describeScheme({ scheme }: KeyUse): string {
+function describeScheme({ scheme }: KeyUse): string {
   return scheme === 'secretKey' ? 'On a request' : 'For an access token'
 }
 

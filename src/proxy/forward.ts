@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Code, GatehouseError } from '../errors.ts'
 import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
-import { type FailureReason, UpstreamFailure } from '../upstream/failure.ts'
+import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -232,9 +232,4 @@ function governed(status: number, headers: readonly string[], crossOrigin: Cross
 function framingToClient(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'
-}
-
-/** Why an exchange failed, for the log. */
-export function failureReason(error: GatehouseError): FailureReason | undefined {
-  return error.cause instanceof UpstreamFailure ? error.cause.reason : undefined
 }

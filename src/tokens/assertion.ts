@@ -3,7 +3,7 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** `typ` of an assertion: an access token has another, so that neither passes for the other. */
-export const assertionType = 'gatehouse-assertion+jwt'
+const assertionType = 'gatehouse-assertion+jwt'
 
 /** Whom an assertion is about. */
 export interface AssertionSubject {
