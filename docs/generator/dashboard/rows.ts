@@ -1,0 +1,199 @@
+import { increaseOf, quantileOf, rateOf, series } from './query.ts'
+
+/** What the dashboard shows, from what is looked at first to what is looked at seldom. */
+
+/** As Grafana names them. */
+export type Unit = 'short' | 'reqps' | 'percentunit' | 's' | 'bytes' | 'cps'
+
+export interface Query {
+  readonly expr: string
+  /** What a line is called; `{{label}}` stands for the value of a label. */
+  readonly legend: string
+}
+
+export interface Panel {
+  readonly title: string
+  /** A figure of now, or a graph over time. */
+  readonly kind: 'figure' | 'graph'
+  readonly unit: Unit
+  readonly queries: readonly Query[]
+  /** From here on a figure is red. */
+  readonly badFrom?: number
+  /** Below this a figure is red. */
+  readonly badBelow?: number
+  /** Words for values of a figure. */
+  readonly words?: Readonly<Record<string, string>>
+  /** Areas upon each other: parts of a whole. */
+  readonly isStacked?: boolean
+  /** Where it says more than the metric that the panel shows. */
+  readonly description?: string
+}
+
+export interface Row {
+  readonly title: string
+  readonly panels: readonly Panel[]
+}
+
+const requests = 'gatehouse_http_requests_total'
+const latency = 'gatehouse_http_request_duration_seconds'
+const overhead = 'gatehouse_overhead_duration_seconds'
+const decisions = 'gatehouse_auth_decisions_total'
+const lookUps = 'gatehouse_key_cache_requests_total'
+const upstreamTime = 'gatehouse_upstream_request_duration_seconds'
+const delay = 'gatehouse_revocation_delay_seconds'
+
+function figure(title: string, unit: Unit, expr: string, more: Partial<Panel> = {}): Panel {
+  return { title, kind: 'figure', unit, queries: [{ expr, legend: title }], ...more }
+}
+
+function graph(
+  title: string,
+  unit: Unit,
+  lines: Readonly<Record<string, string>>,
+  more: Partial<Panel> = {},
+): Panel {
+  const queries = Object.entries(lines).map(([legend, expr]) => ({ legend, expr }))
+  return { title, kind: 'graph', unit, queries, ...more }
+}
+
+export const rows: readonly Row[] = [
+  {
+    title: 'Now',
+    panels: [
+      figure('Instances', 'short', `count(${series('gatehouse_build_info')})`, { badBelow: 1 }),
+      figure('Requests a second', 'reqps', rateOf(requests)),
+      figure('Server errors', 'percentunit', `${rateOf(requests, [], 'code=~"5.."')} / ${rateOf(requests)}`, {
+        badFrom: 0.05,
+        description: 'The share of answers that are 5xx, of the gateway or of its backends.',
+      }),
+      figure('Latency p99', 's', quantileOf(0.99, latency)),
+      figure('Store', 'short', `min(${series('gatehouse_store_up')})`, {
+        badBelow: 1,
+        words: { 0: 'out of reach', 1: 'up' },
+      }),
+      figure(
+        'Targets out',
+        'short',
+        `count(${series('gatehouse_upstream_target_healthy')} == 0) or vector(0)`,
+        {
+          badFrom: 1,
+        },
+      ),
+    ],
+  },
+  {
+    title: 'Traffic',
+    panels: [
+      graph('Requests by route', 'reqps', { '{{route}}': rateOf(requests, ['route']) }, { isStacked: true }),
+      graph('Answers by status', 'reqps', { '{{code}}': rateOf(requests, ['code']) }, { isStacked: true }),
+      graph('Latency', 's', {
+        p50: quantileOf(0.5, latency),
+        p95: quantileOf(0.95, latency),
+        p99: quantileOf(0.99, latency),
+      }),
+      graph('Latency p99 by route', 's', { '{{route}}': quantileOf(0.99, latency, ['route']) }),
+      graph(
+        'Under way',
+        'short',
+        {
+          requests: `sum(${series('gatehouse_http_requests_in_flight')})`,
+          WebSockets: `sum(${series('gatehouse_websockets_open')})`,
+        },
+        { description: 'Requests whose answer is not over, and open WebSockets.' },
+      ),
+      graph('Refused for their rate, by route', 'reqps', {
+        '{{route}}': rateOf('gatehouse_rate_limited_total', ['route']),
+      }),
+    ],
+  },
+  {
+    title: 'Who may pass',
+    panels: [
+      graph(
+        'Decisions by scheme',
+        'cps',
+        { '{{scheme}} {{outcome}}': rateOf(decisions, ['scheme', 'outcome']) },
+        { isStacked: true },
+      ),
+      graph('Refusals by reason', 'cps', {
+        '{{reason}}': rateOf(decisions, ['reason'], 'outcome="refused"'),
+      }),
+      graph(
+        'Look-ups of accounts',
+        'cps',
+        { '{{result}}': rateOf(lookUps, ['result']) },
+        { isStacked: true },
+      ),
+      graph('Access tokens issued', 'cps', {
+        '{{grant}}': rateOf('gatehouse_tokens_issued_total', ['grant']),
+      }),
+    ],
+  },
+  {
+    title: 'Upstreams',
+    panels: [
+      graph('Requests by upstream', 'reqps', {
+        '{{upstream}}': rateOf(`${upstreamTime}_count`, ['upstream']),
+      }),
+      graph('Latency p99 by upstream', 's', { '{{upstream}}': quantileOf(0.99, upstreamTime, ['upstream']) }),
+      graph('Targets in use', 'short', {
+        '{{upstream}} {{target}}': `min by (upstream, target) (${series('gatehouse_upstream_target_healthy')})`,
+      }),
+      graph('The share of the gateway in the latency', 's', {
+        p50: quantileOf(0.5, overhead),
+        p99: quantileOf(0.99, overhead),
+      }),
+    ],
+  },
+  {
+    title: 'Store and changes',
+    panels: [
+      graph('Store up', 'short', { '{{instance}}': series('gatehouse_store_up') }),
+      graph('From a change to its effect', 's', {
+        p50: quantileOf(0.5, delay),
+        p99: quantileOf(0.99, delay),
+      }),
+      graph('Reloads', 'short', { '{{outcome}}': increaseOf('gatehouse_config_reloads_total', ['outcome']) }),
+      graph('Config in force is the last one given', 'short', {
+        '{{instance}}': series('gatehouse_config_last_reload_successful'),
+      }),
+    ],
+  },
+  {
+    title: 'Processes',
+    panels: [
+      graph(
+        'CPU',
+        'short',
+        { '{{instance}}': `rate(${series('process_cpu_seconds_total')}[$__rate_interval])` },
+        {
+          description:
+            'Cores in use, of all workers of an instance. One worker can use little more than one.',
+        },
+      ),
+      graph(
+        'Memory',
+        'bytes',
+        { '{{instance}}': series('process_resident_memory_bytes') },
+        { description: 'Resident memory, of all workers of an instance.' },
+      ),
+      graph(
+        'Event loop lag p99',
+        's',
+        { '{{instance}}': series('nodejs_eventloop_lag_p99_seconds') },
+        {
+          description:
+            'How late a timer runs: what stands in the way of every request. Of several workers the average.',
+        },
+      ),
+      graph('Workers', 'short', {
+        '{{instance}}': series('gatehouse_workers'),
+        '{{instance}} ended unasked': `increase(${series('gatehouse_worker_deaths_total')}[$__rate_interval])`,
+      }),
+      graph('Spans of traces', 'cps', { '{{outcome}}': rateOf('gatehouse_trace_spans_total', ['outcome']) }),
+      graph('Builds', 'short', {
+        '{{version}} on Node {{node}}': `count by (version, node) (${series('gatehouse_build_info')})`,
+      }),
+    ],
+  },
+]
