@@ -9,6 +9,7 @@ import {
   Registry,
 } from 'prom-client'
 import { FastCounter } from './counter.ts'
+import { showEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram } from './histogram.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
@@ -25,8 +26,8 @@ const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** How often the lag of the event loop is sampled: each time wakes up a process that has nothing else to do. */
-const lagSampleMs = 50
+/** prom-client samples the lag of the event loop, too, which nobody asks it for: as seldom as can be. */
+const lagSampleMs = 2 ** 31 - 1
 
 /** How a target of an upstream is. */
 export interface TargetState {
@@ -44,6 +45,7 @@ export function createMetrics(build: { readonly version: string }) {
   const registers = [registry]
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
+  showEventLoopLag(registry)
 
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',

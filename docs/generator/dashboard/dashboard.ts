@@ -8,6 +8,8 @@ const sizes = { figure: { width: 4, height: 4 }, graph: { width: 12, height: 8 }
 
 const datasource = { type: 'prometheus', uid: '$datasource' }
 const [good, bad] = ['green', 'red']
+/** A figure of no requests. */
+const nothing = '–'
 
 interface Place {
   readonly x: number
@@ -16,7 +18,7 @@ interface Place {
   readonly h: number
 }
 
-/** A dashboard for Grafana 10 or newer, for its import: it asks for the data source there. */
+/** A dashboard to import into Grafana 10 or newer; which Prometheus it asks is chosen above it. */
 export async function dashboardJson(): Promise<string> {
   const described = await createMetrics({ version: '' }).describe()
   const helps = new Map(described.map(({ name, help }) => [name, help]))
@@ -44,14 +46,16 @@ function variables(): readonly object[] {
     { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' },
     { name: 'job', label: 'Job', ...valuesOf(`label_values(${build}, job)`) },
     {
-      ...{ name: 'instance', label: 'Instance', multi: true, includeAll: true, allValue: '.*' },
-      ...{
-        current: { text: 'All', value: '$__all' },
-        ...valuesOf(`label_values(${build}{job="$job"}, instance)`),
-      },
+      name: 'instance',
+      label: 'Instance',
+      ...valuesOf(`label_values(${build}{job="$job"}, instance)`),
+      ...all,
     },
   ]
 }
+
+/** Of a variable: several may be chosen, and at first all are. */
+const all = { multi: true, includeAll: true, allValue: '.*', current: { text: 'All', value: '$__all' } }
 
 function valuesOf(query: string): object {
   const [onTimeRange, alphabetical] = [2, 1]
@@ -108,13 +112,16 @@ function figureOf({ unit, badFrom, badBelow, words = {} }: Panel): object {
     ...(badBelow === undefined ? [] : [{ color: good, value: badBelow }]),
     ...(badFrom === undefined ? [] : [{ color: bad, value: badFrom }]),
   ]
-  const mappings = Object.entries(words).map(([value, text]) => ({
-    type: 'value',
-    options: { [value]: { text } },
-  }))
+  const mappings = [
+    ...Object.entries(words).map(([value, text]) => ({ type: 'value', options: { [value]: { text } } })),
+    { type: 'special', options: { match: 'nan', result: { text: nothing } } },
+  ]
   return {
     type: 'stat',
-    fieldConfig: { defaults: { unit, mappings, thresholds: { mode: 'absolute', steps } }, overrides: [] },
+    fieldConfig: {
+      defaults: { unit, mappings, noValue: nothing, thresholds: { mode: 'absolute', steps } },
+      overrides: [],
+    },
     options: {
       ...{ colorMode: 'value', graphMode: 'none', textMode: 'value', justifyMode: 'center' },
       reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },

@@ -35,6 +35,7 @@ export interface Row {
 }
 
 const requests = 'gatehouse_http_requests_total'
+const serverErrors = rateOf(requests, [], 'code=~"5.."')
 const latency = 'gatehouse_http_request_duration_seconds'
 const overhead = 'gatehouse_overhead_duration_seconds'
 const decisions = 'gatehouse_auth_decisions_total'
@@ -62,7 +63,7 @@ export const rows: readonly Row[] = [
     panels: [
       figure('Instances', 'short', `count(${series('gatehouse_build_info')})`, { badBelow: 1 }),
       figure('Requests a second', 'reqps', rateOf(requests)),
-      figure('Server errors', 'percentunit', `${rateOf(requests, [], 'code=~"5.."')} / ${rateOf(requests)}`, {
+      figure('Server errors', 'percentunit', `(${serverErrors} or vector(0)) / ${rateOf(requests)}`, {
         badFrom: 0.05,
         description: 'The share of answers that are 5xx, of the gateway or of its backends.',
       }),
@@ -183,7 +184,7 @@ export const rows: readonly Row[] = [
         { '{{instance}}': series('nodejs_eventloop_lag_p99_seconds') },
         {
           description:
-            'How late a timer runs: what stands in the way of every request. Of several workers the average.',
+            'How late a timer runs: what stands in the way of every request. Of several workers the worst.',
         },
       ),
       graph('Workers', 'short', {

@@ -1,0 +1,55 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+import { type Aggregator, Gauge, type Registry } from 'prom-client'
+
+/** How often it is looked: each time wakes up a process that has nothing else to do. */
+const sampleMs = 50
+/** A histogram counts from 1 on, in nanoseconds. */
+const leastNs = 1
+
+interface Figure {
+  readonly help: string
+  /** Of several workers. */
+  readonly aggregator: Aggregator
+  /** In nanoseconds. */
+  read(lags: RecordableHistogram): number
+}
+
+const figures: Readonly<Record<string, Figure>> = {
+  min: { help: 'Least', aggregator: 'min', read: ({ min }) => min },
+  mean: { help: 'Mean', aggregator: 'average', read: ({ mean }) => mean },
+  stddev: { help: 'Standard deviation', aggregator: 'max', read: ({ stddev }) => stddev },
+  p50: { help: 'Median', aggregator: 'max', read: (lags) => lags.percentile(50) },
+  p90: { help: '90th percentile', aggregator: 'max', read: (lags) => lags.percentile(90) },
+  p99: { help: '99th percentile', aggregator: 'max', read: (lags) => lags.percentile(99) },
+  max: { help: 'Most', aggregator: 'max', read: ({ max }) => max },
+}
+
+/**
+ * How late timers run, in seconds, since it was last asked: by the names of prom-client, in place of its own figures. Those
+ * are the whole time from one look to the next, 50 ms where nothing is late, and miss what begins just after a scrape.
+ */
+export function showEventLoopLag(registry: Registry): void {
+  const lags = createHistogram()
+  let last = performance.now()
+  setInterval(look, sampleMs).unref()
+  const gauges = Object.entries(figures).map(([word, { help, aggregator, read }], index) => {
+    const name = `nodejs_eventloop_lag_${word}_seconds`
+    registry.removeSingleMetric(name)
+    const options = { name, help: `${help} of how late timers ran.`, aggregator, registers: [registry] }
+    // Metrics are asked in the order they were made in: the first tells them all.
+    return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
+  })
+
+  function look(): void {
+    const now = performance.now()
+    lags.record(Math.max(leastNs, Math.round((now - last - sampleMs) * 1e6)))
+    last = now
+  }
+
+  function readAll(): void {
+    // Asked again at once there is nothing new: what was told holds.
+    if (lags.count === 0) return
+    for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9)
+    lags.reset()
+  }
+}
