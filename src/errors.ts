@@ -23,7 +23,7 @@ export const failures = {
     status: 400,
     title: 'The path is ambiguous',
     detail:
-      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape or an encoded slash.',
+      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash, or parameters (;) without which it would take another route.',
     check:
       'Servers read such paths differently, so none is guessed. Send the plain path. For names with `%2F` in them set `encodedSlash: pass` on the route.',
   },

@@ -34,20 +34,16 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   }
   const anyHost = byHost.get(undefined) ?? new Map<string, Place<Upstream>>()
 
+  function placeOf(host: string, path: string): Place<Upstream> | undefined {
+    return findPlace(byHost.get(host), anyHost, firstSegments(path, depthMax))
+  }
+
   function match(host: string, target: Target, method: string): Match<Upstream> {
-    const place = findPlace(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
-    if (place === undefined) return neverTaken.has(method) ? takenNowhere : none
-    const route = neverTaken.has(method) ? undefined : findRoute(place, method)
-    if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash))
-      return ambiguous
-    if (route === undefined) {
-      return {
-        kind: 'method',
-        allowed: allowedMethods(place),
-        only: place.length === 1 ? place[0] : undefined,
-      }
-    }
-    return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
+    const place = placeOf(host, target.path)
+    // What is open by the path as it was sent may be protected by the path that the backend reads.
+    if (target.bare !== undefined && placeOf(host, target.bare) !== place) return ambiguous
+    if (place !== undefined) return matchWithin(place, target, method)
+    return neverTaken.has(method) ? takenNowhere : none
   }
 
   return { routes, match }
@@ -61,6 +57,16 @@ const ambiguous = { kind: 'ambiguous' } as const
 const neverTaken = new Set(['TRACE', 'CONNECT'])
 /** What Allow names where a route takes any method: those that RFC 9110 9 defines, and PATCH. */
 const usualMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+
+function matchWithin<Upstream>(place: Place<Upstream>, target: Target, method: string): Match<Upstream> {
+  const route = neverTaken.has(method) ? undefined : findRoute(place, method)
+  if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash)) return ambiguous
+  if (route === undefined) {
+    const only = place.length === 1 ? place[0] : undefined
+    return { kind: 'method', allowed: allowedMethods(place), only }
+  }
+  return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
+}
 
 function findRoute<Upstream>(place: Place<Upstream>, method: string): Route<Upstream> | undefined {
   return place.find(({ methods }) => methods === undefined || methods.has(method))

@@ -2,6 +2,8 @@
 export interface Target {
   /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
   readonly path: string
+  /** The same without its parameters (`;` and what follows in a segment), which some servers cut off; undefined: none. */
+  readonly bare: string | undefined
   /** As it was sent. */
   readonly sentPath: string
   /** As it was sent, with its `?`; empty where there is none. */
@@ -17,14 +19,15 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
 const unreserved = /[A-Za-z0-9\-._~]/
+const parameters = /(?:;|%3B)[^/]*/g
 // A segment that is, or that a server may take for, `.` or `..`: with parameters, and with encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
  * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, which is taken by its path.
  * @returns undefined where servers could read the path differently: dot segments (encoded, with
- *   parameters, behind an encoded slash), a backslash, an empty segment, a control character, a fragment,
- *   a broken escape, no path at all
+ *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
+ *   control character, a fragment, a broken escape, no path at all
  */
 export function parseTarget(sent: string): Target | undefined {
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
@@ -34,8 +37,8 @@ export function parseTarget(sent: string): Target | undefined {
   const query = mark === -1 ? '' : origin.slice(mark)
   if (origin.includes('#') || rawControl.test(origin)) return undefined
   if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
-  if (!sentPath.includes('%') && !sentPath.includes('/.')) {
-    return { path: sentPath, sentPath, query, hasEncodedSlash: false }
+  if (!sentPath.includes('%') && !sentPath.includes('/.') && !sentPath.includes(';')) {
+    return { path: sentPath, bare: undefined, sentPath, query, hasEncodedSlash: false }
   }
   return parseUnusual(sentPath, query)
 }
@@ -52,7 +55,15 @@ function parseUnusual(sentPath: string, query: string): Target | undefined {
   const path = sentPath.replaceAll(/%[0-9A-Fa-f]{2}/g, decodeUnreserved)
   const asLenientServersReadIt = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
   if (dotSegment.test(asLenientServersReadIt)) return undefined
-  return { path, sentPath, query, hasEncodedSlash: /%2F|%5C/.test(path) }
+  const bare = path.replaceAll(parameters, '')
+  if (bare.includes('//')) return undefined
+  return {
+    path,
+    bare: bare === path ? undefined : bare,
+    sentPath,
+    query,
+    hasEncodedSlash: /%2F|%5C/.test(path),
+  }
 }
 
 function decodeUnreserved(encoded: string): string {

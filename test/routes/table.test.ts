@@ -28,6 +28,15 @@ const places = [
   { name: 'host-a', path: '/a', host: 'API.example' },
 ]
 
+t.test('parameters of a segment neither lead to another route nor away from one', async (t) => {
+  const table = tableOf([...places, { name: 'pass', path: '/pass', encodedSlash: 'pass' }])
+  for (const sent of ['/a;x', '/a;', '/a%3bx', '/a;x/b', '/a/b;x', '/a;x/b;y/c', '/ab;x', '/pass;x%2Fa'])
+    t.equal(ask(table, sent), 'ambiguous', sent)
+  t.equal(ask(table, '/a/c;x/d;y'), 'a')
+  t.equal(ask(table, '/a;x', { host: 'api.example' }), 'ambiguous')
+  t.equal(ask(table, '/pass/a;x%2Fb'), 'pass')
+})
+
 t.test('the longest prefix on whole segments wins, one of this host before one of any', async (t) => {
   const answers: readonly (readonly [sent: string, host: string, name: string])[] = [
     ['/', 'any.example', 'root'],
@@ -43,7 +52,8 @@ t.test('the longest prefix on whole segments wins, one of this host before one o
     ['/ab', 'any.example', 'ab'],
     ['/abc', 'any.example', 'root'],
     ['/A', 'any.example', 'root'],
-    ['/a;x', 'any.example', 'root'],
+    ['/a/c;x', 'any.example', 'a'],
+    ['/x;a/y', 'any.example', 'root'],
     ['/', 'api.example', 'host-root'],
     ['/ab', 'api.example', 'ab'],
     ['/abc', 'api.example', 'host-root'],

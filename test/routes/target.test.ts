@@ -6,14 +6,12 @@ const plainPaths: readonly (readonly [sent: string, path: string])[] = [
   ['/', '/'],
   ['/orders', '/orders'],
   ['/orders/', '/orders/'],
-  ['/orders/1;v=2/items', '/orders/1;v=2/items'],
   ['/.well-known/x', '/.well-known/x'],
   ['/...', '/...'],
   ['/..a/b..', '/..a/b..'],
   ['/a/.b/..c', '/a/.b/..c'],
   ['/a.', '/a.'],
   ['/a..', '/a..'],
-  ['/a;..', '/a;..'],
   ["/!$&'()*+,=:@-._~", "/!$&'()*+,=:@-._~"],
   ['/[brackets]|^`"<>{}', '/[brackets]|^`"<>{}'],
   ['/caf\xe9', '/caf\xe9'],
@@ -21,7 +19,11 @@ const plainPaths: readonly (readonly [sent: string, path: string])[] = [
 
 t.test('a plain path is matched as it is, with every character that is unusual but harmless', async (t) => {
   for (const [sent, path] of plainPaths) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: false }, sent)
+    t.strictSame(
+      parseTarget(sent),
+      { path, bare: undefined, sentPath: sent, query: '', hasEncodedSlash: false },
+      sent,
+    )
   }
 })
 
@@ -41,7 +43,11 @@ const escapedPaths: readonly (readonly [sent: string, path: string])[] = [
 
 t.test('unreserved characters are decoded for matching, other escapes written in upper case', async (t) => {
   for (const [sent, path] of escapedPaths) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: false }, sent)
+    t.strictSame(
+      parseTarget(sent),
+      { path, bare: undefined, sentPath: sent, query: '', hasEncodedSlash: false },
+      sent,
+    )
   }
 })
 
@@ -63,8 +69,31 @@ t.test('an encoded slash or backslash is told, in either case', async (t) => {
     ['/a%2fb/%61', '/a%2Fb/a'],
   ]
   for (const [sent, path] of slashed) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', hasEncodedSlash: true }, sent)
+    t.strictSame(
+      parseTarget(sent),
+      { path, bare: undefined, sentPath: sent, query: '', hasEncodedSlash: true },
+      sent,
+    )
   }
+})
+
+t.test('parameters of segments, encoded or not, are told by what is left without them', async (t) => {
+  const paths: readonly (readonly [sent: string, path: string, bare: string])[] = [
+    ['/a;v=1', '/a;v=1', '/a'],
+    ['/orders/1;v=2/items', '/orders/1;v=2/items', '/orders/1/items'],
+    ['/a;..', '/a;..', '/a'],
+    ['/a;x;y=%61/b;z', '/a;x;y=a/b;z', '/a/b'],
+    ['/a%3bx/b', '/a%3Bx/b', '/a/b'],
+    ['/a%3B/b', '/a%3B/b', '/a/b'],
+    ['/;jsessionid=1', '/;jsessionid=1', '/'],
+    ['/shop/;jsessionid=1', '/shop/;jsessionid=1', '/shop/'],
+  ]
+  for (const [sent, path, bare] of paths) {
+    t.strictSame(parseTarget(sent), { path, bare, sentPath: sent, query: '', hasEncodedSlash: false }, sent)
+  }
+  t.equal(parseTarget('/a?b;c')?.bare, undefined, 'a query has none')
+  t.equal(parseTarget('/a%253Bb')?.bare, undefined, 'nor has what is encoded twice')
+  for (const sent of ['/a/;x/b', '/;/a', '/a/%3B/b']) t.equal(parseTarget(sent), undefined, sent)
 })
 
 t.test('the query is kept as it was sent, whatever it holds', async (t) => {
@@ -83,7 +112,7 @@ t.test('the query is kept as it was sent, whatever it holds', async (t) => {
   for (const query of queries) {
     t.strictSame(
       parseTarget(`/a${query}`),
-      { path: '/a', sentPath: '/a', query, hasEncodedSlash: false },
+      { path: '/a', bare: undefined, sentPath: '/a', query, hasEncodedSlash: false },
       query,
     )
   }

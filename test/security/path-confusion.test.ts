@@ -42,6 +42,16 @@ const ambiguous = [
     '/public/..%3b/admin',
     '/.;/admin',
   ],
+  ...[
+    '/admin;/x',
+    '/admin;a=b/x',
+    '/admin;',
+    '/admin%3Bx/y',
+    '/%61dmin%3b',
+    '/;x/admin',
+    '/public;/../admin',
+    '/public;x',
+  ],
   ...['/public/..%3Bx/admin', '/public/;/../admin', '/public/x/..;/..;/admin'],
   ...[
     '/admin%00',

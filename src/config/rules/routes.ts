@@ -46,8 +46,8 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
 /** What keeps a path from being one that every server reads alike; undefined where it is. */
 function pathComplaint(path: string): string | undefined {
   const target = parseTarget(path)
-  if (target?.query !== '' || target.hasEncodedSlash) {
-    return 'must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
+  if (target?.query !== '' || target.bare !== undefined || target.hasEncodedSlash) {
+    return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   }
   // Requests carry other characters percent-encoded: such a path would never match.
   return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`

@@ -20,23 +20,27 @@ t.test('the upstream of a route is there', async (t) => {
 })
 
 t.test('a path is plain: every server reads it alike', async (t) => {
-  for (const path of [
-    '/',
-    '/a',
-    '/a/',
-    '/a/b.c/~d',
-    '/a;v=1',
-    '/%61',
-    '/%C3%A9',
-    '/.well-known',
-    '/a..b',
-    '/@a:b',
-  ])
+  for (const path of ['/', '/a', '/a/', '/a/b.c/~d', '/%61', '/%C3%A9', '/.well-known', '/a..b', '/@a:b'])
     t.strictSame(complaints(t, withRoute({ path })), [], path)
   const message =
-    'routes[0].path: must be a plain path: no query, dot segment, empty segment, backslash or encoded slash'
+    'routes[0].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   for (const path of [
-    ...['/a?b', '/a#b', '//', '//a', '/a//b', '/a//', '/.', '/..', '/a/../b', '/a/.', '/%2e%2e/a', '/..;/a'],
+    ...[
+      '/a?b',
+      '/a#b',
+      '//',
+      '//a',
+      '/a//b',
+      '/a//',
+      '/.',
+      '/..',
+      '/a/../b',
+      '/a/.',
+      '/%2e%2e/a',
+      '/..;/a',
+      '/a;v=1',
+      '/a%3Bv',
+    ],
     ...['/a\\b', '/a%2fb', '/a%5Cb', '/a b', '/a\tb', '/a%00', '/a%zz', '/a%2'],
   ])
     t.strictSame(complaints(t, withRoute({ path })), [message], path)
