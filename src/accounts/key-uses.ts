@@ -75,7 +75,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
     return taken
   }
 
-  /** What the store does not take waits for the next time, unless the account was seen again meanwhile. */
+  /** What the store does not take waits for the next time, unless the key was used again meanwhile. */
   async function write(): Promise<boolean> {
     const taken = take()
     if (taken.length === 0) return true
@@ -83,9 +83,15 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
       await store.noteKeyUses(taken.flatMap(toNoted))
       return true
     } catch {
-      for (const [accountId, uses] of taken) if (!pending.has(accountId)) pending.set(accountId, uses)
+      for (const each of taken) giveBack(each)
       return false
     }
+  }
+
+  function giveBack([accountId, uses]: PendingOfAccount): void {
+    const since = pending.get(accountId)
+    if (since) since.push(...uses.filter(({ key }) => !since.some((use) => use.key === key)))
+    else pending.set(accountId, uses)
   }
 
   function flush(): Promise<void> {

@@ -66,7 +66,7 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
 /** How a client address is counted: one of IPv6 by its first 64 bits, all of which one user usually has. */
 export function addressSubject(address: string): string {
   if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('::')
+  const [head = '', tail] = address.toLowerCase().split('::')
   const start = head === '' ? [] : head.split(':')
   const end = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros =

@@ -122,14 +122,23 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     return start(await renew(account, password, visitor), visitor)
   }
 
-  /** With a password that was hashed as it is hashed now: this is the only moment at which it is known. */
+  /**
+   * With a password that was hashed as it is hashed now: this is the only moment at which it is known.
+   * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
+   */
   async function renew(account: Account, password: string, { address }: Visitor): Promise<Account> {
     const { password: stored } = account.portal
     if (stored === undefined || !passwords.isOutdated(stored)) return account
     const hashed = await passwords.hash(password, address)
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
-    return (await store.findAccount(account.id)) ?? account
+    const renewed = await store.findAccount(account.id)
+    // Another sign-in may have hashed it anew at the same moment.
+    const isRight =
+      renewed?.portal.password === hashed ||
+      (await passwords.verify(password, renewed?.portal.password, address))
+    if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
+    return renewed
   }
 
   async function redeemSetupLink(link: { token: string; password: string }, visitor: Visitor) {

@@ -22,11 +22,14 @@ export function createLocalRates(clock: () => number): LocalRates {
   function take(subject: string, { limit, perMs }: Rate): Taken {
     const now = clock()
     const intervalMs = perMs / limit
-    const beforeMs = owedNow(debts.get(subject), now)
+    const debt = debts.get(subject)
+    const beforeMs = owedNow(debt, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a place is rounding.
     if (excessMs > intervalMs / 1_000_000) {
+      // The clock was set back: what is owed is given back from now on, not from when it was that late before.
+      if (debt && now < debt.at) debts.set(subject, { at: now, owedMs: beforeMs })
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
     debts.delete(subject)

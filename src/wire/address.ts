@@ -1,4 +1,16 @@
+import { isIPv6 } from 'node:net'
+
+// RFC 4291 2.5.5.2, in any spelling of 2.2: a proxy in front may write it otherwise than Node does.
+const mapped = /^[0:]+:ffff:(?:(?<dotted>\d+\.\d+\.\d+\.\d+)|(?<high>[\da-f]{1,4}):(?<low>[\da-f]{1,4}))$/i
+
 /** An address without the IPv6 form of an IPv4 one. */
 export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+  const { dotted, high = '', low = '' } = mapped.exec(address)?.groups ?? {}
+  if ((dotted === undefined && high === '') || !isIPv6(address)) return address
+  return dotted ?? [...bytesOf(high), ...bytesOf(low)].join('.')
+}
+
+function bytesOf(group: string): readonly [high: number, low: number] {
+  const value = Number.parseInt(group, 16)
+  return [value >> 8, value & 0xff]
 }

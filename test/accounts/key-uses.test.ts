@@ -45,6 +45,28 @@ t.test('two keys of an account are told apart', async (t) => {
   t.equal(new Set(written[0]?.map(({ digest }) => digest)).size, 2)
 })
 
+t.test(
+  'what could not be written is written later, also of an account that was seen again meanwhile',
+  async (t) => {
+    let isDown = true
+    const { uses, written, time } = start(t, () => isDown)
+    const keys = [createKey('secretKey', id), createKey('secretKey', id)] as const
+    uses.note(id, keys[0], address, 'secretKey')
+    uses.note(id, keys[1], address, 'secretKey')
+    const writing = uses.flush()
+    time.now = 2_000
+    uses.note(id, keys[0], address, 'secretKey')
+    await writing
+    isDown = false
+    await uses.flush()
+    const noted = written.flat().map(({ digest, at }) => ({ digest, at }))
+    t.strictSame(noted, [
+      { digest: digestText({ digest: digestOf(keys[0]) }), at: 2_000 },
+      { digest: digestText({ digest: digestOf(keys[1]) }), at: 1_000 },
+    ])
+  },
+)
+
 t.test('no more is written at once than the store should take, and none is forgotten', async (t) => {
   const { uses, written } = start(t)
   const key = createKey('secretKey', id)

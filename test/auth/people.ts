@@ -19,7 +19,7 @@ export const password = 'correct horse battery'
 
 const cheap = { memoryKiB: 64, passes: 1, parallelism: 1 }
 
-/** The people of a real store, at a clock that is set by hand. */
+/** The people of a real store, at a clock that is set by hand; something else may happen while a password is hashed. */
 export function openPeople(
   t: Test,
   { failureLimit = 1_000, sendMail }: { failureLimit?: number; sendMail?: SendMail } = {},
@@ -36,9 +36,18 @@ export function openPeople(
   })
   const pepper = Buffer.alloc(32, 1)
   const passwords = createPasswords({ pepper, parameters: cheap })
+  const meanwhile = { afterHash: async () => {} }
   const failures = { limit: failureLimit, perMs: 60_000 }
   const signIn = createSignIn({
-    ...{ store, passwords, clock },
+    ...{ store, clock },
+    passwords: {
+      ...passwords,
+      hash: async (...asked) => {
+        const hashed = await passwords.hash(...asked)
+        await meanwhile.afterHash()
+        return hashed
+      },
+    },
     check: createPasswordCheck({ passwords, limiter, failures }),
     sessionLifetimeMs: lifetimeMs,
   })
@@ -58,5 +67,5 @@ export function openPeople(
     return { id: account.id, email: account.email, signedIn }
   }
 
-  return { store, time, signIn, acts, actsOf, pepper, createPerson }
+  return { store, time, signIn, acts, actsOf, pepper, meanwhile, createPerson }
 }

@@ -20,6 +20,7 @@ t.test('an address of IPv6 is counted by its network, one of IPv4 by itself', as
     '::1': '0:0:0:0::/64',
     '::': '0:0:0:0::/64',
     'fe80::': 'fe80:0:0:0::/64',
+    'FE80::A': 'fe80:0:0:0::/64',
   }
   for (const [address, subject] of Object.entries(subjects))
     t.equal(addressSubject(address), subject, address)

@@ -160,6 +160,31 @@ t.test('a password hashed with other parameters is hashed anew when it is used; 
   await t.resolves(signIn.signIn({ email, password }, visitor))
 })
 
+t.test('a password that is replaced while it is hashed anew lets nobody in', async (t) => {
+  const { signIn, store, pepper, meanwhile, createPerson } = openPeople(t)
+  const { id, email } = await createPerson()
+  const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
+  const replaceBy = async (next: string) => {
+    const hashed = await old.hash(next, 'a')
+    await store.setPassword(id, { password: hashed, proof: undefined, endsSessions: true })
+  }
+  await replaceBy(password)
+  meanwhile.afterHash = () => replaceBy('a whole new password')
+  await t.rejects(signIn.signIn({ email, password }, visitor), { code: 'credentials-invalid' })
+  meanwhile.afterHash = async () => {}
+  await t.resolves(signIn.signIn({ email, password: 'a whole new password' }, visitor))
+})
+
+t.test('of several who sign in with an outdated password at once each is let in', async (t) => {
+  const { signIn, store, pepper, createPerson } = openPeople(t)
+  const { id, email } = await createPerson()
+  const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
+  const outdated = await old.hash(password, 'a')
+  await store.setPassword(id, { password: outdated, proof: undefined, endsSessions: true })
+  const attempts = await Promise.all([1, 2, 3].map(() => signIn.signIn({ email, password }, visitor)))
+  for (const { token } of attempts) t.ok(await signIn.find(token, visitor))
+})
+
 t.test('every way in and out is in the audit log, under the name of the account', async (t) => {
   const { signIn, store, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()

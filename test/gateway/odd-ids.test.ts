@@ -36,6 +36,15 @@ for (const driver of drivers) {
       }
     })
 
+    t.test('one with an @ in it is no other one', async (t) => {
+      const { account } = await gateway.createAccount()
+      const mistyped = account.id.replace(/^(.{8})/, '$1%40')
+      const missing = { status: 404, code: 'account-not-found' }
+      for (const line of [`GET ${adminPath}/${mistyped}`, `DELETE ${adminPath}/${mistyped}`])
+        assertProblem(t, await ask(t, gateway.url, line, asAdmin), missing)
+      t.equal((await ask(t, gateway.url, `GET ${adminPath}/${account.id}`, asAdmin)).status, 200)
+    })
+
     t.test('below the portal, where no page is', async (t) => {
       for (const path of ['/portal/%FF', '/portal/assets/%FF', `/portal/${'x'.repeat(120)}`]) {
         const response = await ask(t, gateway.url, `GET ${path}`)

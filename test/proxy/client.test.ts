@@ -106,9 +106,19 @@ t.test('a range of all addresses trusts them all', async (t) => {
 })
 
 t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', async (t) => {
-  t.equal(plainAddress('::ffff:1.2.3.4'), '1.2.3.4')
-  for (const address of ['1.2.3.4', '::1', '::ffff:102:304', '2001:db8::ffff:1', ''])
-    t.equal(plainAddress(address), address)
+  for (const address of [
+    ...['::ffff:1.2.3.4', '::FFFF:1.2.3.4', '0:0:0:0:0:ffff:1.2.3.4', '::0:ffff:1.2.3.4'],
+    ...['::ffff:102:304', '::ffff:0102:0304', '0000:0000:0000:0000:0000:FFFF:0102:0304'],
+  ]) {
+    t.equal(plainAddress(address), '1.2.3.4', address)
+  }
+  t.equal(plainAddress('::ffff:cb00:71ff'), '203.0.113.255')
+  for (const address of [
+    ...['1.2.3.4', '::1', '2001:db8::ffff:1', '2001:db8::ffff:102:304', '::ffff:0:102:304', ''],
+    ...['::ffff:1.2.3', '0:ffff:1.2.3.4', '::ffff:1.2.3.400', 'ffff::1.2.3.4', '::ffff:'],
+  ]) {
+    t.equal(plainAddress(address), address, address)
+  }
 })
 
 t.test(

@@ -36,6 +36,18 @@ t.test('one place is free after each part of the time, not a moment sooner', asy
   t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
 })
 
+t.test('a clock that is set back makes nobody wait for longer than told', async (t) => {
+  const { rates, pass } = startRates()
+  const rate = { limit: 3, perMs: 60_000 }
+  for (const _ of [1, 2, 3]) rates.take('a', rate)
+  pass(-3_600_000)
+  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 20_000 })
+  pass(19_999)
+  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 1 })
+  pass(1)
+  t.match(rates.take('a', rate), { isAllowed: true, remaining: 0 })
+})
+
 t.test('who waits as long as told is allowed, whatever the rate', async (t) => {
   for (const limit of [1, 2, 3, 7, 10, 600, 999, 1_000_000]) {
     for (const perMs of [1, 10, 1_000, 60_000, 86_400_000]) {

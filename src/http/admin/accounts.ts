@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { accountData, createdData } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
 import type { Acts } from '../../accounts/acts.ts'
+import { GatehouseError } from '../../errors.ts'
 import type { AccountChanges } from '../../store/store.ts'
 import { firstLink } from '../first-link.ts'
 import type { Operation } from '../operation.ts'
@@ -21,10 +22,12 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
-/** Account in a path. */
+/** Account in a path. @throws GatehouseError `account-not-found` for an e-mail, which no URL should hold */
 export function idOf({ params }: FastifyRequest): string {
-  // The cast is sound: the path has this parameter. An `@` would make it an e-mail, which no URL should hold.
-  return (params as { readonly id: string }).id.replaceAll('@', '')
+  // The cast is sound: the path has this parameter.
+  const { id } = params as { readonly id: string }
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return id
 }
 
 /** Operations on all accounts. */

@@ -114,6 +114,7 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   }
 }
 
+/** The primary code; node:sqlite tells extended ones, which have it in their last byte (BUSY_RECOVERY is 261). */
 const sqliteBusy = 5
 
 /** The change to a log does not wait for another process as writes do: it is waited for by a write, and tried again. */
@@ -132,7 +133,7 @@ function writeAhead(database: DatabaseSync, deadline: number): void {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
 }
 
 function migrate(database: DatabaseSync, path: string): void {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { openMany } from '../place.ts'
 import { hour } from '../samples.ts'
@@ -32,6 +33,21 @@ t.test('who is counted is not to be read in Redis, and is forgotten once all is 
   t.notMatch(key, /203|orders/)
   const ttlMs = await inspector.pttl(key)
   t.ok(ttlMs > 0 && ttlMs <= 2_000, `${ttlMs} ms`)
+})
+
+t.test('a clock of Redis that is set back makes nobody wait for longer than told', async (t) => {
+  const store = await openStoreAt(t, optionsOf(server))
+  const rate = { limit: 1, perMs: 400 }
+  await store.takeToken('ada', rate)
+  const [key = ''] = await inspector.keys('*rate*')
+  // As if it had been taken an hour ahead.
+  const [at, owed] = ((await inspector.get(key)) ?? '').split(' ')
+  await inspector.set(key, `${Number(at) + 3_600_000_000} ${owed}`)
+  t.equal((await store.takeToken('ada', rate)).isAllowed, false)
+  await until(
+    'the place is given back',
+    async () => (await store.takeToken('ada', rate)).isAllowed || undefined,
+  )
 })
 
 t.test('a lost count is only a fresh start', async (t) => {
