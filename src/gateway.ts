@@ -71,8 +71,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isShuttingDown = true
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
     const isClean = await front.drain(config.shutdown.drainMs)
-    await ops.close()
     await front.close()
+    // Last: until the process ends, /readyz says that it is about to.
+    await ops.close()
     return isClean
   }
 

@@ -1,6 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
+import { hideSecrets } from '../hide-secrets.ts'
 
 const common = {
   allErrors: true,
@@ -67,6 +68,7 @@ function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   })
 }
 
+/** What came may have a key in the place of a name. */
 function nameOf(parts: readonly unknown[]): string {
-  return parts.map(String).join('.')
+  return hideSecrets(parts.map(String).join('.'))
 }

@@ -52,6 +52,7 @@ for (const driver of drivers) {
         [{ ...bob, email: `${'x'.repeat(300)}@example.com` }, ['email']],
         [{ ...bob, firstName: 'x'.repeat(101), lastName: 'a\nb' }, ['firstName', 'lastName']],
         [{ ...bob, constructor: 1 }, ['constructor']],
+        [{ ...bob, [admin.secretKey]: 1 }, ['[secret]']],
       ]
       for (const [body, fields] of cases) {
         const response = await call(operations.create, adminPath, body)

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { startServer } from '../setup/backend.ts'
+import { startBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
+import { startCollector } from '../tracing/collector.ts'
 import { accessTokenPath, ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 import { untilClosed } from './support/until-closed.ts'
@@ -43,6 +44,25 @@ t.test('requests under way end well, and the gateway ends when they have', async
   }
   t.equal(await down, true, 'nothing was broken off')
   await t.rejects(fetch(`${gateway.opsUrl}/livez`))
+})
+
+t.test('/readyz answers 503 until the end, also while traces are still sent', async (t) => {
+  const collector = await startCollector(t)
+  collector.status = undefined
+  const backend = await startBackend(t)
+  const tracing = { otlp: { endpoint: collector.url, sampleRatio: 1 } }
+  const gateway = await startGateway(t, { backend: backend.url, config: { tracing } })
+  t.equal((await ask(t, gateway.url, 'GET /public/x')).status, 200)
+  let isOver = false
+  const down = gateway.shutDown().finally(() => {
+    isOver = true
+  })
+  await until('what is left of traces is sent', () => collector.requests.length || undefined)
+  t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 503)
+  t.equal((await fetch(`${gateway.opsUrl}/metrics`)).status, 200)
+  t.notOk(isOver)
+  await down
+  await t.rejects(fetch(`${gateway.opsUrl}/readyz`))
 })
 
 t.test(
