@@ -42,7 +42,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics({ version })
   let { config } = loaded
   let isShuttingDown = false
-  const front = await openFront(options, metrics)
+  const front = await openFront(options, metrics).catch((error) => {
+    metrics.close()
+    throw error
+  })
   const reload = createReload({
     ...{ reread, log, metrics },
     running: () => config,
@@ -74,6 +77,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await front.close()
     // Last: until the process ends, /readyz says that it is about to.
     await ops.close()
+    metrics.close()
     return isClean
   }
 
@@ -83,6 +87,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   } catch (error) {
     await front.drain(0)
     await front.close()
+    metrics.close()
     throw error
   }
 }

@@ -27,11 +27,12 @@ const figures: Readonly<Record<string, Figure>> = {
 /**
  * How late timers run, in seconds, since it was last asked: by the names of prom-client, in place of its own figures. Those
  * are the whole time from one look to the next, 50 ms where nothing is late, and miss what begins just after a scrape.
+ * @returns what ends the looking
  */
-export function showEventLoopLag(registry: Registry): void {
+export function showEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
   let last = performance.now()
-  setInterval(look, sampleMs).unref()
+  const timer = setInterval(look, sampleMs).unref()
   const gauges = Object.entries(figures).map(([word, { help, aggregator, read }], index) => {
     const name = `nodejs_eventloop_lag_${word}_seconds`
     registry.removeSingleMetric(name)
@@ -52,4 +53,6 @@ export function showEventLoopLag(registry: Registry): void {
     for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9)
     lags.reset()
   }
+
+  return () => clearInterval(timer)
 }

@@ -45,7 +45,7 @@ export function createMetrics(build: { readonly version: string }) {
   const registers = [registry]
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
-  showEventLoopLag(registry)
+  const close = showEventLoopLag(registry)
 
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
@@ -204,6 +204,8 @@ export function createMetrics(build: { readonly version: string }) {
     contentType: registry.contentType,
     /** Every instrument, for the reference. */
     describe: () => registry.getMetricsAsArray().map(describeInstrument),
+    /** Nothing is measured any more by itself. */
+    close,
   }
 }
 

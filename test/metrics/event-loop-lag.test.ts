@@ -1,14 +1,14 @@
 import { Registry } from 'prom-client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { showEventLoopLag } from '../../src/metrics/event-loop-lag.ts'
 import { until } from '../setup/net.ts'
 
 const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 
 /** Figures of this process. */
-function watchLag() {
+function watchLag(t: Test) {
   const registry = new Registry()
-  showEventLoopLag(registry)
+  t.teardown(showEventLoopLag(registry))
   return async (figure: string) => {
     const metrics = await registry.getMetricsAsJSON()
     return metrics.find((metric) => metric.name === name(figure))?.values[0]?.value ?? Number.NaN
@@ -16,14 +16,14 @@ function watchLag() {
 }
 
 t.test('a loop that nothing holds up is not late by the time between two looks', async (t) => {
-  const read = watchLag()
+  const read = watchLag(t)
   t.equal(await read('max'), 0, 'and before the first look it is not late at all')
   const least = await until('it has looked', async () => (await read('min')) || undefined)
   t.ok(least < 0.05, `${least}`)
 })
 
 t.test('what held it up is told whole, once', async (t) => {
-  const read = watchLag()
+  const read = watchLag(t)
   await until('it looks', async () => (await read('max')) || undefined)
   const end = performance.now() + 400
   while (performance.now() < end);
