@@ -43,8 +43,14 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
   }
 }
 
+// What other gateways and routers write for "anything": taken as it stands it would protect nothing.
+const wildcard = /\*|\/:|[{}]/
+
 /** What keeps a path from being one that every server reads alike; undefined where it is. */
 function pathComplaint(path: string): string | undefined {
+  if (wildcard.test(path)) {
+    return 'is a prefix and takes whatever is below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
+  }
   const target = parseTarget(path)
   if (target?.query !== '' || target.bare !== undefined || target.hasEncodedSlash) {
     return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'

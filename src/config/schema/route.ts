@@ -7,7 +7,8 @@ export const route = item('Sends matching requests to an upstream.', {
   ),
   path: text({
     pattern: '^/',
-    description: 'Prefix on whole segments; the longest wins, one with a host before one without.',
+    description:
+      'Prefix on whole segments, without wildcards: `/admin` takes all that is below it. The longest wins, one with a host before one without.',
   }),
   methods: optional(
     list(text({ description: 'An HTTP method.' }), {

@@ -19,6 +19,13 @@ t.test('the upstream of a route is there', async (t) => {
     )
 })
 
+t.test('a path in the words of another router is refused: it would match nothing', async (t) => {
+  for (const path of ['/admin/*', '/*', '/a*/b', '/v1/:id', '/v1/:id/x', '/v1/{id}', '/int/(.*)']) {
+    t.match(complaints(t, withRoute({ path })), [/routes\[0\]\.path: is a prefix .*no wildcards/], path)
+  }
+  t.strictSame(complaints(t, withRoute({ path: '/v1/items:batch' })), [])
+})
+
 t.test('a path is plain: every server reads it alike', async (t) => {
   for (const path of ['/', '/a', '/a/', '/a/b.c/~d', '/%61', '/%C3%A9', '/.well-known', '/a..b', '/@a:b'])
     t.strictSame(complaints(t, withRoute({ path })), [], path)
