@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../accounts/profile.ts'
+import { trustSystemAuthorities } from '../authorities.ts'
 import type { MailConfig } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
 
@@ -11,6 +12,7 @@ const patienceMs = 10_000
  * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take it
  */
 export function createMailer({ from, tls, username, password, ...server }: MailConfig) {
+  if (server.security !== 'none' && tls.ca === undefined) trustSystemAuthorities()
   const transport = createTransport({
     host: server.host,
     port: server.port,

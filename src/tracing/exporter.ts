@@ -1,3 +1,4 @@
+import { trustSystemAuthorities } from '../authorities.ts'
 import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import { encodeSpans, type Span } from './span.ts'
@@ -33,6 +34,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
   let isFailing = false
   let isClosed = false
   const abort = new AbortController()
+  if (url.startsWith('https:')) trustSystemAuthorities()
   const timer = setInterval(send, everyMs).unref()
 
   function add(span: Span): void {

@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
+import { trustSystemAuthorities } from '../authorities.ts'
 import { type Balancing, createChoice } from './balance.ts'
 import { Call, type CallEvents, type CallTerms, type UpstreamRequest } from './call.ts'
 import { openChecks } from './checks.ts'
@@ -76,6 +77,7 @@ function openTargets(terms: UpstreamTerms, options: UpstreamOptions): readonly T
   const { connectTimeoutMs, connectionsMax, targets } = terms
   const usesTls = targets.some(({ url }) => url.protocol === 'https:')
   const { ca, verify } = terms.tls
+  if (usesTls && ca === undefined) trustSystemAuthorities()
   // Made once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
   // One that stands there twice is one server all the same.

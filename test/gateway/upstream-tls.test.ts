@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import t, { type Test } from 'tap'
+import { place } from '../cli/place.ts'
+import { serve } from '../cli/run.ts'
 import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { portOf } from '../setup/net.ts'
@@ -33,6 +35,19 @@ t.test('a backend is taken by its certificate: the right authority, the right na
   const right = makeCertificate(t, 'DNS:localhost')
   const { response } = await answerOf(t, right, { ca: certificateFiles(t, right).tls.cert })
   t.match(response, { status: 200, body: 'ok' })
+})
+
+t.test('an authority that the system trusts is trusted, without a word in the config', async (t) => {
+  const shown = makeCertificate(t, 'DNS:localhost')
+  const url = await startTlsBackend(t, shown)
+  const routes = [{ name: 'public', path: '/', upstream: 'backend', auth: 'none' }]
+  const { config, folder } = place(t, { upstreams: { backend: { targets: [{ url }] } }, routes })
+  const statusWith = async (env: Readonly<Record<string, string>>) => {
+    const gateway = await serve(t, ['--config', config], { cwd: folder, env })
+    return (await fetch(`${gateway.url}/public`)).status
+  }
+  t.equal(await statusWith({ SSL_CERT_FILE: certificateFiles(t, shown).tls.cert.file }), 200)
+  t.equal(await statusWith({}), 502)
 })
 
 const wrong: readonly (readonly [what: string, shown: (t: Test) => Certificate, reason: RegExp])[] = [

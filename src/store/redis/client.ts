@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
+import { trustSystemAuthorities } from '../../authorities.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {
@@ -143,5 +144,6 @@ function reconnectDelay(attempt: number): number {
 }
 
 function tlsOptions(tls: RedisOptions['tls']): ConnectionOptions {
+  if (tls?.ca === undefined) trustSystemAuthorities()
   return { rejectUnauthorized: tls?.verify ?? true, ...(tls?.ca !== undefined && { ca: tls.ca }) }
 }

@@ -1,0 +1,13 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+
+let areTrusted = false
+
+/**
+ * Lets servers be verified against the authorities of the system: by itself Node knows only those that it came with.
+ * For all that names none of its own from then on; done once, and only where it is needed, as reading them takes long.
+ */
+export function trustSystemAuthorities(): void {
+  if (areTrusted) return
+  areTrusted = true
+  setDefaultCACertificates([...new Set([...getCACertificates('default'), ...getCACertificates('system')])])
+}
