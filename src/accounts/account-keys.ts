@@ -43,6 +43,12 @@ export interface AccountKeys {
   endOverlap(id: string): Promise<boolean>
   /** A new API key; the old one ends now, sessions go on. */
   resetApiKey(id: string): Promise<string>
+  /**
+   * The same as a reset, for whoever was shown a key that was made then: of two who ask for it at once, one gets a new
+   * key. @returns undefined where it was replaced meanwhile
+   */
+  replaceSecretKey(id: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
+  replaceApiKey(id: string, createdAt: number): Promise<string | undefined>
 }
 
 /** Whether two keys work side by side now. */
@@ -89,11 +95,18 @@ export function createAccountKeys({ store, accounts, entry, clock }: AccountKeys
     status,
     reveal,
     resetSecretKey: async (id, graceSeconds) => {
-      if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > graceSecondsMax) {
-        const message = `must be a whole number from 0 to ${graceSecondsMax}`
-        throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
-      }
+      assertGrace(graceSeconds)
       return accounts.resetSecretKey(id, graceSeconds * 1_000)
+    },
+    replaceSecretKey: async (id, createdAt, graceSeconds) => {
+      assertGrace(graceSeconds)
+      const account = await accounts.find(id)
+      if (account.secretKey.createdAt !== createdAt) return undefined
+      return accounts.replaceSecretKey(account, graceSeconds * 1_000)
+    },
+    replaceApiKey: async (id, createdAt) => {
+      const account = await accounts.find(id)
+      return account.apiKey.createdAt === createdAt ? accounts.replaceApiKey(account) : undefined
     },
     endOverlap: async (id) => {
       const account = await accounts.find(id)
@@ -101,4 +114,10 @@ export function createAccountKeys({ store, accounts, entry, clock }: AccountKeys
     },
     resetApiKey: accounts.resetApiKey,
   }
+}
+
+function assertGrace(graceSeconds: number): void {
+  if (Number.isInteger(graceSeconds) && graceSeconds >= 0 && graceSeconds <= graceSecondsMax) return
+  const message = `must be a whole number from 0 to ${graceSecondsMax}`
+  throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
 }

@@ -54,6 +54,9 @@ export interface Accounts {
   /** @param graceMs how long the old key works on; 0 = it, the sessions and the access tokens end now */
   resetSecretKey(idOrEmail: string, graceMs: number): Promise<string>
   resetApiKey(idOrEmail: string): Promise<string>
+  /** The same, while the account has the key it had when it was looked at; undefined where it has another. */
+  replaceSecretKey(looked: Account, graceMs: number): Promise<string | undefined>
+  replaceApiKey(looked: Account): Promise<string | undefined>
   /** A key from its sealed copy; undefined where none is kept. */
   reveal(account: Account, kind: KeyKind): string | undefined
 }
@@ -156,20 +159,20 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     return (await store.deleteAccount(account.id, entry('account-deleted', account))) ? account : notFound()
   }
 
-  async function resetSecretKey(idOrEmail: string, graceMs: number): Promise<string> {
-    const account = await find(idOrEmail)
+  /** @param replaces digest of the key that is to be replaced; undefined = whichever it is */
+  async function newSecretKey(account: Account, graceMs: number, replaces?: Uint8Array) {
     const { key, stored } = newKey('secretKey', account.id)
     const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
-    const reset = { secretKey: stored, graceUntil }
+    const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
     const noted = entry('secret-key-reset', account, { graceSeconds: graceMs / 1_000 })
-    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : notFound()
+    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : undefined
   }
 
-  async function resetApiKey(idOrEmail: string): Promise<string> {
-    const account = await find(idOrEmail)
+  async function newApiKey(account: Account, replaces?: Uint8Array) {
     const { key, stored } = newKey('apiKey', account.id)
+    const reset = { apiKey: stored, ...(replaces && { replaces }) }
     const noted = entry('api-key-reset', account)
-    return (await keeping(key, store.resetApiKey(account.id, stored, noted))) ? key : notFound()
+    return (await keeping(key, store.resetApiKey(account.id, reset, noted))) ? key : undefined
   }
 
   return {
@@ -180,8 +183,11 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     list: (page) => store.listAccounts(page),
     update,
     remove,
-    resetSecretKey,
-    resetApiKey,
+    resetSecretKey: async (idOrEmail, graceMs) =>
+      (await newSecretKey(await find(idOrEmail), graceMs)) ?? notFound(),
+    resetApiKey: async (idOrEmail) => (await newApiKey(await find(idOrEmail))) ?? notFound(),
+    replaceSecretKey: (looked, graceMs) => newSecretKey(looked, graceMs, looked.secretKey.digest),
+    replaceApiKey: (looked) => newApiKey(looked, looked.apiKey.digest),
     reveal: (account, kind) => {
       const { sealed } = account[kind]
       return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))

@@ -1,4 +1,4 @@
-import type { Account, AccountChanges, SecretKeyReset, StoredKey } from './store.ts'
+import type { Account, AccountChanges, ApiKeyReset, SecretKeyReset, StoredKey } from './store.ts'
 
 /** What each verb makes of an account. Both adapters save the result, in one step with what it was made from. */
 
@@ -20,7 +20,10 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   })
 }
 
-export function withSecretKey(account: Account, { secretKey, graceUntil }: SecretKeyReset): Account {
+/** @returns undefined where it has another key than the one to be replaced */
+export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
+  const { secretKey, graceUntil } = reset
+  if (!isReplaced(account.secretKey, reset.replaces)) return undefined
   if (graceUntil === undefined) {
     return next(account, { secretKey, previousSecretKey: undefined, ...endedSessions(account) })
   }
@@ -28,8 +31,13 @@ export function withSecretKey(account: Account, { secretKey, graceUntil }: Secre
   return next(account, { secretKey, previousSecretKey })
 }
 
-export function withApiKey(account: Account, apiKey: StoredKey): Account {
-  return next(account, { apiKey })
+/** @returns undefined where it has another key than the one to be replaced */
+export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
+  return isReplaced(account.apiKey, replaces) ? next(account, { apiKey }) : undefined
+}
+
+function isReplaced({ digest }: StoredKey, replaces: Uint8Array | undefined): boolean {
+  return replaces === undefined || Buffer.compare(digest, replaces) === 0
 }
 
 export function withoutSessions(account: Account): Account {

@@ -25,9 +25,12 @@ export interface Store extends PortalStore {
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
   deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
-  /** Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it. */
+  /**
+   * Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it.
+   * @returns undefined where there is no such account, or another key than the one to be replaced
+   */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
-  resetApiKey(id: string, apiKey: StoredKey, audit?: AuditEntry): Promise<Account | undefined>
+  resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
 
   /** Starts a session, unless the account has changed since it was looked at. */
   startSession(
@@ -135,7 +138,16 @@ export type AccountUpdate =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'exists' }
 
-export interface SecretKeyReset {
+interface KeyReset {
+  /** Only while this is the digest of the key; absent = whatever it is. */
+  readonly replaces?: Uint8Array
+}
+
+export interface ApiKeyReset extends KeyReset {
+  readonly apiKey: StoredKey
+}
+
+export interface SecretKeyReset extends KeyReset {
   readonly secretKey: StoredKey
   /** How long the old key works on; undefined = not at all. */
   readonly graceUntil: number | undefined

@@ -59,7 +59,7 @@ async function write(store: Store): Promise<void> {
   const apiKey = newKey()
   await step(
     accountFact({ ...reset, apiKey }),
-    async () => (await store.resetApiKey(first.id, apiKey))?.revision,
+    async () => (await store.resetApiKey(first.id, { apiKey }))?.revision,
     3,
   )
   const moved = { ...second, email: `moved-${second.email}`, isDisabled: true }

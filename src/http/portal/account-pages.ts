@@ -5,7 +5,7 @@ import type { Account, AccountChanges } from '../../store/store.ts'
 import type { PortalPath } from '../portal-paths.ts'
 import { profileOf, showAccount } from './account.ts'
 import { type Answer, goTo } from './answer.ts'
-import { graceSecondsOf } from './integration-pages.ts'
+import { replaceKey } from './integration-pages.ts'
 import type { NoticeName } from './notices.ts'
 import { type Pages, type PortalPage, paramOf } from './pages.ts'
 import { refusalOf, wrongField } from './refusal.ts'
@@ -104,16 +104,10 @@ async function makeLink(visit: SignedInVisit, account: Account): Promise<Answer>
   return showAccount(visit, account, { handout: { kind: 'link', link } })
 }
 
-async function resetKey(visit: SignedInVisit, account: Account, name: KeyName): Promise<Answer> {
-  const { acts, form } = visit
-  const { id } = account
-  const status = await acts.keys.status(id)
-  if (form('replaces') !== String(status[name].createdAt)) return goTo(`/accounts/${id}`, 'key-replaced')
-  const key =
-    name === 'apiKey'
-      ? await acts.keys.resetApiKey(id)
-      : await acts.keys.resetSecretKey(id, graceSecondsOf(form))
-  return showAccount(visit, account, { handout: { kind: 'key', name, key } })
+async function resetKey(visit: SignedInVisit, { id }: Account, name: KeyName): Promise<Answer> {
+  const key = await replaceKey(visit, id, name)
+  if (key === undefined) return goTo(`/accounts/${id}`, 'key-replaced')
+  return showAccount(visit, await visit.acts.accounts.find(id), { handout: { kind: 'key', name, key } })
 }
 
 async function endOverlap({ acts }: SignedInVisit, { id }: Account): Promise<Answer> {

@@ -57,15 +57,14 @@ export const integrationPages: Pages = (options) => {
   }
 
   async function reset(visit: SignedInVisit, kind: KeyName): Promise<Answer> {
-    const { acts, viewer, form } = visit
+    const { viewer, form } = visit
     const { id } = viewer.account
     const values = { graceSeconds: form('graceSeconds') }
     try {
       await confirmPassword(visit, signIn)
-      const status = await acts.keys.status(id)
       // The form of a page that is sent again must not reset what it has made.
-      if (form('replaces') !== String(status[kind].createdAt)) return goTo('/integration', 'key-replaced')
-      const key = await resetKey(visit, kind)
+      const key = await replaceKey(visit, id, kind)
+      if (key === undefined) return goTo('/integration', 'key-replaced')
       return show(visit, { shown: { kind, key } })
     } catch (error) {
       return refuse(visit, { kind, form: 'reset', values }, error)
@@ -119,14 +118,23 @@ export const integrationPages: Pages = (options) => {
   ]
 }
 
-/** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
-function resetKey({ acts, viewer, form }: SignedInVisit, kind: KeyName): Promise<string> {
-  const { id } = viewer.account
-  return kind === 'apiKey' ? acts.keys.resetApiKey(id) : acts.keys.resetSecretKey(id, graceSecondsOf(form))
+/**
+ * Replaces the key that the page of the form has shown; undefined where it was replaced meanwhile.
+ * @throws GatehouseError `request-invalid` (field `graceSeconds`)
+ */
+export function replaceKey(
+  { acts, form }: SignedInVisit,
+  id: string,
+  kind: KeyName,
+): Promise<string | undefined> {
+  const createdAt = Number(form('replaces'))
+  return kind === 'apiKey'
+    ? acts.keys.replaceApiKey(id, createdAt)
+    : acts.keys.replaceSecretKey(id, createdAt, graceSecondsOf(form))
 }
 
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) where nothing was chosen */
-export function graceSecondsOf(form: SignedInVisit['form']): number {
+function graceSecondsOf(form: SignedInVisit['form']): number {
   const text = form('graceSeconds')
   if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works.')
   return Number(text)

@@ -87,7 +87,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
 
   async function replaced(
     id: string,
-    become: (account: Account) => Account,
+    become: (account: Account) => Account | undefined,
     audit: AuditEntry | undefined,
   ): Promise<Account | undefined> {
     const update = await replace(id, become, audit)
@@ -138,7 +138,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
     },
     deleteAccount: remove,
     resetSecretKey: (id, reset, audit) => replaced(id, (account) => withSecretKey(account, reset), audit),
-    resetApiKey: (id, apiKey, audit) => replaced(id, (account) => withApiKey(account, apiKey), audit),
+    resetApiKey: (id, reset, audit) => replaced(id, (account) => withApiKey(account, reset), audit),
     endSessions: async (id, audit) => (await replaced(id, withoutSessions, audit)) !== undefined,
     replace,
   }

@@ -96,8 +96,8 @@ export function openAccounts(database: Database) {
     return { kind: 'updated', account: save(account, next) }
   }
 
-  /** The same where nothing is refused; undefined where there is no such account. */
-  function replace(id: string, become: (account: Account) => Account): Account | undefined {
+  /** The same; undefined where there is no such account, or where it may not become another. */
+  function replace(id: string, become: (account: Account) => Account | undefined): Account | undefined {
     const attempt = tryReplace(id, become)
     return attempt.kind === 'updated' ? attempt.account : undefined
   }

@@ -36,7 +36,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
 
   function replace(
     id: string,
-    become: (account: Account) => Account,
+    become: (account: Account) => Account | undefined,
     audit: AuditEntry | undefined,
   ): Promise<Account | undefined> {
     return change(() => accounts.replace(id, become), ofAccount(id), audit)
@@ -77,7 +77,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
         audit,
       ),
     resetSecretKey: (id, reset, audit) => replace(id, (account) => withSecretKey(account, reset), audit),
-    resetApiKey: (id, apiKey, audit) => replace(id, (account) => withApiKey(account, apiKey), audit),
+    resetApiKey: (id, reset, audit) => replace(id, (account) => withApiKey(account, reset), audit),
 
     startSession: async (started, { revision }) =>
       database.write(() => {

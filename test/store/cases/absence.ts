@@ -11,7 +11,7 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
       t.strictSame(await store.updateAccount(id, { role: 'Admin' }), { kind: 'unknown' })
       t.equal(await store.deleteAccount(id), false)
       t.equal(await store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }), undefined)
-      t.equal(await store.resetApiKey(id, newKey()), undefined)
+      t.equal(await store.resetApiKey(id, { apiKey: newKey() }), undefined)
       t.equal(await store.startSession(newSession({ id }), { revision: 1 }), 'account-changed')
       t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', why: 'unknown' })
       t.equal(await store.findSession(id), undefined)

@@ -26,7 +26,7 @@ function everyAct(
     () => store.updateAccount(id, { role: 'Admin' }, entry('account-updated')),
     () => store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + 1e6 }, entry('secret-key-reset')),
     () => store.endOverlap(id, now, entry('secret-key-overlap-ended')),
-    () => store.resetApiKey(id, newKey(), entry('api-key-reset')),
+    () => store.resetApiKey(id, { apiKey: newKey() }, entry('api-key-reset')),
     () => store.setSetupLink(id, link, entry('setup-link-created')),
     () =>
       store.setPassword(id, { password: 'p', proof: undefined, endsSessions: true }, entry('password-set')),

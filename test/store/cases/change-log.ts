@@ -30,7 +30,7 @@ const accountChanges: readonly Write[] = [
   ['updateAccount', ({ store, account }) => store.updateAccount(account.id, { role: 'Admin' })],
   ['resetSecretKey', ({ store, account }) => store.resetSecretKey(account.id, reset(undefined))],
   ['resetSecretKey with grace', ({ store, account }) => store.resetSecretKey(account.id, reset(now + hour))],
-  ['resetApiKey', ({ store, account }) => store.resetApiKey(account.id, newKey())],
+  ['resetApiKey', ({ store, account }) => store.resetApiKey(account.id, { apiKey: newKey() })],
   ['endSessions', ({ store, account }) => store.endSessions(account.id)],
   ['deleteAccount', ({ store, account }) => store.deleteAccount(account.id)],
 ]
@@ -65,7 +65,7 @@ const silent: readonly Write[] = [
     },
   ],
   ['resetSecretKey of nobody', ({ store }) => store.resetSecretKey('nobody', reset(undefined))],
-  ['resetApiKey of nobody', ({ store }) => store.resetApiKey('nobody', newKey())],
+  ['resetApiKey of nobody', ({ store }) => store.resetApiKey('nobody', { apiKey: newKey() })],
   ['endSessions of nobody', ({ store }) => store.endSessions('nobody')],
   ['deleteAccount of nobody', ({ store }) => store.deleteAccount('nobody')],
   ['endSession of none', ({ store }) => store.endSession('none', 'revoked')],

@@ -35,7 +35,7 @@ export function endingSessionsCases(t: Test, newPlace: NewPlace): void {
     'enabling an account that is enabled': (store, { id }) => store.updateAccount(id, { isDisabled: false }),
     'a reset with grace': (store, { id }) =>
       store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + second }),
-    'a new API key': (store, { id }) => store.resetApiKey(id, newKey()),
+    'a new API key': (store, { id }) => store.resetApiKey(id, { apiKey: newKey() }),
   }
   for (const [name, change] of Object.entries(others)) {
     runCase(t, newPlace, `${name} ends no session`, async (t, _place, store) => {

@@ -42,7 +42,7 @@ t.test('a slot that moves to another node while it is used takes nothing with it
   t.equal((await ownerOf([to], anyKey)).id, to.id)
   t.strictSame(plain(await store.findAccount(account.id)), plain(account))
   t.equal((await store.rotateSession(useOf(session))).kind, 'current')
-  t.equal((await store.resetApiKey(account.id, newKey()))?.revision, 2)
+  t.equal((await store.resetApiKey(account.id, { apiKey: newKey() }))?.revision, 2)
 })
 
 t.test('who waits for replicas follows a slot that has moved', async (t) => {
@@ -51,7 +51,7 @@ t.test('who waits for replicas follows a slot that has moved', async (t) => {
   const from = await ownerOf(nodes, anyKey)
   const to = nodes.slice(0, 3).find(({ id }) => id !== from.id) ?? from
   await moveSlot(from, to)
-  const resets = Array.from({ length: 10 }, () => store.resetApiKey(account.id, newKey()))
+  const resets = Array.from({ length: 10 }, () => store.resetApiKey(account.id, { apiKey: newKey() }))
   t.ok((await Promise.all(resets)).every((reset) => reset !== undefined))
   t.equal((await store.findAccount(account.id))?.revision, 11)
 })

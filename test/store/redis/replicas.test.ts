@@ -80,7 +80,7 @@ t.test('many writes wait together, not one after the other', async (t) => {
   const { careful, careless } = await startMaster(t)
   const accounts = await Promise.all(Array.from({ length: 30 }, () => createAccount(careless)))
   const delays = await Promise.all(
-    accounts.map(({ id }) => assertUnconfirmed(t, careful.resetApiKey(id, newKey()), 'a reset')),
+    accounts.map(({ id }) => assertUnconfirmed(t, careful.resetApiKey(id, { apiKey: newKey() }), 'a reset')),
   )
   const slowestMs = Math.max(...delays)
   t.ok(slowestMs < 2 * waitMs + 500, `the last was told after ${slowestMs.toFixed(0)} ms`)
@@ -90,7 +90,7 @@ t.test('with a replica many writes are answered each with its own outcome', asyn
   const { server, careful } = await startMaster(t)
   await startReplica(t, server)
   const account = await createAccount(careful)
-  const resets = Array.from({ length: 20 }, () => careful.resetApiKey(account.id, newKey()))
+  const resets = Array.from({ length: 20 }, () => careful.resetApiKey(account.id, { apiKey: newKey() }))
   const taken = careful.createAccounts([newAccount({ email: account.email })])
   const keys = Array.from({ length: 20 }, () => careful.addSigningKey(newSigningKey()))
   t.strictSame(
@@ -150,7 +150,7 @@ t.test('who only asks keeps one connection, who writes a second', async (t) => {
   const before = await count()
   await careful.findAccount(id)
   t.equal(await count(), before)
-  await assertUnconfirmed(t, careful.resetApiKey(id, newKey()), 'a reset')
+  await assertUnconfirmed(t, careful.resetApiKey(id, { apiKey: newKey() }), 'a reset')
   t.equal(await count(), before + 1)
   await careful.close()
   await until('both are closed', async () => (await count()) === before - 1)

@@ -18,7 +18,7 @@ t.test('a Redis that has forgotten the scripts is told them again', async (t) =>
   await forget()
   t.equal(await store.endSession(session.id, 'revoked'), true)
   await forget()
-  t.equal((await store.resetApiKey(account.id, newKey()))?.revision, 2)
+  t.equal((await store.resetApiKey(account.id, { apiKey: newKey() }))?.revision, 2)
   await forget()
   t.equal(await store.addSigningKey(newSigningKey({ kid: 'key' })), true)
   await forget()
@@ -35,7 +35,7 @@ t.test('forgetting the scripts in the middle of many writes loses and doubles no
   const { head } = await store.readChanges(undefined)
   const resets = Array.from({ length: 50 }, async () => {
     await inspector.script('FLUSH')
-    return store.resetApiKey(account.id, newKey())
+    return store.resetApiKey(account.id, { apiKey: newKey() })
   })
   await Promise.all(resets)
   t.equal((await store.findAccount(account.id))?.revision, 51)
