@@ -36,11 +36,23 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsF
   return able.findLast(({ signsFrom }) => signsFrom <= now) ?? able[0]
 }
 
+/** What can be read of the keys in the store. */
+export interface ReadKeys {
+  readonly keys: readonly SigningKey[]
+  /** Key IDs of those that this sealing key does not open. */
+  readonly unreadable: readonly string[]
+}
+
 /** Signing keys that are kept in the store, sealed. */
 export interface SigningKeys {
   /**
-   * All of them; makes the first of the algorithm where there is none.
-   * @throws OperatorError where one cannot be unsealed
+   * Each on its own: one that cannot be unsealed hides no other. Makes the first of the algorithm where there is
+   * none, unless one that is there cannot be unsealed: then this may be the wrong sealing key.
+   */
+  read(): Promise<ReadKeys>
+  /**
+   * Those that can be unsealed, made as `read` does.
+   * @throws OperatorError where one cannot be unsealed, and none that can would sign
    */
   load(): Promise<readonly SigningKey[]>
   /** @throws OperatorError where one cannot be unsealed: this is not the sealing key of the gateway */
@@ -68,31 +80,46 @@ export interface SigningKeysOptions {
 }
 
 export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKeysOptions): SigningKeys {
-  async function add(afterMs: number, unless?: 'signer', entry?: EntryOf): Promise<SigningKey> {
+  function create(afterMs: number): SigningKey {
     const material = generateKeyMaterial(algorithm)
     const createdAt = clock()
-    const signsFrom = createdAt + afterMs
-    const key = { kid: createKid(material), algorithm, material, createdAt, signsFrom }
-    await store.addSigningKey(sealKey(key, sealer), unless, entry?.(key.kid))
+    return { kid: createKid(material), algorithm, material, createdAt, signsFrom: createdAt + afterMs }
+  }
+
+  async function readStored(): Promise<ReadKeys> {
+    return unsealAll(await store.listSigningKeys(), sealer)
+  }
+
+  async function read(): Promise<ReadKeys> {
+    const found = await readStored()
+    const isComplete = found.keys.some((key) => key.algorithm === algorithm)
+    return isComplete || found.unreadable.length > 0 ? found : makeFirst()
+  }
+
+  /** Where others with another sealing key make theirs at the same moment, one is too many: it is not left there. */
+  async function makeFirst(): Promise<ReadKeys> {
+    const first = create(0)
+    const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
+    const { keys, unreadable } = await readStored()
+    if (!isAdded || unreadable.length === 0) return { keys, unreadable }
+    await store.retireSigningKey(first.kid)
+    return { keys: keys.filter(({ kid }) => kid !== first.kid), unreadable }
+  }
+
+  async function rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey> {
+    const key = create(when === 'now' ? 0 : announcedMs)
+    await store.addSigningKey(sealKey(key, sealer), undefined, entry?.(key.kid))
     return key
   }
 
-  async function load(): Promise<readonly SigningKey[]> {
-    const stored = await store.listSigningKeys()
-    const isComplete = stored.some((key) => key.algorithm === algorithm)
-    if (!isComplete) await add(0, 'signer')
-    const keys = isComplete ? stored : await store.listSigningKeys()
-    return keys.map((key) => unsealKey(key, sealer))
-  }
-
   async function retire(kid: string, entry?: EntryOf): Promise<void> {
-    const keys = await store.listSigningKeys()
-    const retired = keys.find((key) => key.kid === kid)
-    if (!retired) {
+    const stored = await store.listSigningKeys()
+    if (!stored.some((key) => key.kid === kid)) {
       throw new OperatorError(`there is no signing key ${kid}`, { hint: 'See: gatehouse signing-keys list' })
     }
+    const { keys, unreadable } = unsealAll(stored, sealer)
     const rest = keys.filter((key) => key.kid !== kid)
-    if (unseal(retired, sealer) && !currentSigner(rest, algorithm, clock())) {
+    if (!unreadable.includes(kid) && !currentSigner(rest, algorithm, clock())) {
       throw new OperatorError(`${kid} is the only key that can sign`, {
         hint: 'Add another first: gatehouse signing-keys rotate',
       })
@@ -101,14 +128,26 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   }
 
   return {
-    load,
+    read,
+    load: async () => {
+      const found = await read()
+      assertSigner(found, algorithm, clock())
+      return found.keys
+    },
     assertReadable: async () => {
-      for (const key of await store.listSigningKeys()) unsealKey(key, sealer)
+      const [kid] = (await readStored()).unreadable
+      if (kid !== undefined) throw unreadableError(kid)
     },
     list: () => store.listSigningKeys(),
-    rotate: (when, entry) => add(when === 'now' ? 0 : announcedMs, undefined, entry),
+    rotate,
     retire,
   }
+}
+
+/** @throws OperatorError where one cannot be unsealed, and none that can would sign */
+export function assertSigner({ keys, unreadable }: ReadKeys, algorithm: Algorithm, now: number): void {
+  const [kid] = unreadable
+  if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
 }
 
 /** Thumbprint of the public key (RFC 7638); a secret has a random ID. */
@@ -129,10 +168,16 @@ function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSignin
   }
 }
 
-function unsealKey(stored: StoredSigningKey, sealer: Sealer): SigningKey {
-  const key = unseal(stored, sealer)
-  if (key) return key
-  throw new OperatorError(`the signing key ${stored.kid} cannot be unsealed with this sealing key`, {
+function unsealAll(stored: readonly StoredSigningKey[], sealer: Sealer): ReadKeys {
+  const read = stored.map((key) => ({ kid: key.kid, key: unseal(key, sealer) }))
+  return {
+    keys: read.flatMap(({ key }) => key ?? []),
+    unreadable: read.flatMap(({ kid, key }) => (key ? [] : [kid])),
+  }
+}
+
+function unreadableError(kid: string): OperatorError {
+  return new OperatorError(`the signing key ${kid} cannot be unsealed with this sealing key`, {
     hint: 'Bring back the sealing key that was used before. Where it is lost: gatehouse signing-keys retire KID',
   })
 }

@@ -136,3 +136,48 @@ t.test('keys sealed with another sealing key are refused, not replaced', async (
   t.equal((await store.listSigningKeys()).length, 1)
   t.equal((await stranger.list()).length, 1, 'they can be listed, and retired')
 })
+
+t.test('with a sealing key that does not open those that are there, none is added beside them', async (t) => {
+  const { store, open, signingKeys } = await openSigningKeys(t)
+  const [key] = await signingKeys.load()
+  const stranger = await open({ sealer: createSealer(randomBytes(32)), algorithm: 'RS256' })
+  await t.rejects(stranger.load(), { name: 'OperatorError', message: key?.kid, hint: /sealing key/ })
+  t.strictSame(
+    (await store.listSigningKeys()).map(({ kid }) => kid),
+    [key?.kid],
+  )
+})
+
+t.test('who makes the first at the same moment as one with another sealing key leaves none', async (t) => {
+  const { store, open } = await openSigningKeys(t)
+  const sealer = createSealer(randomBytes(32))
+  const stranger = await open({ sealer, algorithm: 'RS256' })
+  const late: typeof store = {
+    ...store,
+    addSigningKey: async (...key) => {
+      await stranger.load()
+      return store.addSigningKey(...key)
+    },
+  }
+  const loading = createSigningKeys({
+    ...{ store: late, sealer: createSealer(randomBytes(32)), algorithm: 'ES256', clock: () => startMs },
+  }).load()
+  await t.rejects(loading, { name: 'OperatorError', message: /cannot be unsealed/ })
+  t.match(await store.listSigningKeys(), [{ algorithm: 'RS256' }])
+})
+
+t.test('a key that cannot be unsealed hides no other, and is none that can sign', async (t) => {
+  const { open, signingKeys } = await openSigningKeys(t)
+  const [key] = await signingKeys.load()
+  const kid = key?.kid ?? ''
+  const strange = await (await open({ sealer: createSealer(randomBytes(32)) })).rotate('now')
+  t.strictSame(
+    (await signingKeys.load()).map((each) => each.kid),
+    [kid],
+  )
+  t.match(await signingKeys.read(), { unreadable: [strange.kid] })
+  await t.rejects(signingKeys.assertReadable(), { name: 'OperatorError', message: strange.kid })
+  await t.rejects(signingKeys.retire(kid), { name: 'OperatorError', message: /only key that can sign/ })
+  await signingKeys.retire(strange.kid)
+  t.strictSame((await signingKeys.read()).unreadable, [])
+})
