@@ -5,17 +5,17 @@ import { createBearerScheme } from './auth/bearer.ts'
 import type { Directory } from './auth/principal.ts'
 import { createSecretKeyScheme } from './auth/secret-key.ts'
 import { type Contact, createContact } from './cache/contact.ts'
-import { createDirectory } from './cache/directory.ts'
-import { openInvalidation } from './cache/invalidation.ts'
+import { type CachedDirectory, createDirectory } from './cache/directory.ts'
+import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
 import type { LookUp } from './cache/loading-cache.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
 import type { Config } from './config/config.ts'
-import { GatehouseError } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
 import { createAccessTokens } from './tokens/access-token.ts'
+import { createKeyLoader, isOutOfReach, type KeyLoader } from './tokens/key-loader.ts'
 import { createKeyring, type Keyring } from './tokens/keyring.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { createSessions, type Sessions } from './tokens/sessions.ts'
@@ -59,131 +59,125 @@ const firstContactMs = 500
 
 /** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer; nothing is left open */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, keyUses, log, metrics, clock, onChange } = options
-  const signingKeys = createSigningKeys({
-    store,
-    sealer: createSealer(sealingKey),
-    algorithm: config.tokens.algorithm,
-    clock,
-  })
+  const { config, store, sealingKey, keyUses, clock, onChange } = options
   const keyring = createKeyring(config.tokens.algorithm, config.tokens.keys.length > 0 ? 'config' : 'store')
   const verified = createVerifiedTokens(config.cache.entriesMax)
   const contact = createContact()
-  const directory = createDirectory({
-    store,
-    contact,
-    ...config.cache,
-    tokenLifetimeMs: config.tokens.accessLifetimeMs + config.tokens.clockToleranceMs,
-    clockToleranceMs: config.tokens.clockToleranceMs,
-    clock,
-    report: createLookUpCount(metrics),
-    confirm,
+  const directory = createOwnDirectory(options, contact, async () => {
+    await invalidation.confirm()
+    await keyLoader.settled()
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
-
-  async function loadKeys(): Promise<void> {
-    keyring.replace(
-      config.tokens.keys.length > 0 ? config.tokens.keys.map(toSigningKey) : await signingKeys.load(),
-    )
+  const keyLoader = createOwnKeyLoader(options, keyring, () => {
     verified.clear()
     directory.outdate()
-  }
-
-  /** The last loading of the keys that a change has asked for. */
-  let reloading = Promise.resolve()
-  let areKeysDue = false
-  let reloads = 0
-
-  function reloadKeys(): void {
-    areKeysDue = false
-    reloads++
-    // One after another, so that the last that is begun is the last that is done.
-    reloading = reloading
-      .then(loadKeys)
-      .then(
-        () => onChange({ kind: 'signing-keys' }),
-        (err: unknown) => {
-          areKeysDue = isOutOfReach(err)
-          log.error({ err }, 'the signing keys cannot be loaded')
-        },
-      )
-      .finally(() => {
-        reloads--
-      })
-  }
-
-  async function confirm(): Promise<void> {
-    await invalidation.confirm()
-    await reloading
-    if (areKeysDue) throw new GatehouseError('store-unavailable')
-  }
-
-  async function start(): Promise<void> {
-    if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) await loadKeys()
-    else
-      await store
-        .ready(firstContactMs)
-        .then(loadKeys)
-        .catch(() => {})
+    onChange({ kind: 'signing-keys' })
+  })
+  const invalidation = openOwnInvalidation(options, { contact, directory, keyLoader })
+  try {
+    await loadFirst(options, keyLoader)
     await invalidation.poll()
+  } catch (error) {
+    invalidation.close()
+    throw error
   }
 
+  const schemes = {
+    secretKey: createSecretKeyScheme(directory, clock),
+    bearer: createBearerScheme(accessTokens, directory),
+  }
+  const refreshTokens = createRefreshTokens(sealingKey)
+  return {
+    authenticator: createAuthenticator(schemes, directory, clock),
+    sessions: createSessions({ store, accessTokens, refreshTokens, ...config.tokens, keyUses, clock }),
+    keyring,
+    directory,
+    contact,
+    health: () => healthOf(keyring, contact, clock() - config.cache.maxStaleMs),
+    close: invalidation.close,
+  }
+}
+
+function createOwnDirectory(
+  { config: { cache, tokens }, store, metrics, clock }: IdentityOptions,
+  contact: Contact,
+  confirm: () => Promise<void>,
+): CachedDirectory {
+  return createDirectory({
+    ...{ store, contact, ...cache, clock, confirm },
+    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
+    clockToleranceMs: tokens.clockToleranceMs,
+    report: createLookUpCount(metrics),
+  })
+}
+
+/** @param staleAt what was last confirmed then, or before, is too old */
+function healthOf(keyring: Keyring, contact: Contact, staleAt: number): IdentityHealth {
+  if (!keyring.isLoaded()) return 'store-unavailable'
+  if (contact.isUp) return 'ok'
+  return contact.confirmedAt > staleAt ? 'degraded' : 'store-unavailable'
+}
+
+function createOwnKeyLoader(
+  { config: { tokens }, store, sealingKey, log, clock }: IdentityOptions,
+  keyring: Keyring,
+  onReplaced: () => void,
+): KeyLoader {
+  const { algorithm } = tokens
+  return createKeyLoader({
+    keyring,
+    signingKeys: createSigningKeys({ store, sealer: createSealer(sealingKey), algorithm, clock }),
+    configured: tokens.keys.map(toSigningKey),
+    ...{ algorithm, log, clock, onReplaced },
+  })
+}
+
+/** A Redis that is out of reach does not keep the gateway from starting; keys in it that cannot be read do. */
+async function loadFirst({ config, store }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
+  if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) return keyLoader.load()
+  const isReached = await store.ready(firstContactMs).then(
+    () => true,
+    () => false,
+  )
+  if (!isReached) return
+  await keyLoader.load().catch((error: unknown) => {
+    if (!isOutOfReach(error)) throw error
+  })
+}
+
+interface Kept {
+  readonly contact: Contact
+  readonly directory: CachedDirectory
+  readonly keyLoader: KeyLoader
+}
+
+/** Keeps all that is kept of the store true to it. */
+function openOwnInvalidation(
+  { config, store, log, metrics, clock, onChange }: IdentityOptions,
+  { contact, directory, keyLoader }: Kept,
+): Invalidation {
   const reportContact = createContactReport(log, metrics)
-  const invalidation = openInvalidation({
+  return openInvalidation({
     store,
     contact,
     pollMs: pollMs[config.store.driver],
     clock,
     apply: (logged) => {
       directory.apply(logged)
-      if (logged.change.kind === 'signing-keys') reloadKeys()
+      if (logged.change.kind === 'signing-keys') keyLoader.reload()
       else onChange(logged.change)
     },
     clear: () => {
       directory.clear()
-      if (keyring.isLoaded()) reloadKeys()
+      keyLoader.reload()
       onChange(undefined)
     },
     onContact: (error) => {
       reportContact(error)
-      if (contact.isUp && reloads === 0 && (areKeysDue || !keyring.isLoaded())) reloadKeys()
+      if (contact.isUp) keyLoader.catchUp()
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
   })
-  try {
-    await start()
-  } catch (error) {
-    invalidation.close()
-    throw error
-  }
-
-  return {
-    authenticator: createAuthenticator(
-      {
-        secretKey: createSecretKeyScheme(directory, clock),
-        bearer: createBearerScheme(accessTokens, directory),
-      },
-      directory,
-      clock,
-    ),
-    sessions: createSessions({
-      store,
-      accessTokens,
-      refreshTokens: createRefreshTokens(sealingKey),
-      ...config.tokens,
-      keyUses,
-      clock,
-    }),
-    keyring,
-    directory,
-    contact,
-    health: () => {
-      if (!keyring.isLoaded()) return 'store-unavailable'
-      if (contact.isUp) return 'ok'
-      return clock() - contact.confirmedAt < config.cache.maxStaleMs ? 'degraded' : 'store-unavailable'
-    },
-    close: invalidation.close,
-  }
 }
 
 /** The series of each result, found once. */
@@ -197,10 +191,6 @@ function createLookUpCount({ keyCache }: Metrics): (result: LookUp) => void {
   return (result) => {
     counts[result].value++
   }
-}
-
-function isOutOfReach(error: unknown): boolean {
-  return error instanceof GatehouseError && error.code === 'store-unavailable'
 }
 
 /** Says once that the store has gone, once that it has come back without its data, and once that it is back. */

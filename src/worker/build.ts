@@ -108,9 +108,9 @@ function identityTerms({ tokens, cache }: Config): unknown {
   return { tokens, cache }
 }
 
-/** Caches that begin anew know nobody: with the store out of reach nobody could come in. */
-function assertContact({ contact }: Identity, isNew: boolean): void {
-  if (!isNew || contact.isUp) return
+/** Caches that begin anew know nobody, and no keys: with the store out of reach nobody could come in. */
+function assertContact({ contact, keyring }: Identity, isNew: boolean): void {
+  if (!isNew || (contact.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store does not answer, and other tokens or cache settings need it', {
     hint: 'Reload again once /readyz says ok.',
   })

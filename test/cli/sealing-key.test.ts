@@ -118,3 +118,26 @@ t.test(
     t.match(stderr, /cannot be unsealed with this sealing key/)
   },
 )
+
+t.test(
+  'on Redis, too, a gateway does not start with another sealing key, and leaves no key behind',
+  async (t) => {
+    const { url } = await startRedis(t)
+    const options = { store: { driver: 'redis', redis: { url } } }
+    const right = Buffer.alloc(32, 1).toString('hex')
+    const { run: gatehouse } = place(t, options, { ...files, 'data/sealing.key': right })
+    await gatehouse('signing-keys', 'rotate')
+    const list = async () => (await gatehouse('signing-keys', 'list', '--json')).json() as readonly unknown[]
+    const before = await list()
+    t.equal(before.length, 2)
+    for (const algorithm of ['ES256', 'RS256']) {
+      const { status, stderr } = await gatehouse('serve', ...other, '--set', `tokens.algorithm=${algorithm}`)
+      t.equal(status, 1)
+      t.match(
+        stderr,
+        /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Bring back the sealing key/,
+      )
+    }
+    t.strictSame(await list(), before)
+  },
+)

@@ -1,0 +1,121 @@
+import { GatehouseError, reasonOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Algorithm } from './key-material.ts'
+import type { Keyring } from './keyring.ts'
+import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'
+
+/** Keeps a keyring true to where the signing keys come from. */
+export interface KeyLoader {
+  /**
+   * Loads them for a start.
+   * @throws OperatorError where none can sign; GatehouseError where the store does not answer
+   */
+  load(): Promise<void>
+  /** Loads them again, as they may have changed. What fails is logged. */
+  reload(): void
+  /** The store answers: loads what could not be asked for while it did not. */
+  catchUp(): void
+  /**
+   * Resolves once all that was asked for is done.
+   * @throws GatehouseError `store-unavailable` where the store could not be asked for the last of it
+   */
+  settled(): Promise<void>
+}
+
+export interface KeyLoaderOptions {
+  readonly keyring: Keyring
+  readonly signingKeys: Pick<SigningKeys, 'read'>
+  readonly algorithm: Algorithm
+  /** Of the config: where there are any, the store is not asked. */
+  readonly configured: readonly SigningKey[]
+  readonly log: Log
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** The keyring has others now, maybe. */
+  onReplaced(): void
+}
+
+export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
+  const { keyring, signingKeys, algorithm, configured, log, clock, onReplaced } = options
+  /** The last loading that was asked for: one after another, so that the last that is begun is the last that is done. */
+  let last: Promise<void> = Promise.resolve()
+  let underWay = 0
+  /** How the last loading failed. */
+  let failure: 'out-of-reach' | 'other' | undefined
+  /** Why, as it was told: once, however often it is tried again. */
+  let told: string | undefined
+  /** Keys that were told to be unreadable. */
+  let passedOver: readonly string[] = []
+
+  function replace(keys: readonly SigningKey[]): void {
+    keyring.replace(keys)
+    onReplaced()
+  }
+
+  async function loadNow(): Promise<void> {
+    if (configured.length > 0) return replace(configured)
+    const found = await signingKeys.read()
+    try {
+      assertSigner(found, algorithm, clock())
+    } catch (error) {
+      // What was retired ends even where nothing is left that can sign.
+      if (keyring.isLoaded()) replace(found.keys)
+      throw error
+    }
+    replace(found.keys)
+    reportUnreadable(found.unreadable)
+  }
+
+  function reportUnreadable(kids: readonly string[]): void {
+    for (const kid of kids) {
+      if (!passedOver.includes(kid)) {
+        log.error({ kid }, 'a signing key cannot be unsealed with this sealing key: its tokens are refused')
+      }
+    }
+    passedOver = kids
+  }
+
+  function load(): Promise<void> {
+    underWay++
+    const loading = last.then(loadNow)
+    last = loading.then(noteSuccess, noteFailure).finally(() => {
+      underWay--
+    })
+    return loading
+  }
+
+  function noteSuccess(): void {
+    failure = undefined
+    told = undefined
+  }
+
+  function noteFailure(error: unknown): void {
+    failure = isOutOfReach(error) ? 'out-of-reach' : 'other'
+  }
+
+  function reload(): void {
+    load().catch((err: unknown) => {
+      if (reasonOf(err) !== told) log.error({ err }, 'the signing keys cannot be loaded')
+      told = reasonOf(err)
+    })
+  }
+
+  return {
+    load,
+    reload,
+    catchUp: () => {
+      // What failed for another reason fails again until something in the store changes.
+      const isDue = failure ? failure === 'out-of-reach' : !keyring.isLoaded()
+      if (isDue && underWay === 0) reload()
+    },
+    settled: async () => {
+      await last
+      if (failure === 'out-of-reach') throw new GatehouseError('store-unavailable')
+    },
+  }
+}
+
+/** Whether loading failed only because the store could not be asked. */
+export function isOutOfReach(error: unknown): boolean {
+  return error instanceof GatehouseError && error.code === 'store-unavailable'
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { Writable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { createSealer } from '../../src/accounts/sealing.ts'
+import { createLog } from '../../src/log.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createKeyLoader } from '../../src/tokens/key-loader.ts'
+import { createKeyring } from '../../src/tokens/keyring.ts'
+import { createSigningKeys, type SigningKeys } from '../../src/tokens/signing-keys.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const clock = () => 1_700_000_000_000
+
+function keysOf(store: Store): SigningKeys {
+  return createSigningKeys({ store, sealer: createSealer(randomBytes(32)), algorithm: 'ES256', clock })
+}
+
+/** A loader, keys that it can read, and keys on the same store that it cannot. */
+async function openLoader(t: Test) {
+  const { path } = await newSqlitePlace(t)
+  const store = openSqliteStore({ path, busyTimeoutMs: 20 })
+  t.teardown(() => store.close())
+  const lines: string[] = []
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push((JSON.parse(String(chunk)) as { readonly msg: string }).msg)
+      done()
+    },
+  })
+  const keyring = createKeyring('ES256')
+  const own = keysOf(store)
+  const replaced = { count: 0 }
+  const loader = createKeyLoader({
+    ...{ keyring, signingKeys: own, algorithm: 'ES256', configured: [], clock },
+    log: createLog({ level: 'info', stream }),
+    onReplaced: () => replaced.count++,
+  })
+  return { path, store, loader, keyring, own, strange: keysOf(store), lines, replaced }
+}
+
+t.test('a start ends where no key can be read, and the store has no more keys than before', async (t) => {
+  const { store, loader, keyring, strange } = await openLoader(t)
+  await strange.load()
+  await t.rejects(loader.load(), { name: 'OperatorError', message: /cannot be unsealed/ })
+  t.notOk(keyring.isLoaded())
+  t.equal((await store.listSigningKeys()).length, 1)
+})
+
+t.test('what cannot be read is logged once, and tried again when something has changed', async (t) => {
+  const { store, loader, keyring, strange, lines } = await openLoader(t)
+  const [key] = await strange.load()
+  for (let reading = 0; reading < 20; reading++) {
+    loader.catchUp()
+    await loader.settled()
+  }
+  for (let change = 0; change < 3; change++) {
+    loader.reload()
+    await loader.settled()
+  }
+  t.strictSame(lines, ['the signing keys cannot be loaded'])
+  t.notOk(keyring.isLoaded())
+  await store.retireSigningKey(key?.kid ?? '')
+  loader.catchUp()
+  await loader.settled()
+  t.notOk(keyring.isLoaded(), 'nobody has said that anything changed')
+  loader.reload()
+  await loader.settled()
+  t.ok(keyring.isLoaded())
+})
+
+t.test('one that cannot be read is passed over, and told of once', async (t) => {
+  const { loader, keyring, own, strange, lines } = await openLoader(t)
+  await loader.load()
+  const [first] = await own.load()
+  const other = await strange.rotate('now')
+  const next = await own.rotate('now')
+  await own.retire(first?.kid ?? '')
+  for (let change = 0; change < 5; change++) loader.reload()
+  await loader.settled()
+  t.equal(keyring.find(first?.kid ?? ''), undefined, 'one that was retired is gone')
+  t.equal(keyring.find(other.kid), undefined)
+  t.equal(keyring.signer(clock()).kid, next.kid)
+  t.equal(lines.length, 1)
+  t.match(lines[0], /cannot be unsealed.*its tokens are refused/)
+})
+
+t.test('a retired key ends even where none is left that can sign', async (t) => {
+  const { store, loader, keyring, own, strange, lines, replaced } = await openLoader(t)
+  await loader.load()
+  const [key] = await own.load()
+  await strange.rotate('now')
+  await store.retireSigningKey(key?.kid ?? '')
+  const before = replaced.count
+  loader.reload()
+  await loader.settled()
+  t.equal(keyring.find(key?.kid ?? ''), undefined)
+  t.throws(() => keyring.signer(clock()), { code: 'store-unavailable' })
+  t.equal(replaced.count, before + 1, 'and others are told')
+  t.strictSame(lines, ['the signing keys cannot be loaded'])
+})
+
+t.test('while the store cannot be asked nothing is settled, and it is caught up with later', async (t) => {
+  const { path, loader, keyring, lines } = await openLoader(t)
+  const other = new DatabaseSync(path)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  loader.reload()
+  await t.rejects(loader.settled(), { code: 'store-unavailable' })
+  loader.catchUp()
+  await t.rejects(loader.settled(), { code: 'store-unavailable' })
+  t.strictSame(lines, ['the signing keys cannot be loaded'])
+  other.exec('ROLLBACK')
+  loader.catchUp()
+  await loader.settled()
+  t.ok(keyring.isLoaded())
+})
