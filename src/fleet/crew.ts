@@ -37,10 +37,26 @@ export function prepareCrew(): void {
 }
 
 /**
- * Starts a worker.
- * @throws OperatorError where it cannot take requests
+ * How long a worker may take until it takes requests. One that is sound needs a second; on a machine that is busy, or
+ * with keys to make, it may be ten. Who waits for longer holds up reloads, which wait for every start.
  */
-export async function startMember(terms: StartTerms, answerers: Answerers<ToFleet>): Promise<Member> {
+export const startTimeoutMs = 30_000
+
+export interface StartLimits {
+  readonly timeoutMs: number
+  /** Gives the start up. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Starts a worker.
+ * @throws OperatorError where it cannot take requests, or not in time: its process has ended then
+ */
+export async function startMember(
+  terms: StartTerms,
+  answerers: Answerers<ToFleet>,
+  { timeoutMs, signal }: StartLimits,
+): Promise<Member> {
   const process = cluster.fork()
   const channel = openChannel<ToWorker, ToFleet>(pipeOf(process), answerers)
   const ended = once(process, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
@@ -50,8 +66,9 @@ export async function startMember(terms: StartTerms, answerers: Answerers<ToFlee
   const kill = () => void process.process.kill('SIGKILL')
   // A pipe that breaks is told of by the end of the process.
   process.on('error', () => {})
+  signal.addEventListener('abort', kill)
   try {
-    const { url } = await channel.ask('start', terms)
+    const { url } = await channel.ask('start', terms, timeoutMs)
     const { pid } = process.process
     return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, kill }
   } catch (error) {
@@ -59,6 +76,8 @@ export async function startMember(terms: StartTerms, answerers: Answerers<ToFlee
     await ended
     if (error instanceof OperatorError) throw error
     throw new OperatorError(`a worker cannot take requests: ${reasonOf(error)}`, { cause: error })
+  } finally {
+    signal.removeEventListener('abort', kill)
   }
 }
 

@@ -5,7 +5,7 @@ import type { IdentityHealth } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import { type Member, prepareCrew } from './crew.ts'
+import { type Member, prepareCrew, startTimeoutMs as usualStartTimeoutMs } from './crew.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { healthOfAll } from './health.ts'
 import { pickPort } from './port.ts'
@@ -17,6 +17,8 @@ export interface FleetOptions {
   /** Those of this process, which speak for the instance. */
   readonly metrics: Metrics
   readonly clock: () => number
+  /** How long a worker may take until it takes requests; default: `startTimeoutMs` of crew.ts. */
+  readonly startTimeoutMs?: number
 }
 
 /** How long a worker may take to build a config, and to take it. */
@@ -30,7 +32,8 @@ const lastWordsMs = 5_000
  * them, merges what they measure, and has them change and end together.
  * @throws OperatorError where the first cannot take requests
  */
-export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): Promise<Front> {
+export async function openFleet(options: FleetOptions): Promise<Front> {
+  const { loaded, log, metrics, clock, startTimeoutMs = usualStartTimeoutMs } = options
   const { listen } = loaded.config
   const rates = createLocalRates(clock)
   const port = await pickPort(listen)
@@ -48,7 +51,7 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
   const seats = Array.from({ length: listen.workers }, (_, index) =>
     createSeat({
       number: index + 1,
-      ...{ terms, log },
+      ...{ terms, log, startTimeoutMs },
       answerers: { take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)) },
       onDeath: (member) => fleetMetrics.bury(member),
     }),
@@ -58,7 +61,7 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
-    await Promise.all(seats.map((seat) => seat.leave()))
+    await Promise.all(seats.map((seat) => seat.leave(0)))
     const left = members()
     for (const member of left) member.kill()
     await Promise.all(left.map(({ ended }) => ended))
@@ -108,12 +111,18 @@ export async function openFleet({ loaded, log, metrics, clock }: FleetOptions): 
     return healthOfAll(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
   }
 
+  /** One that is still starting has as long for that and for its requests together as the others for theirs. */
+  async function drainSeat(seat: Seat, deadline: number): Promise<boolean> {
+    await seat.leave(deadline - performance.now())
+    const timeoutMs = Math.max(0, deadline - performance.now())
+    const ending = seat.member()?.channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs)
+    return ending?.catch(() => false) ?? true
+  }
+
   async function drain(timeoutMs: number): Promise<boolean> {
-    await Promise.all(seats.map((seat) => seat.leave()))
-    const ends = members().map(({ channel }) =>
-      channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs).catch(() => false),
-    )
-    return (await Promise.all(ends)).every((isClean) => isClean)
+    const deadline = performance.now() + timeoutMs
+    const ends = await Promise.all(seats.map((seat) => drainSeat(seat, deadline)))
+    return ends.every((isClean) => isClean)
   }
 
   try {

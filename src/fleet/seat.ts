@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Log } from '../log.ts'
 import { createBackoff } from './backoff.ts'
 import { type Ending, type Member, startMember } from './crew.ts'
@@ -11,8 +12,8 @@ export interface Seat {
   member(): Member | undefined
   /** A start under way, which resolves when it is over, whatever came of it. */
   starting(): Promise<void> | undefined
-  /** Nobody is replaced any more; a start under way is waited for. */
-  leave(): Promise<void>
+  /** Nobody is replaced any more; a start under way is waited for this long, and then given up. */
+  leave(withinMs: number): Promise<void>
 }
 
 export interface SeatOptions {
@@ -21,19 +22,26 @@ export interface SeatOptions {
   terms(): Promise<StartTerms>
   readonly answerers: Parameters<typeof startMember>[1]
   readonly log: Log
+  /** How long a worker may take until it takes requests. */
+  readonly startTimeoutMs: number
   /** One who took requests is no more. */
   onDeath(member: Member): void
 }
 
-export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptions): Seat {
+export function createSeat(options: SeatOptions): Seat {
+  const { number, terms, answerers, log, startTimeoutMs, onDeath } = options
   const backoff = createBackoff()
   let member: Member | undefined
   let starting: Promise<void> | undefined
+  let giveUp: () => void = () => {}
   let timer: NodeJS.Timeout | undefined
   let isLeft = false
 
-  async function start(): Promise<Member> {
-    const started = await startMember({ ...(await terms()), worker: number }, answerers)
+  async function start(signal: AbortSignal): Promise<Member> {
+    const toldTerms = await orGivenUp(terms(), signal)
+    if (isLeft) throw new Error('the gateway is ending')
+    const limits = { timeoutMs: startTimeoutMs, signal }
+    const started = await startMember({ ...toldTerms, worker: number }, answerers, limits)
     member = started
     log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
     void started.ended.then((ending) => bury(started, ending))
@@ -41,7 +49,9 @@ export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptio
   }
 
   function fill(): Promise<Member> {
-    const attempt = start()
+    const controller = new AbortController()
+    giveUp = () => controller.abort()
+    const attempt = start(controller.signal)
     const isOver = () => {
       starting = undefined
     }
@@ -80,10 +90,21 @@ export function createSeat({ number, terms, answerers, log, onDeath }: SeatOptio
     fill,
     member: () => member,
     starting: () => starting,
-    leave: async () => {
+    leave: async (withinMs) => {
       isLeft = true
       clearTimeout(timer)
+      if (!starting) return
+      const patience = setTimeout(giveUp, withinMs)
       await starting
+      clearTimeout(patience)
     },
   }
+}
+
+/** What it waits for, unless that is given up before. */
+function orGivenUp<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const givenUp = once(signal, 'abort').then((): never => {
+    throw signal.reason
+  })
+  return Promise.race([work, givenUp])
 }
