@@ -27,7 +27,10 @@ export interface Front {
 
 /** Another config, ready to be taken. One of the two is to be called. */
 export interface PreparedChange {
-  /** From now on requests meet the new config; those under way end on the old one. */
+  /**
+   * From now on requests meet the new config; those under way end on the old one.
+   * @throws what keeps it from being taken: nothing has changed then, and it has been discarded
+   */
   commit(): void | Promise<void>
   discard(): void
 }

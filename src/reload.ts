@@ -53,8 +53,8 @@ async function attempt({ running, reread, prepare, onTaken, log }: ReloadOptions
     const problems = restartProblems(running(), next)
     if (problems.length > 0) return { kind: 'refused', problems }
     const change = await prepare(next)
-    onTaken(next.config)
     await change.commit()
+    onTaken(next.config)
     warnOfCertificate(next.config, log)
     return { kind: 'taken' }
   } catch (error) {

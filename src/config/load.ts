@@ -19,9 +19,10 @@ import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
 import { reviewTracing } from './rules/tracing.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
+import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { type Environment, readSecret } from './secrets.ts'
-import { type ConfigSnapshot, nameOfSecret } from './snapshot.ts'
+import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
+import type { ConfigSnapshot } from './snapshot.ts'
 import { createSources } from './sources.ts'
 import { validate } from './validate.ts'
 
@@ -76,18 +77,19 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   ])
   const resolvePath = (path: string) => resolve(dirname(file), path)
   const validation = validate(overlay.tree)
-  const review = createReview(validation, { env, resolvePath })
+  const readSecret = createSecretReader(env, resolvePath)
+  const review = createReview(validation, readSecret)
   if (written.isReadable) for (const rule of rules) rule(review)
   const sources = createSources(written, overlay.placed)
   const problems = written.isReadable
     ? [...written.problems, ...overlay.problems, ...review.findings.map(sources.toProblem)]
     : written.problems
   const secrets: Record<string, string> = {}
-  const secret = (reference: Parameters<typeof readSecret>[0]) => {
-    const read = readSecret(reference, env, resolvePath)
-    const text = 'value' in read ? read.value : ''
-    secrets[nameOfSecret(reference)] = text
-    return text
+  const secret = (reference: SecretReference) => {
+    const found = readSecret(reference)
+    if (!('value' in found)) throw new Error('a secret that cannot be had passed the review')
+    secrets[nameOfSecret(reference)] = found.value
+    return found.value
   }
   const { tree } = validation
   const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined

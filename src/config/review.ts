@@ -1,7 +1,7 @@
 import type { Path } from './problem.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { type Environment, readSecret } from './secrets.ts'
+import type { FoundSecret } from './secrets.ts'
 import type { Finding, Validation } from './validate.ts'
 
 /** What the rules that span several options work with: they see the tree, and report what is wrong. */
@@ -21,7 +21,7 @@ export interface Review {
 /** A review of a validated tree; what its rules report is added to `findings`. */
 export function createReview(
   { tree, findings: fromSchema }: Validation,
-  { env, resolvePath }: { readonly env: Environment; resolvePath(path: string): string },
+  readSecret: (reference: SecretReference) => FoundSecret,
 ): Review & { readonly findings: readonly Finding[] } {
   const findings: Finding[] = [...fromSchema]
 
@@ -30,14 +30,14 @@ export function createReview(
   }
 
   function secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined {
-    const found = readSecret(reference, env, resolvePath)
+    const found = readSecret(reference)
     if ('value' in found) return found.value
     report(path, found.isAbsent && howToMake ? `${found.problem}; ${howToMake}` : found.problem)
     return undefined
   }
 
   function secretIfPresent(path: Path, reference: SecretReference): string | undefined {
-    const found = readSecret(reference, env, resolvePath)
+    const found = readSecret(reference)
     return 'isAbsent' in found && found.isAbsent ? undefined : secret(path, reference)
   }
 

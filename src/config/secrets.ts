@@ -5,11 +5,33 @@ import type { SecretReference } from './schema/fields.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a reference points at, without the line break at its end, or why it cannot be had. */
+export type FoundSecret =
+  | { readonly value: string }
+  | { readonly problem: string; readonly isAbsent: boolean }
+
+/** Reads each secret once: what is used is what was checked, whatever is written to its file meanwhile. */
+export function createSecretReader(
+  env: Environment,
+  resolvePath: (path: string) => string,
+): (reference: SecretReference) => FoundSecret {
+  const read = new Map<string, FoundSecret>()
+  return (reference) => {
+    const name = nameOfSecret(reference)
+    const found = read.get(name) ?? readSecret(reference, env, resolvePath)
+    read.set(name, found)
+    return found
+  }
+}
+
+export function nameOfSecret({ file, env }: SecretReference): string {
+  return file === undefined ? `env ${env}` : `file ${file}`
+}
+
 export function readSecret(
   { file, env: name }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
-): { readonly value: string } | { readonly problem: string; readonly isAbsent: boolean } {
+): FoundSecret {
   if (file !== undefined) return readSecretFile(resolvePath(file))
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isAbsent: true }
@@ -17,7 +39,7 @@ export function readSecret(
   return { value }
 }
 
-function readSecretFile(file: string): ReturnType<typeof readSecret> {
+function readSecretFile(file: string): FoundSecret {
   try {
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: `${file} is empty`, isAbsent: false } : { value }

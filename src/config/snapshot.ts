@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import type { Config } from './config.ts'
 import { resolveConfig } from './resolve.ts'
-import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
+import { nameOfSecret } from './secrets.ts'
 
 /** All that a config was made from, as plain JSON: another process makes the same, whatever the files say by then. */
 export interface ConfigSnapshot {
@@ -19,8 +19,4 @@ export function restoreConfig({ file, tree, secrets }: ConfigSnapshot): Config {
     secret: (reference) => secrets[nameOfSecret(reference)] ?? '',
     resolvePath: (path) => resolve(dirname(file), path),
   })
-}
-
-export function nameOfSecret({ file, env }: SecretReference): string {
-  return file === undefined ? `env ${env}` : `file ${file}`
 }

@@ -47,7 +47,10 @@ export interface GatewayServer {
   active(): readonly Arrival[]
   /** Answers of the gateway itself that have not begun are to say that the connection ends. */
   startDrain(): void
-  /** Takes other terms for what comes from now on; whether there is TLS stays as it was. */
+  /**
+   * Takes other terms for what comes from now on; whether there is TLS stays as it was.
+   * @throws where TLS cannot use the certificate: all stays as it was then
+   */
   adapt(terms: ServerTerms): void
 }
 

@@ -23,7 +23,10 @@ export interface Listener {
   readonly server: Server
   /** Those that are open, tunnels included. */
   readonly connections: ReadonlySet<ClientConnection>
-  /** Takes other terms: limits for every connection, a certificate for those to come. */
+  /**
+   * Takes other terms: limits for every connection, a certificate for those to come.
+   * @throws where TLS cannot use the certificate: all stays as it was then
+   */
   adapt(terms: ListenerTerms): void
 }
 
@@ -76,8 +79,9 @@ export function createListener(options: ListenerOptions): Listener {
   })
 
   function adapt(terms: ListenerTerms): void {
-    Object.assign(inForce, terms, { keepAlive: keepAliveOf(terms.keepAliveTimeoutMs) })
+    // First: where TLS cannot use its certificate, nothing may have changed.
     if (terms.tls) tlsServer?.setSecureContext(terms.tls)
+    Object.assign(inForce, terms, { keepAlive: keepAliveOf(terms.keepAliveTimeoutMs) })
   }
 
   return { server, connections, adapt }

@@ -95,18 +95,25 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   async function prepare(next: Config): Promise<PreparedChange> {
     const built = await build(next, current)
+    const discard = () => built.closeAllBut(current)
     return {
       commit: () => {
+        // First, as nothing else can fail: where it does, the config before is in force as a whole.
+        try {
+          gatewayServer.adapt(next.listen)
+        } catch (error) {
+          discard()
+          throw error
+        }
         const before = current
         current = built
         inForce = built.identity
-        gatewayServer.adapt(next.listen)
         log.level = next.log.level
         before.closeAllBut(built)
         // Keys of the config may have gone, and no change tells of that.
         if (before.identity !== built.identity) webSockets.recheck(undefined)
       },
-      discard: () => built.closeAllBut(current),
+      discard,
     }
   }
 

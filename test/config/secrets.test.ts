@@ -1,8 +1,10 @@
-import { symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readConfig } from '../../src/config/load.ts'
+import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { readSecret } from '../../src/config/secrets.ts'
+import { restoreConfig } from '../../src/config/snapshot.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { complaints, least, load, writeFiles } from './files.ts'
 
 const redis = (password: object) => ({
@@ -80,6 +82,45 @@ t.test('a file that cannot be read is not taken for one that is absent', async (
   symlinkSync('loop', join(folder, 'loop'))
   const { problems } = readConfig({ file: join(folder, 'gateway.yaml'), env: {} })
   t.match(problems, [{ path: ['keys', 'sealingKey'], message: /too many symbolic links/ }])
+})
+
+t.test('a secret is read once: what was checked is what is used', async (t) => {
+  const names = 'DNS:localhost'
+  const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
+  const tls = { cert: { file: 'tls.crt' }, key: { env: 'TLS_KEY' } }
+  const folder = writeFiles(t, {
+    'gateway.yaml': JSON.stringify({ ...least, listen: { tls } }),
+    'tls.crt': old.cert,
+  })
+  // Whoever renews the certificate is always a moment faster than the next reading.
+  const env = Object.defineProperty({}, 'TLS_KEY', {
+    get: () => {
+      writeFileSync(join(folder, 'tls.crt'), next.cert)
+      return old.key
+    },
+  })
+  const { problems, config, snapshot } = readConfig({ file: join(folder, 'gateway.yaml'), env })
+  t.strictSame(problems, [])
+  // Without the line break at its end.
+  t.strictSame(config?.listen.tls, { cert: old.cert.trimEnd(), key: old.key })
+  t.strictSame(snapshot && restoreConfig(snapshot).listen.tls, config?.listen.tls, 'and by every worker')
+})
+
+t.test('a secret whose file is gone once it was read does not become an empty one', async (t) => {
+  const sentinel = { name: 'main', nodes: ['a:26379'], password: { env: 'SENTINEL_PASSWORD' } }
+  const store = { driver: 'redis', redis: { sentinel, password: { file: '../password' } } }
+  const folder = writeFiles(t, {
+    ...sealingKey,
+    'config/gateway.yaml': JSON.stringify({ ...least, store }),
+    password: 'hunter2',
+  })
+  const env = Object.defineProperty({}, 'SENTINEL_PASSWORD', {
+    get: () => {
+      rmSync(join(folder, 'password'), { force: true })
+      return 'hunter3'
+    },
+  })
+  t.equal(passwordOf(loadConfig({ file: join(folder, 'config/gateway.yaml'), env })), 'hunter2')
 })
 
 t.test('a name that every object has is no environment variable', async (t) => {

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
-import { takeConfig } from '../../src/config/load.ts'
+import { type LoadedConfig, takeConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
 import { type RedisServer, startRedis } from './redis.ts'
@@ -50,6 +50,8 @@ export interface TestGatewayOptions {
   /** Laid over the options of the test gateway. */
   readonly config?: Options
   readonly clock?: () => number
+  /** What becomes of a config that a reload has read, before it is taken. */
+  readonly onReread?: (loaded: LoadedConfig) => LoadedConfig
 }
 
 /** A whole gateway in this process: real sockets on free ports, a real store, gone with the test. */
@@ -60,6 +62,7 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
   writeFileSync(configFile, JSON.stringify(configOf(options, redis)))
   if (redis) writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
   const input = { file: configFile, env: {} }
+  const { onReread = (loaded) => loaded } = options
   const logLines: string[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
@@ -70,7 +73,7 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
   const loaded = takeConfig(input)
   const gateway = await openGateway({
     loaded,
-    reread: () => takeConfig(input),
+    reread: () => onReread(takeConfig(input)),
     log: createLog({ level: loaded.config.log.level, stream }),
     ...(options.clock && { clock: options.clock }),
   })
