@@ -63,6 +63,7 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
 }
 
 class LentConnection implements RequestEvents {
+  readonly isLent = true
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
 

@@ -234,7 +234,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   readonly #ended = (): void => {
     if (this.#isLingering || !this.#isAnswering) this.socket.end()
-    else if (this.#intake.isBodyWhole) this.#stopWaiting = watchHalfClosed(this)
+    else if (this.#intake.isBodyWhole) this.#stopWaiting = watchHalfClosed(this, () => this.#events?.isLent)
     else this.socket.destroy()
   }
 

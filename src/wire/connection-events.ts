@@ -9,6 +9,8 @@ export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 
 /** Who carries out a request: takes its body, and is told what happens to its client. */
 export interface RequestEvents {
+  /** Whether the answer goes past this connection, straight to the socket: nothing may come between. */
+  readonly isLent?: boolean
   onBodyData(chunk: Buffer): void
   /** Whether nothing of what `onBodyData` was handed is in use any more. */
   hasPassedAll(): boolean

@@ -19,17 +19,18 @@ const probesMax = 4
  * A client that has closed its side may wait for its answer, or may have left: that shows only when something is
  * written to it. So after a second of silence it is sent a few `102`, which a client has to bear with (RFC 9110
  * 15.2); where they meet no reset it is waited with for as long as the target may take. Where no `102` may be
- * sent, in an answer or to HTTP/1.0, silence means that it has left.
+ * sent, in an answer or to HTTP/1.0, silence means that it has left. While the connection is lent whoever has it
+ * writes to it soon, and nobody else may.
  * @returns how to stop
  */
-export function watchHalfClosed(connection: HalfClosed): () => void {
+export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | undefined): () => void {
   const { socket } = connection
   let written = socket.bytesWritten
   let silent = 0
   let probes = 0
 
   function tick(): void {
-    const isSilent = socket.bytesWritten === written && !socket.writableNeedDrain
+    const isSilent = socket.bytesWritten === written && !socket.writableNeedDrain && !isLent()
     silent = isSilent ? silent + 1 : 0
     if (silent >= silentTicks && probes < probesMax) probe()
     written = socket.bytesWritten
