@@ -1,5 +1,4 @@
 import { GatehouseError } from '../errors.ts'
-import { answerProblem } from './problem.ts'
 import type { GatewayServer } from './server.ts'
 
 /** Ends a server without cutting anyone short. */
@@ -14,7 +13,7 @@ export interface Drain {
 /** How long the last answers may take to leave. */
 const lastAnswersMs = 100
 
-export function createDrain({ server, connections, active, startDrain }: GatewayServer): Drain {
+export function createDrain({ server, connections, active, startDrain, giveUp }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain()
     // Idle connections, on which a request may be on its way at this moment, get their next answer with
@@ -25,10 +24,7 @@ export function createDrain({ server, connections, active, startDrain }: Gateway
     )
     await withTimeout(closed, timeoutMs)
     const left = active()
-    for (const arrival of left) {
-      arrival.connection.takeBack()
-      answerProblem(arrival, new GatehouseError('shutting-down'))
-    }
+    for (const arrival of left) giveUp(arrival, new GatehouseError('shutting-down'))
     if (left.length > 0) await withTimeout(closed, lastAnswersMs)
     for (const { socket } of connections) socket.destroy()
     return left.length === 0

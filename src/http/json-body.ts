@@ -86,7 +86,10 @@ function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeou
     reply.raw.shouldKeepAlive = false
     sendProblem(request, reply.raw, new GatehouseError('request-timeout'))
   }, timeoutMs)
-  for (const end of ['close', 'end', 'error']) request.once(end, () => clearTimeout(timer))
+  const stop = () => clearTimeout(timer)
+  for (const end of ['close', 'end', 'error']) request.once(end, stop)
+  // The answer may be over first, such as at a shutdown.
+  reply.raw.once('close', stop)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,4 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
+import type { GatehouseError } from '../errors.ts'
 import type { RequestEvents } from '../wire/connection-events.ts'
 import type { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, rememberArrival } from './arrival.ts'
@@ -18,6 +19,11 @@ export interface OwnEndpoints {
   carryOut(arrival: Arrival): void
   /** Answers that have not begun are to say that the connection ends. */
   startDrain(): void
+  /**
+   * Answers with a problem where this request has not been answered; an answer that has begun is broken off.
+   * @returns false where it is no request for them
+   */
+  giveUp(arrival: Arrival, error: GatehouseError): boolean
 }
 
 const knownMethods: ReadonlySet<string> = new Set(ownMethods)
@@ -27,7 +33,7 @@ const knownMethods: ReadonlySet<string> = new Set(ownMethods)
  * few requests alone.
  */
 export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
-  const responses = new Set<ServerResponse>()
+  const responses = new Map<Arrival, ServerResponse>()
 
   function carryOut(arrival: Arrival): void {
     const { connection, outcome, crossOrigin } = arrival
@@ -35,12 +41,12 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
     const response = new ServerResponse(request)
     rememberArrival(request, arrival)
     for (const [name, value] of crossOrigin?.fields ?? []) response.setHeader(name, value)
-    responses.add(response)
+    responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()
     response.assignSocket(connection.socket)
     connection.attach(new LentConnection(request, response))
     const end = () => {
-      responses.delete(response)
+      responses.delete(arrival)
       if (response.headersSent) outcome.status = response.statusCode
     }
     response.once('close', end)
@@ -57,7 +63,16 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
   return {
     carryOut,
     startDrain: () => {
-      for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false
+      for (const response of responses.values()) if (!response.headersSent) response.shouldKeepAlive = false
+    },
+    giveUp: (arrival, error) => {
+      const response = responses.get(arrival)
+      if (!response) return false
+      if (response.headersSent) arrival.outcome.status = response.statusCode
+      // Whoever is still at work on it may write more, behind the end.
+      response.on('error', () => {})
+      sendProblem(response.req, response, error)
+      return true
     },
   }
 }

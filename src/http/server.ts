@@ -47,6 +47,8 @@ export interface GatewayServer {
   active(): readonly Arrival[]
   /** Answers of the gateway itself that have not begun are to say that the connection ends. */
   startDrain(): void
+  /** Answers with a problem what has not been answered; an answer that has begun is broken off. */
+  giveUp(arrival: Arrival, error: GatehouseError): void
   /**
    * Takes other terms for what comes from now on; whether there is TLS stays as it was.
    * @throws where TLS cannot use the certificate: all stays as it was then
@@ -103,6 +105,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     return preflight !== undefined
   }
 
+  function giveUp(arrival: Arrival, error: GatehouseError): void {
+    if (own.giveUp(arrival, error)) return
+    arrival.connection.takeBack()
+    answerProblem(arrival, error)
+  }
+
   function placeOf(connection: ClientConnection): Place {
     const known = places.get(connection)
     if (known) return known
@@ -139,7 +147,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   }
 
   return {
-    ...{ server, connections, startDrain: own.startDrain },
+    ...{ server, connections, startDrain: own.startDrain, giveUp },
     active: () => [...connections].flatMap((connection) => places.get(connection)?.arrival ?? []),
     adapt: (terms) => adapt(listenerTerms(terms)),
   }

@@ -2,8 +2,10 @@ import { existsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { accessTokenPath } from '../gateway/support/ask.ts'
 import { startServer } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
 import { place } from './place.ts'
 import { serve, start, textOf } from './run.ts'
 
@@ -90,6 +92,20 @@ t.test('requests that have to be broken off make it status 2', async (t) => {
   gateway.child.kill('SIGTERM')
   t.equal((await gateway.ended).status, 2)
   t.equal(await answer, 503)
+})
+
+t.test('a body that never comes whole does not hold it up once its request was told 503', async (t) => {
+  const { config } = place(t, { listen: { port: 0, requestTimeout: '60s' }, shutdown: { drain: '100ms' } })
+  const gateway = await serve(t, ['--config', config])
+  const client = await connectRaw(t, gateway.url)
+  const fields = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\nExpect: 100-continue'
+  client.send(`POST ${accessTokenPath} HTTP/1.1\r\n${fields}\r\n\r\n`)
+  t.equal((await client.response()).status, 100, 'its body is waited for')
+  gateway.child.kill('SIGTERM')
+  t.equal((await client.response()).status, 503)
+  const told = performance.now()
+  t.equal((await gateway.ended).status, 2)
+  t.ok(performance.now() - told < 20_000, 'long before the time for the body is over')
 })
 
 t.test('a second signal ends it at once with status 2', async (t) => {

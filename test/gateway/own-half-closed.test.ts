@@ -1,33 +1,8 @@
-import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { createGatewayServer } from '../../src/http/server.ts'
-import { portOf, until } from '../setup/net.ts'
+import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
-
-const ownPath = '/own'
-
-/** The server of a gateway whose own endpoint answers like this; all other requests wait for ever. */
-async function start(t: Test, routing: (request: IncomingMessage, response: ServerResponse) => void) {
-  const { server, connections } = createGatewayServer({
-    ...{ requestTimeoutMs: 30_000, keepAliveTimeoutMs: 5_000, headersBytesMax: 16_384, tls: undefined },
-    trusted: { has: () => false },
-    observer: { begin: () => {}, end: () => {}, refuse: () => {} },
-    ownPaths: { has: (path) => path === ownPath },
-    api: { routing },
-    proxy: () => {},
-    cors: () => undefined,
-    isDraining: () => false,
-    onAcceptError: () => {},
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    for (const { socket } of connections) socket.destroy()
-  })
-  return `http://127.0.0.1:${portOf(server)}`
-}
+import { ownPath, startOwnServer } from './support/own-server.ts'
 
 /** A client that has sent a request and closed its side. */
 async function sendAndClose(t: Test, url: string, path: string, version = '1.1'): Promise<RawClient> {
@@ -46,7 +21,7 @@ async function untilProbed(t: Test, url: string): Promise<void> {
 t.test('nothing comes between the pieces of an own answer, however long it is silent', async (t) => {
   for (const version of ['1.1', '1.0']) {
     const responses: ServerResponse[] = []
-    const url = await start(t, (_request, response) => {
+    const { url } = await startOwnServer(t, (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/csv' }).write('heading\r\n')
       responses.push(response)
     })
@@ -63,7 +38,7 @@ t.test('nothing comes between the pieces of an own answer, however long it is si
 
 t.test('an own answer that begins late is the first that a client gets', async (t) => {
   const responses: ServerResponse[] = []
-  const url = await start(t, (_request, response) => void responses.push(response))
+  const { url } = await startOwnServer(t, (_request, response) => void responses.push(response))
   const client = await sendAndClose(t, url, ownPath)
   await untilProbed(t, url)
   responses[0]?.end('late')
@@ -73,7 +48,7 @@ t.test('an own answer that begins late is the first that a client gets', async (
 
 t.test('a client that has left is noticed as soon as more of its answer is written', async (t) => {
   const responses: ServerResponse[] = []
-  const url = await start(t, (_request, response) => {
+  const { url } = await startOwnServer(t, (_request, response) => {
     response.write('heading')
     responses.push(response)
   })

@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
+import { createDrain } from '../../src/http/drain.ts'
+import { countInFlight } from '../proxy/proxies.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { startCollector } from '../tracing/collector.ts'
 import { accessTokenPath, ask } from './support/ask.ts'
+import { ownPath, startOwnServer } from './support/own-server.ts'
 import { assertProblem } from './support/problem.ts'
 import { untilClosed } from './support/until-closed.ts'
 import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
@@ -135,6 +138,52 @@ t.test('what is not answered when the drain ends is told 503, and it was not cle
   assertProblem(t, response, { status: 503, code: 'shutting-down' })
   t.equal(response.headers.connection, 'close')
   for (const each of [client, half, idle]) await each.ended()
+  t.equal(await down, false)
+})
+
+t.test('a request for the gateway itself that is not answered by then is told 503, too', async (t) => {
+  const { gateway } = await start(t, { drain: '100ms' })
+  const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 50']
+  const client = await connectRaw(t, gateway.url)
+  client.send(`POST ${accessTokenPath} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{"Se`)
+  await until('it has arrived', async () => (await countInFlight(gateway)) === 1 || undefined)
+  const down = gateway.shutDown()
+  const response = await client.response()
+  assertProblem(t, response, { status: 503, code: 'shutting-down' })
+  t.equal(response.headers.connection, 'close')
+  await client.ended()
+  t.equal(await down, false)
+  const line = gateway.logLines.find((text) => text.includes(accessTokenPath))
+  t.match(JSON.parse(line ?? '{}'), { status: 503, code: 'shutting-down', isComplete: true })
+})
+
+t.test('an answer of the gateway itself that has begun is broken off', async (t) => {
+  const responses: ServerResponse[] = []
+  const server = await startOwnServer(t, (_request, response) => {
+    responses.push(response)
+    response.write('begun')
+  })
+  const client = await connectRaw(t, server.url)
+  client.send(head(ownPath))
+  await client.readUntil('begun\r\n')
+  t.equal(await createDrain(server).drain(100), false)
+  await client.ended()
+  t.equal(client.rest().length, 0, 'nobody takes it for a whole one')
+  await until('it is over', () => server.ended[0])
+  t.match(server.ended, [[{ outcome: { status: 200, code: 'shutting-down' } }, false]])
+})
+
+t.test('what is still found out for a request that was told 503 harms nobody', async (t) => {
+  const responses: ServerResponse[] = []
+  const server = await startOwnServer(t, (_request, response) => void responses.push(response))
+  const client = await connectRaw(t, server.url)
+  client.send(head(ownPath))
+  await until('it has arrived', () => responses[0])
+  const down = createDrain(server).drain(100)
+  assertProblem(t, await client.response(), { status: 503, code: 'shutting-down' })
+  responses[0]?.end('late')
+  await client.ended()
+  t.equal(client.rest().length, 0)
   t.equal(await down, false)
 })
 

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Test } from 'tap'
+import type { Arrival } from '../../../src/http/arrival.ts'
+import { createGatewayServer, type GatewayServer } from '../../../src/http/server.ts'
+import { portOf } from '../../setup/net.ts'
+
+export const ownPath = '/own'
+
+export interface OwnServer extends GatewayServer {
+  readonly url: string
+  /** Requests that are over, with whether their whole answer has left. */
+  readonly ended: readonly (readonly [arrival: Arrival, isComplete: boolean])[]
+}
+
+/** The server of a gateway whose own endpoint answers like this; all other requests wait for ever. */
+export async function startOwnServer(
+  t: Test,
+  routing: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<OwnServer> {
+  const ended: (readonly [Arrival, boolean])[] = []
+  const gatewayServer = createGatewayServer({
+    ...{ requestTimeoutMs: 30_000, keepAliveTimeoutMs: 5_000, headersBytesMax: 16_384, tls: undefined },
+    trusted: { has: () => false },
+    observer: { begin: () => {}, end: (...end) => void ended.push(end), refuse: () => {} },
+    ownPaths: { has: (path) => path === ownPath },
+    api: { routing },
+    proxy: () => {},
+    cors: () => undefined,
+    isDraining: () => false,
+    onAcceptError: () => {},
+  })
+  const { server, connections } = gatewayServer
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const { socket } of connections) socket.destroy()
+  })
+  return { ...gatewayServer, url: `http://127.0.0.1:${portOf(server)}`, ended }
+}
