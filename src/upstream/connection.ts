@@ -127,7 +127,7 @@ export class Connection implements Expiring {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
-  /** @returns whether nothing of the chunk is in use any more */
+  /** Whoever is told of it may give it up. @returns whether nothing of the chunk is in use any more */
   readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
     // Nobody asked: an answer to no request must never become the answer to the next one.
@@ -140,7 +140,7 @@ export class Connection implements Expiring {
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {
         this.#watch()
-        return this.#events.onRead()
+        return this.#events?.onRead() ?? false
       }
       this.#complete(rest.length === 0)
     } catch (error) {

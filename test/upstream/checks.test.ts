@@ -3,6 +3,7 @@ import type { ActiveTerms } from '../../src/upstream/health.ts'
 import type { HealthChange, UpstreamTerms } from '../../src/upstream/upstream.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
+import { watchErrors } from '../setup/errors.ts'
 import { freePort, until } from '../setup/net.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
@@ -147,6 +148,22 @@ t.test('an answer without end is good, and is read no further than needed', asyn
   await until('it is closed', () => socket.closed || undefined)
   t.ok(sent < 1_000, `${sent} pieces`)
   t.strictSame(changes, [])
+})
+
+t.test('to give up a body that is too long is no error', async (t) => {
+  const errors = watchErrors(t)
+  const backend = await startHeadBackend(t, ({ socket }) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n${'x'.repeat(300_000)}`)
+  })
+  openChecked(t, backend.url)
+  for (let index = 0; index < 3; index++) {
+    const socket = await until('it is checked', () => backend.sockets[index])
+    await until('it is given up', () => socket.closed || undefined)
+  }
+  t.strictSame(
+    errors.filter((error) => error.startsWith('TypeError')),
+    [],
+  )
 })
 
 t.test('checks take no connection away from requests, and go on when all are in use', async (t) => {
