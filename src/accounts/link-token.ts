@@ -6,7 +6,7 @@ export type LinkKind = 'setup' | 'email'
 
 const prefixes = { setup: 'gsl', email: 'gev' } as const
 const secretLength = 43
-const tokenPattern = /^(gsl|gev)_([0-9A-Za-z]{16})_[0-9A-Za-z]{43}$/
+const tokenPattern = new RegExp(`^(gsl|gev)_([0-9A-Za-z]{16})_[0-9A-Za-z]{${secretLength}}$`)
 
 export interface LinkToken {
   readonly accountId: string

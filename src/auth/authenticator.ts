@@ -15,7 +15,7 @@ export interface Authenticator {
   confirm(): Promise<void>
 }
 
-type Known = Pick<Directory, 'version' | 'countHit' | 'confirm'>
+type CurrentDirectory = Pick<Directory, 'version' | 'countHit' | 'confirm'>
 
 /** How long it is not looked at again who somebody is: what was kept of an account has an end that is looked at then. */
 const decidedMs = 1_000
@@ -24,7 +24,11 @@ const decidedMs = 1_000
  * Decides about each credential once a second, as long as nothing changes: any change of an account, a session or
  * a signing key, and a loss of the store, ends whatever was decided before it.
  */
-export function createAuthenticator(schemes: Schemes, directory: Known, clock: () => number): Authenticator {
+export function createAuthenticator(
+  schemes: Schemes,
+  directory: CurrentDirectory,
+  clock: () => number,
+): Authenticator {
   function decideOnce(access: Access, credential: Credential): Decision | Promise<Decision> {
     const version = directory.version()
     const { recent } = credential

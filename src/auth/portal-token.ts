@@ -11,7 +11,9 @@ export interface PortalToken {
 
 const sessionIdLength = 20
 const secretLength = 43
-const tokenPattern = /^gps_([0-9A-Za-z]{16})_([0-9A-Za-z]{20})_[0-9A-Za-z]{43}$/
+const tokenPattern = new RegExp(
+  `^gps_([0-9A-Za-z]{16})_([0-9A-Za-z]{${sessionIdLength}})_[0-9A-Za-z]{${secretLength}}$`,
+)
 
 export function createPortalToken(accountId: string): PortalToken & { readonly token: string } {
   const sessionId = randomText(sessionIdLength)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import type { InstanceCounts } from '../store/instance-counts.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import type { InstanceCounts, Rate, Store, Taken } from '../store/store.ts'
+import type { Rate, Store, Taken } from '../store/store.ts'
 
 /** Counts requests, across instances as long as the store is there. */
 export interface Limiter {

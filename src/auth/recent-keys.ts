@@ -8,7 +8,7 @@ const rememberedMs = 1_000
 /** Accounts remembered at once at most. */
 const accountsMax = 10_000
 
-interface Decision {
+interface RememberedKey {
   readonly key: string
   readonly authentication: Authentication
   /** What had happened to the directory by then. */
@@ -25,7 +25,7 @@ export interface RecentKeys {
 
 /** Any change of any account or session, and a loss of the store, ends all of them. */
 export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
-  const decisions = new Map<string, Decision>()
+  const decisions = new Map<string, RememberedKey>()
 
   return {
     find: (text) => {

@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
+import { entriesBy } from '../accounts/entries.ts'
 import { parseLinkToken } from '../accounts/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../accounts/passwords.ts'
 import { GatehouseError } from '../errors.ts'
-import type { Actor, AuditAction, AuditEntry } from '../store/audit.ts'
+import type { AuditAction, AuditEntry } from '../store/audit.ts'
 import type { PasswordProof, PortalSession } from '../store/portal-access.ts'
 import type { Account, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
+import { actorOf } from './actor.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { createPortalToken, parsePortalToken } from './portal-token.ts'
 
@@ -86,10 +88,8 @@ const startAttemptsMax = 5
 const seenStepMs = 60_000
 
 export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock }: SignInOptions): SignIn {
-  function entryOf(account: Account, action: AuditAction, { address }: Visitor): AuditEntry {
-    const { id, email } = account
-    const actor: Actor = { kind: 'account', channel: 'portal', id, email, address }
-    return { at: clock(), actor, action, target: { id, email }, details: {} }
+  function entryOf(account: Account, action: AuditAction, visitor: Visitor): AuditEntry {
+    return entriesBy(actorOf({ account }, visitor), clock)(action, account)
   }
 
   /** @param first the account whose password, or link, was right: with another password it is not any more */

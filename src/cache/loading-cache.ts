@@ -7,7 +7,7 @@ export type LookUp = 'hit' | 'negative_hit' | 'miss' | 'stale'
 
 export interface LoadingCacheOptions<Value> {
   readonly entriesMax: number
-  /** After how long an entry is loaded again, by the way. */
+  /** After how long an entry is loaded again, in the background. */
   readonly ttlMs: number
   /** How long an entry is good without the store's word that it is; 0 = not at all. */
   readonly maxStaleMs: number
@@ -33,7 +33,7 @@ export interface LoadingCache<Value> {
   /** Forgets a key: no load that began before this is kept, nor handed to anyone. */
   drop(key: string): void
   /**
-   * Forgets a key that has changed, and where something was known of it looks it up again by the way: what was
+   * Forgets a key that has changed, and where something was known of it looks it up again in the background: what was
    * revoked is then known to be, should the store go out of reach.
    * @returns what was known
    */
@@ -58,7 +58,7 @@ interface Load<Value> {
   readonly promise: Promise<Value | undefined>
 }
 
-/** How many entries are loaded by the way at the same time: after an outage all are due at once. */
+/** How many entries are loaded in the background at the same time: after an outage all are due at once. */
 const refreshesMax = 64
 
 export function createLoadingCache<Value extends object>(
@@ -68,7 +68,7 @@ export function createLoadingCache<Value extends object>(
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
-  /** Keys that were known and have changed, to be loaded by the way. */
+  /** Keys that were known and have changed, to be loaded in the background. */
   const due = new Set<string>()
   let refreshes = 0
 

@@ -19,7 +19,7 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** Something by the way, which is not data. */
+/** Something beside the data, for whoever looks on. */
 export function printAside({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }

@@ -1,4 +1,5 @@
-import type { InstanceCounts, Taken } from '../store/store.ts'
+import type { InstanceCounts } from '../store/instance-counts.ts'
+import type { Taken } from '../store/store.ts'
 import type { Channel } from './channel.ts'
 import type { Take, ToFleet } from './questions.ts'
 

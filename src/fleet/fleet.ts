@@ -44,7 +44,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
 
   async function terms() {
     await changing
-    return { snapshot, port, ticketKeys, worker: 0, workers: listen.workers }
+    return { snapshot, port, ticketKeys, workers: listen.workers }
   }
 
   prepareCrew()

@@ -19,7 +19,7 @@ export interface Seat {
 export interface SeatOptions {
   readonly number: number
   /** What a worker that starts now is told; waits while that is about to change. */
-  terms(): Promise<StartTerms>
+  terms(): Promise<Omit<StartTerms, 'worker'>>
   readonly answerers: Parameters<typeof startMember>[1]
   readonly log: Log
   /** How long a worker may take until it takes requests. */

@@ -19,12 +19,12 @@ export interface RefuseOptions {
  */
 export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Promise<GatehouseError>
 
-/** Codes that a wrong credential gets, and a client that has none, or an old one, does not. */
-const failureCodes = new Set<Code>(['secret-key-invalid'])
+/** A guess at a key, or one that was reset; tokens cannot be guessed. */
+const failureCode: Code = 'secret-key-invalid'
 
 export function createRefuse({ limiter, failures, metrics }: RefuseOptions): Refuse {
   return ({ code, isMalformed }, arrival) => {
-    if (!failureCodes.has(code)) return refusalOf(code)
+    if (code !== failureCode) return refusalOf(code)
     const { route } = arrival.outcome
     const { address } = arrival.client
     const excess = countFailure(limiter, failures, { address, isMalformed })

@@ -1,6 +1,7 @@
+import type { InstanceCounts } from './instance-counts.ts'
 import type { RedisOptions } from './redis/client.ts'
 import type { SqliteOptions } from './sqlite/store.ts'
-import type { InstanceCounts, Store } from './store.ts'
+import type { Store } from './store.ts'
 
 export type StoreOptions =
   | ({ readonly driver: 'sqlite' } & Pick<SqliteOptions, 'path'>)

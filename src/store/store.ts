@@ -138,16 +138,13 @@ export type AccountUpdate =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'exists' }
 
-interface KeyReset {
+export interface ApiKeyReset {
+  readonly apiKey: StoredKey
   /** Only while this is the digest of the key; absent = whatever it is. */
   readonly replaces?: Uint8Array
 }
 
-export interface ApiKeyReset extends KeyReset {
-  readonly apiKey: StoredKey
-}
-
-export interface SecretKeyReset extends KeyReset {
+export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
   readonly secretKey: StoredKey
   /** How long the old key works on; undefined = not at all. */
   readonly graceUntil: number | undefined
@@ -225,13 +222,6 @@ export interface Taken {
   readonly retryMs: number
   /** Until as many are allowed as at the beginning. */
   readonly resetMs: number
-}
-
-/** Where the workers of one instance count together. */
-export interface InstanceCounts {
-  /** How many workers there are. */
-  readonly workers: number
-  take(subject: string, rate: Rate): Promise<Taken>
 }
 
 /** What caches must drop. A session changes but once: it ends. */

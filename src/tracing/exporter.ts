@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import { encodeSpans, type Span } from './span.ts'
 
-/** Sends spans to a collector, by the way: whoever hands one over is never kept waiting. */
+/** Sends spans to a collector, in the background: whoever hands one over is never kept waiting. */
 export interface Exporter {
   /** Takes a span, or drops and counts it where too many wait. */
   add(span: Span): void
