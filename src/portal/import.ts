@@ -12,6 +12,8 @@ import { card, page } from './page.ts'
 export interface ImportView {
   readonly state: FormState
   readonly badLines: readonly BadLine[]
+  /** Whether nothing is wrong but that every account of the file is there already. Default: false. */
+  readonly isRepeated?: boolean
   /** What was made, with its keys; undefined = nothing yet. */
   readonly imported: readonly CreatedAccount[] | undefined
 }
@@ -20,14 +22,15 @@ export interface ImportView {
 const badLinesShown = 200
 
 /** Many at once: all of a file or, where a line is bad, none. */
-export function importPage(frame: Frame, { state, badLines, imported }: ImportView): Html {
+export function importPage(frame: Frame, view: ImportView): Html {
+  const { state, badLines, imported } = view
   return page(frame, {
     title: 'Import accounts',
     section: '/accounts',
     crumb: { href: '/accounts', text: 'Accounts' },
     lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more there is the command <code>gatehouse accounts import</code>.`,
     body: html`${imported && importedPart(frame, imported)}
-${badLines.length > 0 && badLinesCard(badLines)}
+${badLines.length > 0 && badLinesCard(view)}
 <section class="card"><div class="body">${form(frame, {
       action: '/accounts/import',
       isUpload: true,
@@ -56,11 +59,10 @@ function keysCsv(imported: readonly CreatedAccount[]): string {
   return [['id', 'email', 'secretKey', 'apiKey'], ...rows].map(csvLine).join('')
 }
 
-function badLinesCard(badLines: readonly BadLine[]): Html {
+function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
   const more = badLines.length - badLinesShown
   return card({
-    title: `${plural(badLines.length, 'line')} cannot be taken`,
-    lead: 'Nothing was imported. Mend these, and import the file again.',
+    ...(isRepeated ? repeatedWords : badWords(badLines.length)),
     isFlush: true,
     body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
       .slice(0, badLinesShown)
@@ -69,4 +71,17 @@ function badLinesCard(badLines: readonly BadLine[]): Html {
           html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Wrong"><div>${message}</div></td></tr>`,
       )}</tbody></table>${more > 0 && html`<footer><span class="muted">And ${plural(more, 'line')} more.</span></footer>`}`,
   })
+}
+
+function badWords(count: number) {
+  return {
+    title: `${plural(count, 'line')} cannot be taken`,
+    lead: 'Nothing was imported. Mend these, and import the file again.',
+  }
+}
+
+/** “Nothing was imported” would be false where the same file was sent twice, and this answers the second. */
+const repeatedWords = {
+  title: 'All of these accounts exist already',
+  lead: 'Perhaps the same file was imported twice. Where nobody has kept the keys, reset them at each account.',
 }

@@ -81,6 +81,20 @@ for (const [mode, testIn] of [
   })
 }
 
+test('an import that was made is not called none where the same file is sent again', async (t, portal) => {
+  const { page } = await portal.createPerson({ role: 'Admin' })
+  const lines = 'email\ntwice-1@example.com\ntwice-2@example.com\n'
+  await send(page, portal, lines)
+  await page.getByText('2 accounts made.').waitFor()
+  await send(page, portal, lines)
+  await page.getByRole('heading', { name: 'All of these accounts exist already' }).waitFor()
+  t.equal(await page.getByText('Nothing was imported').count(), 0)
+  t.strictSame(await findBarriers(page), [])
+  await send(page, portal, `${lines}twice-3@example.com\n`)
+  await page.getByText('2 lines cannot be taken').waitFor()
+  await page.getByText('Nothing was imported').waitFor()
+})
+
 async function send(page: Page, portal: Portal, lines: string | Buffer): Promise<void> {
   await page.goto(`${portal.url}/portal/accounts/import`)
   const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(lines) }

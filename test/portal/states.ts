@@ -156,6 +156,13 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       ],
       imported: undefined,
     }),
+  'accounts-import-repeated': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: samples.refused({ values: { text: 'email\nada@example.com\n' } }),
+      badLines: [{ line: 2, message: 'email: ada@example.com has an account already' }],
+      isRepeated: true,
+      imported: undefined,
+    }),
   'accounts-imported': (over) =>
     importPage(samples.adminFrame(over), {
       state: emptyForm,

@@ -1,8 +1,8 @@
-import { type BadLine, hasMoreLines, importMax } from '../../accounts/import.ts'
+import { type BadLine, hasMoreLines, type ImportFile, importMax } from '../../accounts/import.ts'
 import { findBadLines, readImportFile } from '../../accounts/import-file.ts'
 import { GatehouseError } from '../../errors.ts'
 import { emptyForm } from '../../portal/frame.ts'
-import { importPage } from '../../portal/import.ts'
+import { type ImportView, importPage } from '../../portal/import.ts'
 import type { Answer } from './answer.ts'
 import { importBytesMax } from './form-body.ts'
 import type { Pages } from './pages.ts'
@@ -23,27 +23,26 @@ export const importPages: Pages = () => [
 ]
 
 async function importAccounts(visit: SignedInVisit): Promise<Answer> {
-  const { acts, form } = visit
+  const { acts } = visit
   const bytes = chosen(visit)
-  const typed = { text: form('text') }
   // Before it is parsed, which takes time; one line may be the heading.
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
-    return refuseImport(visit, typed, [], tooMany)
+    return refuseImport(visit, { message: tooMany })
   }
   const file = readImportFile(bytes)
   const { accounts, badLines } = file
   const nothing = accounts.length === 0 && badLines.length === 0
-  if (nothing) return refuseImport(visit, typed, [], 'Choose a file, or paste its lines.')
-  if (accounts.length > importMax.portal) return refuseImport(visit, typed, [], tooMany)
+  if (nothing) return refuseImport(visit, { message: 'Choose a file, or paste its lines.' })
+  if (accounts.length > importMax.portal) return refuseImport(visit, { message: tooMany })
   const bad = await findBadLines(file, acts.accounts)
-  if (bad.length > 0) return refuseImport(visit, typed, bad)
+  if (bad.length > 0) return refuseLines(visit, file, bad)
   try {
     const imported = await acts.accounts.createAll(accounts.map(({ input }) => input))
     return visit.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported }))
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
     // Somebody was quicker to make one of them.
-    return refuseImport(visit, typed, await findBadLines(file, acts.accounts))
+    return refuseLines(visit, file, await findBadLines(file, acts.accounts))
   }
 }
 
@@ -53,13 +52,18 @@ function chosen({ file, form }: SignedInVisit): Buffer {
   return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
 }
 
+/** Where every line is good but taken, nothing is to be mended. */
+function refuseLines(visit: SignedInVisit, file: ImportFile, badLines: readonly BadLine[]): Answer {
+  const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
+  return refuseImport(visit, { badLines, isRepeated })
+}
+
 function refuseImport(
   visit: SignedInVisit,
-  values: Readonly<Record<string, string>>,
-  badLines: readonly BadLine[],
-  message?: string,
+  { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
 ): Answer {
-  const view = { state: { values, errors: {}, message }, badLines, imported: undefined }
+  const state = { values: { text: visit.form('text') }, errors: {}, message }
+  const view = { state, badLines: [], imported: undefined, ...more }
   return visit.show((frame) => importPage(frame, view), { status: 400, headers: {} })
 }
 
