@@ -43,6 +43,8 @@ export function field(state: FormState, options: FieldOptions): Html {
   const id = `${scope}${name}`
   const value = type === 'password' ? undefined : (state.values[name] ?? options.value)
   const error = state.errors[name]
+  // What is wrong comes first; of several fields with the attribute, browsers take the first.
+  const hasFocus = error !== undefined || (options.hasFocus === true && !isRefused(state))
   const describedBy = [
     hint !== undefined ? `${id}-hint` : '',
     error !== undefined ? `${id}-error` : '',
@@ -53,7 +55,7 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
     options.autocomplete !== undefined && html` autocomplete="${options.autocomplete}"`
   }${options.lengthMax !== undefined && html` maxlength="${options.lengthMax}"`}${
     options.lengthMin !== undefined && html` minlength="${options.lengthMin}"`
-  }${when(options.isOptional !== true, 'required')}${when(options.hasFocus === true, 'autofocus')}${when(
+  }${when(options.isOptional !== true, 'required')}${when(hasFocus, 'autofocus')}${when(
     options.isExact === true,
     'autocapitalize="none" spellcheck="false"',
   )}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${when(
@@ -68,8 +70,13 @@ export function wrong(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
 
-export function formMessage({ message }: FormState): Html | undefined {
-  return message === undefined ? undefined : notice('bad', message)
+/** What is wrong with all of a form. @param hasFocus for a page of many forms, on which nobody would see it else */
+export function formMessage({ message }: FormState, hasFocus = false): Html | undefined {
+  return message === undefined ? undefined : notice('bad', message, hasFocus)
+}
+
+export function isRefused({ errors, message }: FormState): boolean {
+  return message !== undefined || Object.keys(errors).length > 0
 }
 
 /** The password once more, before something that matters. */

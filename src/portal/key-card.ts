@@ -1,7 +1,7 @@
 import type { KeyStatus } from '../accounts/account-keys.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import { copyButton, type KeyName, maskKey } from './code.ts'
-import { button, form, formMessage, passwordAgain } from './form.ts'
+import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 import { type Content, type Html, html, when } from './html.ts'
 import { remark } from './notice.ts'
@@ -97,23 +97,23 @@ function describeScheme({ scheme }: KeyUse): string {
 
 function revealAct(frame: Frame, { kind, reveal }: KeyCardView): Html {
   const { noun, path } = words[kind]
-  return html`<details class="act" data-reveal-act${when(isTouched(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+  return html`<details class="act" data-reveal-act${when(isRefused(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
     frame,
     {
       action: `${path}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
+      body: html`${formMessage(reveal, true)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
     },
   )}</details>`
 }
 
 function resetAct(frame: Frame, { kind, reset, status }: KeyCardView): Html {
   const { noun, path, resetLead } = words[kind]
-  return html`<details class="act"${when(isTouched(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
+  return html`<details class="act"${when(isRefused(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
     frame,
     {
       action: `${path}/reset`,
-      body: html`<p class="muted">${resetLead}</p>${formMessage(reset)}
+      body: html`<p class="muted">${resetLead}</p>${formMessage(reset, true)}
 <input type="hidden" name="replaces" value="${status.createdAt}">
 ${kind === 'secretKey' && overlapField(reset)}
 ${passwordAgain(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
@@ -124,17 +124,14 @@ ${passwordAgain(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}
 /** How long the old secret works on. */
 export function overlapField({ values, errors }: FormState): Html {
   const chosen = values.graceSeconds ?? '86400'
-  return html`<fieldset class="field"><legend>The old secret works for another</legend>
+  const error = errors.graceSeconds
+  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>The old secret works for another</legend>
 <div class="choices">${overlapChoices.map(
     ({ seconds, text }) =>
       html`<label><input type="radio" name="graceSeconds" value="${seconds}"${when(chosen === String(seconds), 'checked')}>${text}</label>`,
   )}</div>
 <p class="hint">“End it now” also ends the sessions and access tokens that were made with it.</p>
-${errors.graceSeconds !== undefined && html`<p class="wrong">${errors.graceSeconds}</p>`}</fieldset>`
-}
-
-function isTouched({ errors, message }: FormState): boolean {
-  return message !== undefined || Object.keys(errors).length > 0
+${error !== undefined && wrong('graceSeconds-error', error)}</fieldset>`
 }
 
 export interface OverlapView {

@@ -1,12 +1,12 @@
-import { type Content, type Html, html } from './html.ts'
+import { type Content, type Html, html, when } from './html.ts'
 import { icon } from './icons.ts'
 
 export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
 
-/** A box that says what has happened or what to mind; an error is read out at once. */
-export function notice(kind: NoticeKind, text: Content): Html {
+/** A box that says what has happened or what to mind; an error is read out at once. @param hasFocus is gone to at once */
+export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html {
   const role = kind === 'bad' ? 'alert' : 'status'
-  return html`<div class="notice ${kind}" role="${role}">${icon(kind)}<div>${text}</div></div>`
+  return html`<div class="notice ${kind}" role="${role}"${when(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
 }
 
 /** The same without a role, for what stands there all along. */

@@ -52,7 +52,7 @@ function nameCard(frame: Frame, view: ProfileView): Html {
     title: 'Name',
     body: form(frame, {
       action: '/profile/name',
-      body: html`${formMessage(state)}${nameFields(state, view.account)}<div>${button('Save name')}</div>`,
+      body: html`${formMessage(state, true)}${nameFields(state, view.account)}<div>${button('Save name')}</div>`,
     }),
   })
 }
@@ -89,7 +89,7 @@ function emailCard(frame: Frame, view: ProfileView): Html {
   const body = canSend
     ? form(frame, {
         action: '/profile/email',
-        body: html`${formMessage(state)}${field(state, {
+        body: html`${formMessage(state, true)}${field(state, {
           ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'email', lengthMax: 254 },
           value: account.email,
           hint: 'A link is sent there. The change counts once the link is opened.',
@@ -106,7 +106,7 @@ function passwordCard(frame: Frame, view: ProfileView): Html {
     lead: 'Changing it signs out all other browsers.',
     body: form(frame, {
       action: '/profile/password',
-      body: html`${formMessage(state)}${username(view.account.email)}
+      body: html`${formMessage(state, true)}${username(view.account.email)}
 ${field(state, {
   name: 'current',
   label: 'Current password',

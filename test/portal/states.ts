@@ -95,7 +95,10 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     profilePage(samples.frame(over), {
       account: samples.account({ isVerified: false }),
       canSend: false,
-      refused: { form: 'password', state: samples.refused({ message: 'The current password is wrong.' }) },
+      refused: {
+        form: 'password',
+        state: samples.refused({ errors: { current: 'The current password is wrong.' } }),
+      },
     }),
   'profile-long': (over) =>
     profilePage({ ...samples.longFrame, ...over }, { account: samples.longAccount, canSend: true }),

@@ -14,9 +14,12 @@ export async function confirmPassword(
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {
-    if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
-      throw wrongField('password', 'The password is wrong.')
-    }
-    throw error
+    throw atField(error, 'password', 'The password is wrong.')
   }
+}
+
+/** Of a wrong password, the error of the field that it was typed into; any other error is itself. */
+export function atField(error: unknown, field: string, message: string): unknown {
+  const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
+  return isWrong ? wrongField(field, message) : error
 }

@@ -1,6 +1,6 @@
 import { type ProfileForm, profilePage } from '../../portal/profile.ts'
 import { type Answer, goTo } from './answer.ts'
-import { confirmPassword } from './confirm.ts'
+import { atField, confirmPassword } from './confirm.ts'
 import { assertSameTwice } from './door-pages.ts'
 import type { Pages } from './pages.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
@@ -44,8 +44,8 @@ export const profilePages: Pages = ({ signIn, cookie }) => {
       assertSameTwice(visit)
       cookie.set(reply, await signIn.changePassword(viewer, change, visitor))
     } catch (error) {
-      const words = { 'credentials-invalid': 'The current password is wrong.' }
-      return show(visit, { form: 'password', ...refusalOf(error, {}, words) })
+      const refusal = refusalOf(atField(error, 'current', 'The current password is wrong.'), {})
+      return show(visit, { form: 'password', ...refusal })
     }
     return goTo('/profile', 'password-changed')
   }

@@ -16,5 +16,15 @@
     addEventListener('pageshow', () => sent.clear())
   }
 
+  /** What the page has to say is gone to, so that it is seen and read out; the field or message itself may ask for it. */
+  function goToAnswer() {
+    if (document.querySelector('main [autofocus]')) return
+    const place = document.querySelector('main > .notice, main [role=alert]')
+    if (!place) return
+    place.tabIndex = -1
+    place.focus()
+  }
+
   sendOnce()
+  goToAnswer()
 })()
