@@ -2,7 +2,7 @@ import type { KeysStatus } from '../accounts/account-keys.ts'
 import { codeBlock, type KeyName, maskKey } from './code.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { type Html, html, when } from './html.ts'
-import { keyCard, overlapPart } from './key-card.ts'
+import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { badge } from './notice.ts'
 import { card, page } from './page.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
@@ -16,7 +16,7 @@ export interface IntegrationView {
   readonly snippets: SnippetOptions
   readonly tryIt: TryItView
   /** The key to be seen on this page. */
-  readonly shown?: { readonly kind: KeyName; readonly key: string } | undefined
+  readonly shown?: (ShownKey & { readonly kind: KeyName }) | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyName; readonly form: KeyForm; readonly state: FormState } | undefined
 }
@@ -37,7 +37,7 @@ function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationVi
     refused?.kind === kind && refused.form === name ? refused.state : emptyForm
   return keyCard(frame, {
     ...{ kind, accountId, status: keys[kind] },
-    key: shown?.kind === kind ? shown.key : undefined,
+    shown: shown?.kind === kind ? shown : undefined,
     reveal: stateOf('reveal'),
     reset: stateOf('reset'),
     overlap:

@@ -4,16 +4,22 @@ import { copyButton, type KeyName, maskKey } from './code.ts'
 import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 import { type Content, type Html, html, when } from './html.ts'
-import { remark } from './notice.ts'
+import { notice, remark } from './notice.ts'
 import { card } from './page.ts'
 import { relativeTime, time } from './time.ts'
+
+/** A key that is to be seen on this page. */
+export interface ShownKey {
+  readonly key: string
+  /** Where it was just made: how long the one before it works on; an API key never does. */
+  readonly made?: { readonly graceSeconds: number } | undefined
+}
 
 export interface KeyCardView {
   readonly kind: KeyName
   readonly accountId: string
   readonly status: KeyStatus
-  /** The key itself, where it is to be seen now. */
-  readonly key: string | undefined
+  readonly shown: ShownKey | undefined
   readonly reveal: FormState
   readonly reset: FormState
   /** Between the key and what can be done with it. */
@@ -54,26 +60,33 @@ const overlapChoices = [
 
 /** One key: what is known of it, and what can be done with it. */
 export function keyCard(frame: Frame, view: KeyCardView): Html {
-  const { kind, status, overlap } = view
-  const { title, lead } = words[kind]
+  const { kind, status, overlap, shown } = view
+  const { title, lead, noun } = words[kind]
   return card({
     title,
     lead,
     id: kind,
-    body: html`${keyBox(view)}
+    body: html`${shown?.made && html`<div data-made>${notice('good', madeText(noun, shown.made), true)}</div>`}${keyBox(view)}
 ${keyFacts(status, frame.now)}
 ${overlap}
-<div class="acts-list">${status.isRevealable && view.key === undefined && revealAct(frame, view)}${resetAct(frame, view)}</div>`,
+<div class="acts-list">${status.isRevealable && revealAct(frame, view)}${resetAct(frame, view)}</div>`,
   })
 }
 
-function keyBox({ kind, accountId, key, status }: KeyCardView): Html {
+function madeText(noun: string, { graceSeconds }: NonNullable<ShownKey['made']>): string {
+  const chosen = overlapChoices.find(({ seconds }) => seconds === graceSeconds)?.text
+  const old = graceSeconds === 0 ? 'has ended' : `works for another ${chosen ?? `${graceSeconds} seconds`}`
+  return `New ${noun}. Copy it now; the old one ${old}.`
+}
+
+/** The script takes a key that is shown for one it has revealed itself: for a minute. */
+function keyBox({ kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = words[kind]
   const masked = maskKey(kind, accountId)
-  return html`<div><div class="secret${key === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
-    key ?? masked
+  return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
+    shown?.key ?? masked
   }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
-<p class="hint" role="status" data-said>${key !== undefined && shownHint(noun, status)}</p></div>`
+<p class="hint" role="status" data-said>${shown !== undefined && shownHint(noun, status)}</p></div>`
 }
 
 function shownHint(noun: string, { isRevealable }: KeyStatus): string {
@@ -95,9 +108,9 @@ function describeScheme({ scheme }: KeyUse): string {
   return scheme === 'secretKey' ? 'On a request' : 'For an access token'
 }
 
-function revealAct(frame: Frame, { kind, reveal }: KeyCardView): Html {
+function revealAct(frame: Frame, { kind, reveal, shown }: KeyCardView): Html {
   const { noun, path } = words[kind]
-  return html`<details class="act" data-reveal-act${when(isRefused(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+  return html`<details class="act" data-reveal-act${when(shown !== undefined, 'hidden')}${when(isRefused(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
     frame,
     {
       action: `${path}/reveal`,

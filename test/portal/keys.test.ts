@@ -59,7 +59,7 @@ test('a reset without overlap ends the old key at once, and shows the new one', 
   await page.getByText('End it now').first().click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.waitForURL('**/reset')
+  await page.getByText('New secret. Copy it now').waitFor()
   const fresh = (await page.locator(secretBox).textContent()) ?? ''
   t.match(fresh, /^gsk_\w{16}_\w{43}_\w{6}$/)
   t.not(fresh, secretKey)
@@ -69,6 +69,29 @@ test('a reset without overlap ends the old key at once, and shows the new one', 
   await page.reload()
   await page.getByText('This key was replaced meanwhile').waitFor()
   t.equal(await statusWith(portal, fresh), 200, 'sent again by a reload, the form resets nothing')
+})
+
+test('a reset is said to be done, and its key is shown for a minute, with the focus on copying it', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  await page.clock.install()
+  await page.goto(`${portal.url}/portal/integration`)
+  const made = { '24 hours': 'works for another 24 hours', 'End it now': 'has ended' }
+  for (const [choice, outcome] of Object.entries(made)) {
+    await page.getByText('Reset the secret…').click()
+    await page.locator('#secretKey-reset-password').fill(goodPassword)
+    await page.getByLabel(choice, { exact: true }).click()
+    await page.getByRole('button', { name: 'Reset the secret' }).click()
+    const notice = page.getByRole('status').filter({ hasText: 'New secret.' })
+    t.equal(await notice.textContent(), `New secret. Copy it now; the old one ${outcome}.`)
+    await page.locator('[aria-label="Copy: the secret"]:focus').waitFor()
+    t.equal(await page.getByRole('button', { name: 'Hide: the secret' }).isVisible(), true)
+    t.strictSame(await findBarriers(page), [])
+    await page.clock.fastForward(60_000)
+    await page.getByText('Hidden again.').waitFor()
+    t.match(await page.locator(secretBox).textContent(), '•')
+    t.equal(await notice.count(), 0)
+    t.equal(await page.getByText('Reveal the secret').isVisible(), true)
+  }
 })
 
 test('during an overlap the page tells live whether the old key is used, and ends it', async (t, portal) => {
@@ -111,7 +134,7 @@ test('an API key is reset: the old pair gets no access token any more', async (t
   await page.getByText('Reset the API key…').click()
   await page.locator('#apiKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the API key' }).click()
-  await page.waitForURL('**/reset')
+  await page.getByText('New API key. Copy it now; the old one has ended.').waitFor()
   const fresh = (await page.locator(apiKeyBox).textContent()) ?? ''
   t.equal(await ask(apiKey), 401)
   t.equal(await ask(fresh), 200)
@@ -138,6 +161,8 @@ testWithoutCopies('where no copies are kept a key is shown at its reset alone', 
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
   await page.getByText('Copy the secret now: no copy of it is kept.').waitFor()
+  await page.locator('[aria-label="Copy: the secret"]:focus').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Hide: the secret' }).isVisible(), false, 'it stays')
   t.equal(await statusWith(portal, (await page.locator(secretBox).textContent()) ?? ''), 200)
   await page.goto(`${portal.url}/portal/integration`)
   t.match(await page.locator(secretBox).textContent(), '•')

@@ -22,7 +22,7 @@ test('on Redis somebody signs in, reveals their secret and resets it: the old on
   await page.getByText('End it now').first().click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.waitForURL('**/reset')
+  await page.getByText('New secret. Copy it now').waitFor()
   const fresh = (await page.locator(secretBox).textContent()) ?? ''
   t.equal(await statusWith(portal, secretKey), 401)
   t.equal(await statusWith(portal, fresh), 200)

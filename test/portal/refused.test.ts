@@ -40,6 +40,17 @@ testImpatient('what is wrong with a whole form has the focus too, in view', asyn
   t.equal(await isInView(alert), true)
 })
 
+test('a key that was made is in view without a script too, with the focus at what is said of it', async (t, portal) => {
+  const page = await smallWindow(portal, await portal.createPerson(), { javaScriptEnabled: false })
+  await page.goto(`${portal.url}/portal/integration`)
+  await page.getByText('Reset the API key…').click()
+  await page.locator('#apiKey-reset-password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Reset the API key' }).click()
+  const notice = page.locator('[role=status]:focus')
+  t.equal(await notice.textContent(), 'New API key. Copy it now; the old one has ended.')
+  t.equal(await isInView(notice), true)
+})
+
 test('what a page has to say has the focus, so that it is read out', async (t, portal) => {
   const { page } = await portal.createPerson()
   t.match(await page.locator('[role=status]:focus').textContent(), 'Your password is set')

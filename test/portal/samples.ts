@@ -67,6 +67,13 @@ export const overlappingKeys: KeysStatus = {
   },
 }
 
+/** Just after a reset. */
+export const resetKeys: KeysStatus = {
+  ...usedKeys,
+  secretKey: { createdAt: now - 200, lastUse: undefined, isRevealable: true },
+  previousSecretKey: { validUntil: now + day, lastUse: use(9 * minute) },
+}
+
 export const unkeptKeys: KeysStatus = {
   ...usedKeys,
   secretKey: { ...usedKeys.secretKey, isRevealable: false },

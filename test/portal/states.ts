@@ -52,14 +52,24 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
   'integration-first': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.freshKeys })),
   integration: (over) => integrationPage(samples.frame(over), integration({})),
-  'integration-overlap': (over) =>
+  'integration-reset': (over) =>
     integrationPage(
-      samples.frame({ ...over, notice: { kind: 'good', text: 'The secret has been reset.' } }),
+      samples.frame(over),
       integration({
-        keys: samples.overlappingKeys,
-        shown: { kind: 'secretKey', key: samples.sampleKeys.secretKey },
+        keys: samples.resetKeys,
+        shown: { kind: 'secretKey', key: samples.sampleKeys.secretKey, made: { graceSeconds: 86_400 } },
       }),
     ),
+  'integration-reset-no-copies': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        keys: samples.unkeptKeys,
+        shown: { kind: 'apiKey', key: samples.sampleKeys.apiKey, made: { graceSeconds: 0 } },
+      }),
+    ),
+  'integration-overlap': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
   'integration-refused': (over) =>
     integrationPage(
       samples.frame(over),

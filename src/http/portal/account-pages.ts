@@ -105,9 +105,11 @@ async function makeLink(visit: SignedInVisit, account: Account): Promise<Answer>
 }
 
 async function resetKey(visit: SignedInVisit, { id }: Account, name: KeyName): Promise<Answer> {
-  const key = await replaceKey(visit, id, name)
-  if (key === undefined) return goTo(`/accounts/${id}`, 'key-replaced')
-  return showAccount(visit, await visit.acts.accounts.find(id), { handout: { kind: 'key', name, key } })
+  const made = await replaceKey(visit, id, name)
+  if (made === undefined) return goTo(`/accounts/${id}`, 'key-replaced')
+  return showAccount(visit, await visit.acts.accounts.find(id), {
+    handout: { kind: 'key', name, key: made.key },
+  })
 }
 
 async function endOverlap({ acts }: SignedInVisit, { id }: Account): Promise<Answer> {

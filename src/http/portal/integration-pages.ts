@@ -63,9 +63,9 @@ export const integrationPages: Pages = (options) => {
     try {
       await confirmPassword(visit, signIn)
       // The form of a page that is sent again must not reset what it has made.
-      const key = await replaceKey(visit, id, kind)
-      if (key === undefined) return goTo('/integration', 'key-replaced')
-      return show(visit, { shown: { kind, key } })
+      const made = await replaceKey(visit, id, kind)
+      if (made === undefined) return goTo('/integration', 'key-replaced')
+      return show(visit, { shown: { kind, key: made.key, made } })
     } catch (error) {
       return refuse(visit, { kind, form: 'reset', values }, error)
     }
@@ -118,19 +118,28 @@ export const integrationPages: Pages = (options) => {
   ]
 }
 
+interface MadeKey {
+  readonly key: string
+  /** How long the one before it works on. */
+  readonly graceSeconds: number
+}
+
 /**
  * Replaces the key that the page of the form has shown; undefined where it was replaced meanwhile.
  * @throws GatehouseError `request-invalid` (field `graceSeconds`)
  */
-export function replaceKey(
+export async function replaceKey(
   { acts, form }: SignedInVisit,
   id: string,
   kind: KeyName,
-): Promise<string | undefined> {
+): Promise<MadeKey | undefined> {
   const createdAt = Number(form('replaces'))
-  return kind === 'apiKey'
-    ? acts.keys.replaceApiKey(id, createdAt)
-    : acts.keys.replaceSecretKey(id, createdAt, graceSecondsOf(form))
+  const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(form)
+  const key =
+    kind === 'apiKey'
+      ? await acts.keys.replaceApiKey(id, createdAt)
+      : await acts.keys.replaceSecretKey(id, createdAt, graceSeconds)
+  return key === undefined ? undefined : { key, graceSeconds }
 }
 
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) where nothing was chosen */

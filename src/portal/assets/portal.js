@@ -65,11 +65,13 @@
   /** For a minute or until it is hidden; meanwhile there is nothing to reveal. */
   function reveal(act, kind, key) {
     const box = show(kind, key)
+    const card = box.closest('.card')
     const hideButton = box.querySelector('[data-hide]')
     const hide = () => {
       clearTimeout(timer)
       hideButton.hidden = true
       act.hidden = false
+      card.querySelector('[data-made]')?.remove()
       show(kind, undefined)
       say(box, 'Hidden again.')
     }
@@ -81,8 +83,20 @@
       act.querySelector('summary').focus()
     }
     say(box, 'Shown for one minute.')
-    const copyButton = box.querySelector('[data-copy]')
-    ;(copyButton.hidden ? hideButton : copyButton).focus()
+    goToCopy(box)
+  }
+
+  function goToCopy(box) {
+    box.querySelector('[data-copy]:not([hidden]), [data-hide]:not([hidden])')?.focus()
+  }
+
+  /** A key that came with the page, as after a reset. One that nobody can reveal again stays. */
+  function takeShown() {
+    for (const box of document.querySelectorAll('.secret[data-key]:not(.masked)')) {
+      const act = box.closest('.card').querySelector('[data-reveal-act]')
+      if (act) reveal(act, box.dataset.key, box.querySelector('code').textContent)
+      else goToCopy(box)
+    }
   }
 
   /** Sends a form as it would be sent, and takes the answer as data. */
@@ -148,6 +162,7 @@
   offerSaving()
   for (const form of document.querySelectorAll('form[data-reveal]'))
     form.addEventListener('submit', submitReveal)
+  takeShown()
   keepUpToDate()
   // A page that comes back from the browser's memory must not show what it showed.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
