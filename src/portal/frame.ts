@@ -15,6 +15,8 @@ export interface Frame {
   readonly viewer: PageViewer | undefined
   /** Said above the page. */
   readonly notice: PageNotice | undefined
+  /** Path of the page that the form stands on which this answers. Default: it answers none. */
+  readonly home?: string | undefined
 }
 
 export interface PageViewer {

@@ -6,7 +6,7 @@ import { assertOwnOrigin } from '../csrf.ts'
 import { prepareEarlyAnswer } from '../problem.ts'
 import { visitorOf } from '../visitor.ts'
 import { sendPage } from './answer.ts'
-import { methodsOf, type PageAtHome, paramOf } from './pages.ts'
+import { homePath, methodsOf, type PageAtHome } from './pages.ts'
 import { adminRole, type VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
@@ -83,7 +83,7 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
   /** The answer to a form stands at the path of the form: whoever asks for it again gets the page it is on. */
   function leadToForm(home: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     prepareEarlyAnswer(request.raw, reply.raw)
-    return reply.redirect(base + home.replace(':id', encodeURIComponent(paramOf({ request }, 'id'))), 303)
+    return reply.redirect(homePath(base, home, { request }), 303)
   }
 
   /** Of a link on another site the browser keeps the cookie back: a page of ours that leads on brings it. */

@@ -28,16 +28,21 @@ interface SignedInPage extends PageOptions {
 /** Makes the pages of one part of the portal. */
 export type Pages = (options: PortalOptions) => readonly PortalPage[]
 
-/** A page, and the path of the page that its form stands on, if it is but the answer to one. */
+/** A page, and the path of the page that its form stands on; its own where it can be looked at. */
 export interface PageAtHome {
   readonly page: PortalPage
   readonly home: string
 }
 
-/** The nearest page above that can be looked at; there is one at the start of the portal. */
+/** The nearest page that can be looked at, this one or one above; there is one at the start of the portal. */
 export function homeOf(path: string, pages: readonly PortalPage[]): string {
-  const above = path.slice(0, path.lastIndexOf('/'))
-  return above === '' || pages.some((page) => page.path === above && page.get) ? above : homeOf(above, pages)
+  const isHome = path === '' || pages.some((page) => page.path === path && page.get)
+  return isHome ? path : homeOf(path.slice(0, path.lastIndexOf('/')), pages)
+}
+
+/** The same, of the account that a request is about. */
+export function homePath(base: string, home: string, visit: Pick<Visit, 'request'>): string {
+  return base + home.replace(':id', encodeURIComponent(paramOf(visit, 'id')))
 }
 
 /** The methods that a page takes. */

@@ -14,7 +14,7 @@ import { createGate, isPost, viewerOf } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import { homeOf, type Pages, type PortalPage } from './pages.ts'
+import { homeOf, homePath, type Pages, type PortalPage } from './pages.ts'
 import { profilePages } from './profile-pages.ts'
 import { sendAnswer, sendAsset, sendError } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
@@ -45,7 +45,9 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
       preHandler: async (request, reply) =>
         isPost(request) && viewerOf(request) ? admit({ page, home }, request, reply) : undefined,
       handler: async (request, reply) => {
-        const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
+        const whose = { request, reply, viewer: viewerOf(request) }
+        const answered = isPost(request) ? homePath(base, home, whose) : undefined
+        const visit = createVisit(parts, { ...whose, home: answered })
         return sendAnswer(parts, reply, await answer(page, visit, options))
       },
     })

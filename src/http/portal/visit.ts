@@ -47,7 +47,7 @@ const nonceBytes = 16
 
 export function createVisit(
   { options, assets, notices }: VisitParts,
-  { request, reply, viewer }: Pick<Visit, 'request' | 'reply' | 'viewer'>,
+  { request, reply, viewer, home }: Pick<Visit, 'request' | 'reply' | 'viewer'> & Pick<Frame, 'home'>,
 ): Visit {
   const { cookie, clock, path } = options
 
@@ -72,6 +72,7 @@ export function createVisit(
       },
       // Where the page cannot be shown now, what it has to say waits for it.
       notice: status < 500 ? notices.take(request, reply) : undefined,
+      home,
     }
   }
 

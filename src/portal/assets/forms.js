@@ -25,6 +25,13 @@
     place.focus()
   }
 
+  /** To the browser the answer to a form is the page of the form: back and reload show that anew, and send nothing. */
+  function takePlaceOfPage() {
+    const { home } = document.documentElement.dataset
+    if (home !== undefined) history.replaceState(null, '', home + location.hash)
+  }
+
   sendOnce()
+  takePlaceOfPage()
   goToAnswer()
 })()
