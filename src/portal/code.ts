@@ -13,6 +13,8 @@ export interface CodeOptions {
   readonly isWrapped?: boolean
   /** Of many lines, some of which are seen at a time. */
   readonly isTall?: boolean
+  /** Holds keys that cannot be seen now, so that there is nothing to copy yet. */
+  readonly isMasked?: boolean
   /** The name of the file that it can be saved as. */
   readonly saveAs?: string
 }
@@ -21,9 +23,9 @@ export interface CodeOptions {
 export function codeBlock(
   heading: string,
   text: Content,
-  { isWrapped = false, isTall = false, saveAs }: CodeOptions = {},
+  { isWrapped = false, isTall = false, isMasked = false, saveAs }: CodeOptions = {},
 ): Html {
-  return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
+  return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}${isMasked && ' masked'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
 }
 
 /** Copies the code beside it; only a script can, so only a script shows it. */

@@ -63,10 +63,10 @@ export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   )
   return card({
     title: 'Call it',
-    lead: 'First put your keys into the environment; reveal them above, and they are filled in here.',
+    lead: 'First put your keys into the environment; reveal both above to copy them from here.',
     aside: badge('plain', snippets.baseUrl),
     id: 'call-it',
-    body: html`${codeBlock('Environment', environment)}
+    body: html`${codeBlock('Environment', environment, { isMasked: true })}
 <fieldset class="tabs"><legend class="unseen">Language</legend>${tabs}</fieldset>`,
   })
 }

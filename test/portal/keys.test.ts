@@ -41,6 +41,28 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   t.equal(await page.locator('summary', { hasText: 'Reveal the secret' }).isVisible(), true)
 })
 
+test('the lines for the environment are offered for copying once both keys are in them', async (t, portal) => {
+  const { page, secretKey, apiKey, visitor } = await portal.createPerson()
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const copy = page.getByRole('button', { name: 'Copy: Environment' })
+  const revealKey = async (noun: string, kind: string) => {
+    await page.getByText(`Reveal the ${noun}`).click()
+    await page.locator(`#${kind}-reveal-password`).fill(goodPassword)
+    await page.locator(`#${kind}-reveal-password`).press('Enter')
+    await page.getByRole('button', { name: `Hide: the ${noun}` }).waitFor()
+  }
+  t.equal(await copy.isVisible(), false)
+  await revealKey('secret', 'secretKey')
+  t.equal(await copy.isVisible(), false)
+  await revealKey('API key', 'apiKey')
+  await copy.click()
+  await page.getByText('Copied').waitFor()
+  const copied = await page.evaluate('navigator.clipboard.readText()')
+  t.equal(copied, `export GATEHOUSE_SECRET_KEY='${secretKey}'\nexport GATEHOUSE_API_KEY='${apiKey}'`)
+  await page.getByRole('button', { name: 'Hide: the secret' }).click()
+  t.equal(await copy.isVisible(), false)
+})
+
 test('what is pressed to open a form stays where it is', async (t, portal) => {
   const { page } = await portal.createPerson()
   const acts = page.locator('#secretKey summary')

@@ -59,7 +59,16 @@
     box.querySelector('code').textContent = text
     box.querySelector('[data-copy]').hidden = key === undefined || !navigator.clipboard
     for (const place of document.querySelectorAll(`[data-key-text="${kind}"]`)) place.textContent = text
+    maskLines()
     return box
+  }
+
+  /** Lines with both keys are copied once both are seen. */
+  function maskLines() {
+    const lines = document.querySelector('.code:has([data-key-text])')
+    const isMasked = document.querySelector('.secret.masked') !== null
+    lines.classList.toggle('masked', isMasked)
+    lines.querySelector('[data-copy]').hidden = isMasked || !navigator.clipboard
   }
 
   /** For a minute or until it is hidden; meanwhile there is nothing to reveal. */
