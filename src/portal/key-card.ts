@@ -169,14 +169,33 @@ export function overlapPart(
     'warn',
     html`<p><strong>Two secrets work.</strong> The old one ends ${time(overlap.validUntil, now)}.</p>
 <p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
-${form(frame, { action: end, class: 'inline', body: button('End it now', 'small danger') })}`,
+${endActs(frame, end, isInUse(overlap))}`,
   )}</div>`
 }
 
+/** One press where nothing uses it, a question where something does; the script shows which as that changes. */
+function endActs(frame: Frame, action: string, isUsed: boolean): Html {
+  const atOnce = form(frame, { action, class: 'inline', body: button('End it now', 'small danger') })
+  return html`<div data-end="unused"${when(isUsed, 'hidden')}>${atOnce}</div>
+<div class="acts-list" data-end="used"${when(!isUsed, 'hidden')}><details class="act"><summary>End it now…</summary>${form(
+    frame,
+    {
+      action,
+      body: html`<p>Whatever still uses the old secret will be refused.</p><div>${button('End it now', 'danger primary')}</div>`,
+    },
+  )}</details></div>`
+}
+
+/** Whether the old secret was used since the reset. */
+export function isInUse({ lastUse, since }: OverlapView): boolean {
+  return lastUse !== undefined && lastUse.at >= since
+}
+
 /** Whether the old secret is still used, in a sentence. */
-export function usageText({ lastUse, since }: OverlapView, now: number): string {
+export function usageText(overlap: OverlapView, now: number): string {
+  const { lastUse } = overlap
   if (!lastUse) return 'Nothing has used it: you can end it.'
   const use = `${relativeTime(lastUse.at, now)} from ${lastUse.address}`
-  if (lastUse.at < since) return `Nothing has used it since the reset: you can end it. Before that, ${use}.`
+  if (!isInUse(overlap)) return `Nothing has used it since the reset: you can end it. Before that, ${use}.`
   return `It is still in use: ${use}.`
 }

@@ -160,6 +160,9 @@ test('during an overlap the page tells live whether the old key is used, and end
   await page.getByText('Nothing has used it').waitFor()
   t.equal(await statusWith(portal, secretKey), 200)
   await page.getByText('It is still in use: just now from 127.0.0.1.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false, 'asks first')
+  await page.getByText('End it now…').click()
+  await page.getByText('Whatever still uses the old secret will be refused.').waitFor()
   t.strictSame(await findBarriers(page), [])
   await page.getByRole('button', { name: 'End it now' }).click()
   await page.getByText('The old secret has ended.').waitFor()
@@ -167,13 +170,14 @@ test('during an overlap the page tells live whether the old key is used, and end
   t.equal(await page.getByText('Two secrets work.').count(), 0)
 })
 
-test('an overlap that is over by itself ends the old key, and the page says so', async (_t, portal) => {
+test('an overlap that is over by itself ends the old key, and the page says so', async (t, portal) => {
   const { page, secretKey, email } = await portal.createPerson()
   await portal.command('keys', 'reset-secret', email, '--grace', '3s')
   await page.goto(`${portal.url}/portal/integration`)
   await page.getByText('Two secrets work.').waitFor()
   await untilRefused(portal, secretKey)
   await page.getByText('It has ended: only the new secret works.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false)
 })
 
 test('an API key is reset: the old pair gets no access token any more', async (t, portal) => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '../setup/net.ts'
 import { goodPassword, portalTests, statusWith } from './support/portal.ts'
 
 const test = portalTests(t)
@@ -31,6 +32,12 @@ test('all of it works without a script: set-up, reveal, reset, sessions, profile
   await page.getByRole('button', { name: 'Reset the secret' }).click()
   await page.getByText('Two secrets work.').waitFor()
   t.equal(await statusWith(portal, secretKey), 200)
+  await until('the use shows', async () => {
+    await page.goto(`${portal.url}/portal/integration`)
+    return (await page.getByText('It is still in use').count()) === 1
+  })
+  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false, 'asks first')
+  await page.getByText('End it now…').click()
   await page.getByRole('button', { name: 'End it now' }).click()
   await page.getByText('The old secret has ended.').waitFor()
   t.equal(await statusWith(portal, secretKey), 401)

@@ -1,7 +1,7 @@
 import type { KeyName } from '../../portal/code.ts'
 import type { FormState } from '../../portal/frame.ts'
 import { type IntegrationView, integrationPage, type KeyForm } from '../../portal/integration.ts'
-import { usageText } from '../../portal/key-card.ts'
+import { isInUse, usageText } from '../../portal/key-card.ts'
 import { type Answer, goTo } from './answer.ts'
 import { confirmPassword } from './confirm.ts'
 import { wantsHtml } from './gate.ts'
@@ -88,10 +88,12 @@ export const integrationPages: Pages = (options) => {
   /** What the page shows of an overlap, as time goes on. */
   async function tellUsage({ acts, viewer }: SignedInVisit): Promise<Answer> {
     const { previousSecretKey: previous, secretKey } = await acts.keys.status(viewer.account.id)
-    const text = previous
-      ? usageText({ ...previous, since: secretKey.createdAt }, clock())
-      : 'It has ended: only the new secret works.'
-    return { kind: 'data', data: { isOver: !previous, text } }
+    if (!previous) {
+      return { kind: 'data', data: { isOver: true, text: 'It has ended: only the new secret works.' } }
+    }
+    const overlap = { ...previous, since: secretKey.createdAt }
+    const data = { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, clock()) }
+    return { kind: 'data', data }
   }
 
   async function tryIt(visit: SignedInVisit): Promise<Answer> {

@@ -155,12 +155,11 @@
         () => undefined,
       )
       if (!answer?.ok) return
-      const { isOver, text } = await answer.json()
+      const { isOver, isUsed, text } = await answer.json()
       if (text !== place.textContent) place.textContent = text
-      if (isOver) {
-        clearInterval(timer)
-        part.querySelector('form')?.remove()
-      }
+      for (const act of part.querySelectorAll('[data-end]'))
+        act.hidden = isOver || isUsed !== (act.dataset.end === 'used')
+      if (isOver) clearInterval(timer)
     }
     const timer = setInterval(ask, refreshMs)
     document.addEventListener('visibilitychange', ask)
