@@ -115,7 +115,8 @@ function revealAct(frame: Frame, { kind, reveal, shown }: KeyCardView): Html {
     {
       action: `${path}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal, true)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>`,
+      body: html`${formMessage(reveal, true)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>
+<template>${wrong(`${kind}-reveal-password-error`, '')}</template>`,
     },
   )}</details>`
 }

@@ -41,6 +41,43 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   t.equal(await page.locator('summary', { hasText: 'Reveal the secret' }).isVisible(), true)
 })
 
+test('a wrong password is told as everywhere, until it is typed again', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  const password = page.locator('#secretKey-reveal-password')
+  const error = page.locator('#secretKey-reveal-password-error')
+  const markup = () => error.evaluate((place) => place.innerHTML)
+  await page.getByText('Reveal the secret').click()
+  const tryWrong = async () => {
+    await password.fill('not the password')
+    await password.press('Enter')
+    await page.locator('[role=alert]#secretKey-reveal-password-error').waitFor()
+  }
+  await tryWrong()
+  t.equal(await error.textContent(), 'The password is wrong.')
+  t.equal(await password.getAttribute('aria-invalid'), 'true')
+  t.equal(await password.getAttribute('aria-describedby'), 'secretKey-reveal-password-error')
+  t.strictSame(await findBarriers(page), [])
+  const told = await markup()
+  await password.pressSequentially('c')
+  t.equal(await error.count(), 0)
+  t.equal(await password.getAttribute('aria-invalid'), null)
+  await tryWrong()
+  await password.fill(goodPassword)
+  await password.press('Enter')
+  await page.getByRole('button', { name: 'Hide: the secret' }).click()
+  await page.getByText('Reveal the secret').click()
+  t.equal(await error.count(), 0)
+
+  // Without the script the page itself tells it, of the same form.
+  await page.route('**/assets/*.js', (route) => route.abort())
+  await page.goto(`${portal.url}/portal/integration`)
+  await page.getByText('Reveal the secret').click()
+  await password.fill('not the password')
+  await password.press('Enter')
+  await error.waitFor()
+  t.equal(await markup(), told)
+})
+
 test('the lines for the environment are offered for copying once both keys are in them', async (t, portal) => {
   const { page, secretKey, apiKey, visitor } = await portal.createPerson()
   await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -122,6 +122,7 @@
     button.disabled = false
     const body = await answer?.json().catch(() => undefined)
     form.elements.password.value = ''
+    withdraw(form)
     if (answer?.ok && body) {
       const act = form.closest('details')
       act.open = false
@@ -131,17 +132,23 @@
       complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')
   }
 
+  /** As the page itself tells what is wrong with a field: what it would write is in the form. */
   function complain(form, text) {
-    let place = form.querySelector('[data-complaint]')
-    if (!place) {
-      place = document.createElement('p')
-      place.className = 'wrong'
-      place.dataset.complaint = ''
-      place.setAttribute('role', 'alert')
-      form.querySelector('.field').append(place)
-    }
-    place.textContent = text
-    form.elements.password.focus()
+    const { password } = form.elements
+    const place = form.querySelector('template').content.firstElementChild.cloneNode(true)
+    place.querySelector('span').textContent = text
+    place.setAttribute('role', 'alert')
+    password.after(place)
+    password.setAttribute('aria-invalid', 'true')
+    password.setAttribute('aria-describedby', place.id)
+    password.focus()
+  }
+
+  /** What was wrong is not, once it is typed again. */
+  function withdraw(form) {
+    form.querySelector('.wrong')?.remove()
+    form.elements.password.removeAttribute('aria-invalid')
+    form.elements.password.removeAttribute('aria-describedby')
   }
 
   /** Asks again and again, while somebody looks, for a sentence that stands in the page. */
@@ -168,8 +175,10 @@
   fillFromFragment()
   offerCopying()
   offerSaving()
-  for (const form of document.querySelectorAll('form[data-reveal]'))
+  for (const form of document.querySelectorAll('form[data-reveal]')) {
     form.addEventListener('submit', submitReveal)
+    form.addEventListener('input', () => withdraw(form))
+  }
   takeShown()
   keepUpToDate()
   // A page that comes back from the browser's memory must not show what it showed.
