@@ -1,8 +1,7 @@
 import { codeBlock } from './code.ts'
-import { button, form } from './form.ts'
+import { form } from './form.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html, when } from './html.ts'
-import { icon } from './icons.ts'
 import { type BadgeKind, badge, remark } from './notice.ts'
 import { card } from './page.ts'
 
@@ -10,6 +9,13 @@ import { card } from './page.ts'
 export interface TryRoute {
   readonly name: string
   readonly path: string
+  /** undefined = any. */
+  readonly host: string | undefined
+}
+
+/** A route as it is called. */
+export function callText({ host = '', path }: TryRoute): string {
+  return `GET ${host}${path}`
 }
 
 export type Tried =
@@ -22,7 +28,9 @@ export interface TriedAnswer {
   readonly status: number
   readonly durationMs: number
   readonly scheme: string
-  /** The identity headers the backend said it got; undefined = it does not say. */
+  /** Whether the route sends an identity at all. */
+  readonly takesIdentity: boolean
+  /** The identity headers the backend said it got; undefined = it does not show what it got. */
   readonly identity: readonly (readonly [name: string, value: string])[] | undefined
   readonly contentType: string
   /** The beginning of the body. */
@@ -45,9 +53,9 @@ export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): H
           action: '/integration/try#try-it',
           class: 'search',
           body: html`<div class="grow"><label class="unseen" for="route">Route</label><select id="route" name="route">${routes.map(
-            ({ name, path }) =>
-              html`<option value="${name}"${when(name === chosen, 'selected')}>GET ${path}</option>`,
-          )}</select></div>${button('Send request', 'primary')}`,
+            (route) =>
+              html`<option value="${route.name}"${when(route.name === chosen, 'selected')}>${callText(route)}</option>`,
+          )}</select></div><button class="primary" data-busy="Sending…">Send request</button>`,
         })}${tried && result(tried)}`
   return card({
     title: 'Try it',
@@ -62,17 +70,28 @@ function result(tried: Tried): Html {
 }
 
 function answered(answer: TriedAnswer): Html {
-  const { status, durationMs, route, scheme, identity, contentType, body, isCut } = answer
+  const { status, durationMs, route, scheme, contentType, body, isCut } = answer
   return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
-${
-  identity
-    ? html`<div class="field"><h3>The backend saw</h3><dl class="facts">${identity.map(
-        ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
-      )}</dl></div>`
-    : status < 400 &&
-      html`<p class="hint">${icon('info')} The backend does not show the headers it got; this is its answer.</p>`
-}
+${whoWasSeen(answer)}
 ${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isCut ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
+}
+
+function whoWasSeen({ status, identity, takesIdentity }: TriedAnswer): Html | undefined {
+  if (identity === undefined) {
+    const text = 'The backend does not show the headers it got; this is its answer.'
+    return status < 400 ? remark('info', text) : undefined
+  }
+  if (identity.length === 0) {
+    return remark(
+      'info',
+      takesIdentity
+        ? 'The headers that the backend shows have no identity among them.'
+        : 'No identity was sent: this route takes none.',
+    )
+  }
+  return html`<div class="field"><h3>The backend saw</h3><dl class="facts">${identity.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
+  )}</dl></div>`
 }
 
 function kindOf(status: number): BadgeKind {

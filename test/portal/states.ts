@@ -88,6 +88,11 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     integrationPage(samples.frame(over), integration({ keys: samples.unkeptKeys })),
   'integration-tried': (over) =>
     integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', tried } })),
+  'integration-tried-open': (over) => {
+    const answer = { ...tried.answer, scheme: 'no key, as it takes none', takesIdentity: false, identity: [] }
+    const open = { ...tryIt, chosen: 'orders', tried: { ...tried, answer } }
+    return integrationPage(samples.frame(over), integration({ tryIt: open }))
+  },
   sessions: (over) =>
     sessionsPage(samples.frame(over), {
       sessions: samples.sessions,
@@ -196,20 +201,21 @@ function out(over: Partial<Frame>): Frame {
 
 const tryIt: IntegrationView['tryIt'] = {
   routes: [
-    { name: 'hello', path: '/hello' },
-    { name: 'orders', path: '/orders' },
+    { name: 'hello', path: '/hello', host: undefined },
+    { name: 'orders', path: '/orders', host: 'shop.example.com' },
   ],
   chosen: undefined,
   tried: undefined,
 }
 
-const tried: IntegrationView['tryIt']['tried'] = {
+const tried = {
   kind: 'answered',
   answer: {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
     scheme: 'the secret',
+    takesIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],
       ['X-User-Role', 'User'],
@@ -218,7 +224,7 @@ const tried: IntegrationView['tryIt']['tried'] = {
     body: '{\n  "message": "This is the demo backend. It got:",\n  "method": "GET",\n  "url": "/hello"\n}',
     isCut: false,
   },
-}
+} as const satisfies IntegrationView['tryIt']['tried']
 
 function integration(over: Partial<IntegrationView>): IntegrationView {
   return {

@@ -19,19 +19,26 @@ export interface GatewayAnswer {
 }
 
 const bodyBytesMax = 65_536
-const timeoutMs = 10_000
+/** How long an answer may take, with its body. */
+export const askTimeoutMs = 10_000
 
-/** Sends one request to this gateway, and reads the beginning of what it answers. */
+/**
+ * Sends one request to this gateway, and reads the beginning of what it answers.
+ * @throws DOMException `TimeoutError` where it takes too long, Error where it cannot be reached
+ */
 export function ask(
   gatewayUrl: string,
   { method, path, host, headers, body }: GatewayRequest,
 ): Promise<GatewayAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<GatewayAnswer>()
   const url = new URL(gatewayUrl)
+  const signal = AbortSignal.timeout(askTimeoutMs)
+  // What was aborted tells of it in words of its own.
+  const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
     ...{ method, path, hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port },
     headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
-    signal: AbortSignal.timeout(timeoutMs),
+    signal,
     agent: false,
     // Its certificate is for the name that clients call, and this is its own listener on this machine.
     rejectUnauthorized: false,
@@ -53,9 +60,9 @@ export function ask(
       response.destroy()
     })
     response.on('end', () => finish(false))
-    response.on('error', reject)
+    response.on('error', fail)
   })
-  call.on('error', reject)
+  call.on('error', fail)
   call.end(body)
   return promise
 }

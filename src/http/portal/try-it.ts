@@ -1,14 +1,13 @@
-import type { Tried, TryRoute } from '../../portal/try-it.ts'
+import { callText, type Tried, type TryRoute } from '../../portal/try-it.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
 import type { Account } from '../../store/store.ts'
 import { accountPaths } from '../accounts.ts'
-import { ask, type GatewayAnswer } from './ask.ts'
+import { ask, askTimeoutMs, type GatewayAnswer } from './ask.ts'
 import type { PortalOptions } from './options.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** A route that an account may call by GET. */
 export interface CallableRoute extends TryRoute {
-  readonly host: string | undefined
   readonly auth: RouteOptions['auth']
 }
 
@@ -48,9 +47,11 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
     if (issued.status !== 200) return issued
     // The cast is sound: the contract of this answer says so.
     const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
-    const answer = await get(route, { Authorization: `Bearer ${JwtToken}` })
-    await withToken(accountPaths.revokeToken, { token: RefreshToken })
-    return answer
+    try {
+      return await get(route, { Authorization: `Bearer ${JwtToken}` })
+    } finally {
+      await withToken(accountPaths.revokeToken, { token: RefreshToken })
+    }
   }
 
   function get(
@@ -77,23 +78,31 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       return {
         kind: 'answered',
         answer: {
-          ...{ route: `GET ${route.path}`, status: answer.status, contentType: answer.contentType },
+          ...{ route: callText(route), status: answer.status, contentType: answer.contentType },
           durationMs: Math.round(performance.now() - startedAt),
           scheme: isToken
             ? 'an access token'
             : route.auth === 'none'
               ? 'no key, as it takes none'
               : 'the secret',
+          takesIdentity: route.auth !== 'none',
           identity: identityIn(answer.body, names),
           // What the backend was sent may be in it, and it is not to be seen unasked.
           body: hideKeys(pretty(answer.body), keys).slice(0, shownCharacters),
           isCut: answer.isCut || pretty(answer.body).length > shownCharacters,
         },
       }
-    } catch {
-      return { kind: 'failed', why: 'The gateway could not be reached from its own portal.' }
+    } catch (error) {
+      return { kind: 'failed', why: reasonOf(error) }
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+  return isLate
+    ? `No answer within ${askTimeoutMs / 1_000} seconds. The route may take longer: use the lines above.`
+    : 'The gateway could not be reached from its own portal.'
 }
 
 interface Keys {
@@ -107,7 +116,7 @@ function readKeys({ acts, viewer }: SignedInVisit): Keys | undefined {
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 
-/** The identity headers that a backend says it got, as one that echoes its request does. */
+/** The identity headers that a backend says it got, as one that echoes its request does; undefined = it shows none at all. */
 function identityIn(
   body: string,
   names: readonly string[],
@@ -115,11 +124,10 @@ function identityIn(
   const headers = readJson(body)?.headers
   if (typeof headers !== 'object' || headers === null) return undefined
   const seen = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
-  const found = names.flatMap((name) => {
+  return names.flatMap((name) => {
     const value = seen.get(name.toLowerCase())
     return value === undefined ? [] : [[name, value] as const]
   })
-  return found.length > 0 ? found : undefined
 }
 
 function readJson(body: string): Readonly<Record<string, unknown>> | undefined {

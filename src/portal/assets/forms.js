@@ -10,16 +10,30 @@
       if (event.defaultPrevented || form.method !== 'post') return
       if (sent.has(form)) return event.preventDefault()
       sent.add(form)
+      const ready = event.submitter && showBusy(event.submitter)
       // Where no answer came, it can be sent again.
-      setTimeout(() => sent.delete(form), againMs)
+      setTimeout(() => {
+        sent.delete(form)
+        ready?.()
+      }, againMs)
     })
     addEventListener('pageshow', () => sent.clear())
+  }
+
+  /** @returns what takes it back */
+  function showBusy(button) {
+    const { textContent, dataset } = button
+    if (dataset.busy === undefined) return undefined
+    button.textContent = dataset.busy
+    return () => {
+      button.textContent = textContent
+    }
   }
 
   /** What the page has to say is gone to, so that it is seen and read out; the field or message itself may ask for it. */
   function goToAnswer() {
     if (document.querySelector('main [autofocus]')) return
-    const place = document.querySelector('main > .notice, main [role=alert]')
+    const place = document.querySelector('main > .notice, main [role=alert]:not(table)')
     if (!place) return
     place.tabIndex = -1
     place.focus()

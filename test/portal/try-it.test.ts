@@ -1,0 +1,58 @@
+import t from 'tap'
+import { startServer } from '../setup/backend.ts'
+import { findBarriers } from './support/axe.ts'
+import { type Person, portalTests } from './support/portal.ts'
+
+/** Echoes the headers it got, at `/plain` not even those, and at `/held` keeps its callers waiting. */
+const backend = await startServer(t, ({ url, headers }, response) => {
+  if (url === '/plain') response.end('hello')
+  else if (url !== '/held') response.end(JSON.stringify({ headers }))
+})
+
+const test = portalTests(t, {
+  config: {
+    upstreams: { backend: { targets: [{ url: backend }] } },
+    routes: [
+      { name: 'held', path: '/held', upstream: 'backend', auth: 'bearer' },
+      { name: 'plain', path: '/plain', upstream: 'backend', auth: 'any' },
+      { name: 'hosted', path: '/hosted', host: 'api.example.com', upstream: 'backend', auth: 'any' },
+      { name: 'open', path: '/open', upstream: 'backend', auth: 'none' },
+    ],
+  },
+})
+
+test('a route that takes too long is said to, and its session ends all the same', async (t, portal) => {
+  const person = await portal.createPerson()
+  const { page } = person
+  const texts: string[] = []
+  await page.exposeFunction('tell', (text: string) => texts.push(text))
+  await page.evaluate("addEventListener('submit', ({ submitter }) => tell(submitter.textContent))")
+  await send(person, 'GET /held')
+  await page.getByText('No answer within 10 seconds. The route may take longer').waitFor()
+  t.strictSame(texts, ['Sending…'], 'what the button says meanwhile')
+  t.strictSame(await findBarriers(page), [])
+  await page.goto(`${portal.url}/portal/sessions`)
+  await page.getByText('No sessions').waitFor()
+})
+
+test('that no identity was sent is told from a backend that does not show what it got', async (t, portal) => {
+  const person = await portal.createPerson()
+  const result = person.page.locator('#try-it .notice')
+  await send(person, 'GET /open')
+  t.equal(await result.textContent(), 'No identity was sent: this route takes none.')
+  await send(person, 'GET /plain')
+  t.equal(await result.textContent(), 'The backend does not show the headers it got; this is its answer.')
+  t.strictSame(await findBarriers(person.page), [])
+})
+
+test('a route of one host is listed with it', async (t, portal) => {
+  const person = await portal.createPerson()
+  await send(person, 'GET api.example.com/hosted')
+  await person.page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  t.match(await person.page.locator('#try-it .row').first().textContent(), 'GET api.example.com/hosted')
+})
+
+async function send({ page }: Person, route: string): Promise<void> {
+  await page.getByLabel('Route').selectOption({ label: route })
+  await page.getByRole('button', { name: 'Send request' }).click()
+}
