@@ -16,7 +16,11 @@ const maskedLines = `[...document.querySelectorAll('.masked > code')].map((code)
   return Math.floor(height / parseFloat(getComputedStyle(code).lineHeight))
 })`
 
-t.test('on the narrowest phone nothing touches, and a masked key is one line', async (t) => {
+/** How much room is below a masked key in its box, in pixels; the most of it. */
+const emptyBelowKeys = `Math.max(...[...document.querySelectorAll('.masked > code')].map((code) =>
+  code.parentElement.getBoundingClientRect().bottom - code.getBoundingClientRect().bottom))`
+
+t.test('on the narrowest phone nothing touches, and the box of a masked key is one line', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)
@@ -25,6 +29,7 @@ t.test('on the narrowest phone nothing touches, and a masked key is one line', a
   t.ok(Number(await page.evaluate(leastGap)) >= 6)
   await page.goto(`${url}/integration`)
   t.strictSame(await page.evaluate(maskedLines), [1, 1])
+  t.ok(Number(await page.evaluate(emptyBelowKeys)) < 10, 'without an empty line below it')
 })
 
 t.test('no page in any state scrolls sideways, down to the narrowest phone', async (t) => {

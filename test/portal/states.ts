@@ -159,6 +159,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
+  'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
   'accounts-import': (over) =>
     importPage(samples.adminFrame(over), { state: emptyForm, badLines: [], imported: undefined }),
   'accounts-import-refused': (over) =>
