@@ -12,7 +12,35 @@ export async function findBarriers(page: Page): Promise<readonly string[]> {
   })
 }
 
-/** How far the page is wider than the window, in pixels. */
-export function overhang(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+/**
+ * Shows a page in a frame as wide as each of the windows: all of them in one step, which takes a moment alone.
+ * @returns at which widths it scrolls sideways, and the first part that is outside its card there
+ */
+export function findOverflow(page: Page, url: string, widths: readonly number[]): Promise<readonly string[]> {
+  return page.evaluate(`(async () => {
+    const frame = document.createElement('iframe')
+    frame.style = 'border: 0; height: 700px'
+    frame.src = ${JSON.stringify(url)}
+    const isLoaded = new Promise((done) => frame.addEventListener('load', done))
+    document.body.replaceChildren(frame)
+    await isLoaded
+    const { contentDocument: { documentElement: root }, contentWindow: view } = frame
+    return ${JSON.stringify(widths)}.flatMap((width) => {
+      frame.style.width = width + 'px'
+      const wider = root.scrollWidth - root.clientWidth
+      const outside = [...root.querySelectorAll('.card *')].find(isOutside)
+      return [
+        ...(wider > 0 ? ['scrolls by ' + wider + ' at ' + width] : []),
+        ...(outside ? [outside.outerHTML.slice(0, 60) + ' at ' + width] : []),
+      ]
+    })
+    // What a part of the card scrolls, cuts off or keeps for those who hear the page is not outside.
+    function isOutside(part) {
+      for (let at = part; !at.matches('.card'); at = at.parentElement)
+        if (at !== part && view.getComputedStyle(at).overflowX !== 'visible') return false
+      if (part.closest('.unseen, thead')) return false
+      const [own, card] = [part, part.closest('.card')].map((box) => box.getBoundingClientRect())
+      return own.width > 0 && (own.left < card.left - 1 || own.right > card.right + 1)
+    }
+  })()`)
 }
