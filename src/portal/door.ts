@@ -92,9 +92,20 @@ export function errorPage(
     title,
     detail,
     requestId,
-  }: { readonly title: string; readonly detail: string | undefined; readonly requestId: string },
+    again,
+  }: {
+    readonly title: string
+    readonly detail: string | undefined
+    readonly requestId: string
+    /** Where it can be tried again; undefined = that would be no use. */
+    readonly again?: string | undefined
+  },
 ): Html {
-  const body = html`<div class="card"><div class="body"><p><a href="${frame.base}">To the start of the portal</a></p>
+  const way =
+    again === undefined
+      ? html`<a href="${frame.base}">To the start of the portal</a>`
+      : html`<a class="button" href="${again}">Try again</a>`
+  const body = html`<div class="card"><div class="body"><p>${way}</p>
 <p class="hint">Request <code>${requestId}</code></p></div></div>`
   const write = frame.viewer ? page : doorPage
   return write(frame, { title, ...(detail !== undefined && { lead: detail }), body })

@@ -1,19 +1,58 @@
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
-import { portalTests } from './support/portal.ts'
+import { goodPassword, portalTests } from './support/portal.ts'
 
 const test = portalTests(t, { driver: 'redis' })
 
-test('with the store out of reach the portal says so, and goes on by itself once it is back', async (t, portal) => {
+test('with the store out of reach the portal says so, and leads back to the page once it is there', async (t, portal) => {
   const { page } = await portal.createPerson()
   portal.redis?.signal('SIGSTOP')
-  const answer = await page.goto(`${portal.url}/portal/integration`)
+  const answer = await page.goto(`${portal.url}/portal/sessions`)
   t.equal(answer?.status(), 503)
   t.equal(answer?.headers()['retry-after'], '1')
-  await page.getByRole('heading', { name: 'It cannot be decided now' }).waitFor()
+  await page.getByText('The portal cannot reach its data at the moment. Your keys keep working').waitFor()
   t.strictSame(await findBarriers(page), [])
   portal.redis?.signal('SIGCONT')
-  await until('the store is back', async () => (await page.reload())?.status() === 200, 30_000)
-  await page.getByRole('heading', { name: 'Integration' }).waitFor()
+  await tryAgain(page, 'Sessions')
+  t.equal(page.url(), `${portal.url}/portal/sessions`)
 })
+
+test('a form that meets no store says that nothing was saved, and leads back to its page', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  await page.goto(`${portal.url}/portal/profile`)
+  await page.getByLabel('First name').fill('Grace')
+  portal.redis?.signal('SIGSTOP')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await page.getByText('at the moment. Nothing was saved. Your keys keep working').waitFor()
+  portal.redis?.signal('SIGCONT')
+  await tryAgain(page, 'Profile')
+  t.equal(page.url(), `${portal.url}/portal/profile`)
+  t.equal(await page.getByLabel('First name').inputValue(), 'Ada')
+})
+
+test('a key that cannot be revealed now is told beside its form in the same words', async (_t, portal) => {
+  const { page } = await portal.createPerson()
+  await page.getByText('Reveal the secret').click()
+  await page.locator('#secretKey-reveal-password').fill(goodPassword)
+  portal.redis?.signal('SIGSTOP')
+  await page.locator('#secretKey-reveal-password').press('Enter')
+  await page
+    .getByRole('alert')
+    .filter({ hasText: 'The portal cannot reach its data at the moment.' })
+    .waitFor()
+  portal.redis?.signal('SIGCONT')
+})
+
+/** Follows the link as often as it leads to the same page. */
+async function tryAgain(page: Page, heading: string): Promise<void> {
+  await until(
+    `${heading} is there`,
+    async () => {
+      await page.getByRole('link', { name: 'Try again' }).click()
+      return (await page.getByRole('heading', { level: 1 }).textContent()) === heading || undefined
+    },
+    30_000,
+  )
+}

@@ -1,4 +1,6 @@
 import type { SetupLink } from '../../src/accounts/setup-links.ts'
+import { GatehouseError } from '../../src/errors.ts'
+import { portalWords } from '../../src/http/portal/words.ts'
 import { accountPage, deleteAccountPage } from '../../src/portal/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/accounts.ts'
 import { auditPage } from '../../src/portal/audit.ts'
@@ -39,9 +41,9 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
   error: (over) =>
     errorPage(out(over), {
-      title: 'It cannot be decided now',
-      detail: 'The store is out of reach. Try again in a moment.',
+      ...portalWords(new GatehouseError('store-unavailable'), 'nothing'),
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+      again: '/portal/profile',
     }),
   'error-signed-in': (over) =>
     errorPage(samples.adminFrame(over), {

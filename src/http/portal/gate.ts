@@ -6,7 +6,7 @@ import { assertOwnOrigin } from '../csrf.ts'
 import { prepareEarlyAnswer } from '../problem.ts'
 import { visitorOf } from '../visitor.ts'
 import { sendPage } from './answer.ts'
-import { homePath, methodsOf, type PageAtHome } from './pages.ts'
+import { formHome, methodsOf, type PageAtHome } from './pages.ts'
 import { adminRole, type VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
@@ -62,13 +62,14 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
   }
 
   return async function admit(
-    { page, home }: PageAtHome,
+    place: PageAtHome,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> {
+    const { page } = place
     const methods = methodsOf(page)
     if (!methods.includes(request.method)) {
-      if (isLook(request)) return leadToForm(home, request, reply)
+      if (isLook(request)) return leadToForm(place, request, reply)
       throw new GatehouseError('method-not-allowed', { allow: methods })
     }
     if (isPost(request)) assertOwnOrigin(request, publicOrigin)
@@ -81,9 +82,9 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
   }
 
   /** The answer to a form stands at the path of the form: whoever asks for it again gets the page it is on. */
-  function leadToForm(home: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function leadToForm(place: PageAtHome, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     prepareEarlyAnswer(request.raw, reply.raw)
-    return reply.redirect(homePath(base, home, { request }), 303)
+    return reply.redirect(base + formHome(request, place), 303)
   }
 
   /** Of a link on another site the browser keeps the cookie back: a page of ours that leads on brings it. */

@@ -40,9 +40,9 @@ export function homeOf(path: string, pages: readonly PortalPage[]): string {
   return isHome ? path : homeOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
-/** The same, of the account that a request is about. */
-export function homePath(base: string, home: string, visit: Pick<Visit, 'request'>): string {
-  return base + home.replace(':id', encodeURIComponent(paramOf(visit, 'id')))
+/** Where somebody goes on who has sent a form, below the portal: the page that it stands on, of the same account. */
+export function formHome(request: Visit['request'], { home }: PageAtHome): string {
+  return home.replace(':id', encodeURIComponent(paramOf({ request }, 'id')))
 }
 
 /** The methods that a page takes. */

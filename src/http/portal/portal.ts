@@ -14,7 +14,7 @@ import { createGate, isPost, viewerOf } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import { homeOf, homePath, type Pages, type PortalPage } from './pages.ts'
+import { formHome, homeOf, type Pages, type PortalPage } from './pages.ts'
 import { profilePages } from './profile-pages.ts'
 import { sendAnswer, sendAsset, sendError } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
@@ -32,21 +32,27 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
   const admit = createGate(parts)
   acceptFormsOnly(scope)
   scope.addHook('onRequest', async (_request, reply) => setSafeHeaders(reply))
-  scope.setErrorHandler<FastifyError>((error, request, reply) => sendError(parts, error, { request, reply }))
   const pages = everyPart.flatMap((make) => make(options))
-  for (const page of pages) {
-    const home = homeOf(page.path, pages)
+  const places = new Map(
+    pages.map((page) => [base + page.path, { page, home: homeOf(page.path, pages) }] as const),
+  )
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    const place = places.get(request.routeOptions.url ?? '')
+    return sendError(parts, error, { request, reply, place })
+  })
+  for (const [url, place] of places) {
+    const { page } = place
     scope.route({
-      url: base + page.path,
+      url,
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
-      onRequest: (request, reply) => admit({ page, home }, request, reply),
+      onRequest: (request, reply) => admit(place, request, reply),
       // Whoever held back the form may have been signed out meanwhile, or be no Admin any more.
       preHandler: async (request, reply) =>
-        isPost(request) && viewerOf(request) ? admit({ page, home }, request, reply) : undefined,
+        isPost(request) && viewerOf(request) ? admit(place, request, reply) : undefined,
       handler: async (request, reply) => {
         const whose = { request, reply, viewer: viewerOf(request) }
-        const answered = isPost(request) ? homePath(base, home, whose) : undefined
+        const answered = isPost(request) ? base + formHome(request, place) : undefined
         const visit = createVisit(parts, { ...whose, home: answered })
         return sendAnswer(parts, reply, await answer(page, visit, options))
       },

@@ -6,8 +6,10 @@ import { translateError } from '../fastify-errors.ts'
 import { createProblem, prepareEarlyAnswer } from '../problem.ts'
 import { type Answer, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
-import { viewerOf, wantsHtml } from './gate.ts'
+import { isPost, viewerOf, wantsHtml } from './gate.ts'
+import { formHome, type PageAtHome } from './pages.ts'
 import { createVisit, type VisitParts } from './visit.ts'
+import { type Effect, portalWords } from './words.ts'
 
 export function sendAnswer(
   { options, notices }: VisitParts,
@@ -32,24 +34,49 @@ export function sendAnswer(
   }
 }
 
+export interface Failed {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** What was asked for; undefined = no page. */
+  readonly place: PageAtHome | undefined
+}
+
 /** Tells an error: to a person as a page, to a script as problem+json. */
 export function sendError(
   parts: VisitParts,
   cause: FastifyError,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply, place }: Failed,
 ): FastifyReply {
   // The body broke off, and whoever noticed has answered.
   if (reply.sent) return reply
   const error = translateError(cause)
-  const { status, headers, body } = createProblem(request.raw, error)
+  const { title, detail } = portalWords(error, effectOf(request, place))
+  const { status, headers, body } = createProblem(request.raw, tell(error, detail))
   prepareEarlyAnswer(request.raw, reply.raw)
   reply.headers(headers)
   if (!wantsHtml(request)) return reply.code(status).send(Buffer.from(body))
-  const { title, detail } = error
   const requestId = String(headers['X-Request-Id'])
   const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
-  const page = visit.show((frame) => errorPage(frame, { title, detail, requestId }), { status, headers: {} })
-  return sendPage(reply, page)
+  const home = place && isPost(request) ? parts.options.path + formHome(request, place) : request.url
+  // What is wrong on this side may be right again in a moment; the start of the portal would be no better.
+  const again = status >= 500 ? home : undefined
+  const told = { title, detail, requestId, again }
+  return sendPage(
+    reply,
+    visit.show((frame) => errorPage(frame, told), { status, headers: {} }),
+  )
+}
+
+/** Nothing has been done before it was found out who asks, except by what is there for anyone. */
+function effectOf(request: FastifyRequest, place: PageAtHome | undefined): Effect {
+  if (!isPost(request)) return 'looked'
+  return !place || (place.page.access !== 'anyone' && !viewerOf(request)) ? 'nothing' : 'unknown'
+}
+
+/** The same error with other words. */
+function tell(error: GatehouseError, detail: string | undefined): GatehouseError {
+  if (detail === undefined || detail === error.detail) return error
+  return new GatehouseError(error.code, { cause: error.cause, detail })
 }
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
