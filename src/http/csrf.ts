@@ -13,13 +13,16 @@ export function csrfTokenOf(cookieToken: string): string {
   return hash('sha256', `csrf ${cookieToken}`, 'base64url')
 }
 
-/** @throws GatehouseError `cross-site-request` where the form does not carry the token of the cookie */
-export function assertCsrfToken(cookieToken: string | undefined, given: string | undefined): void {
+/** Whether a form carries the token of the cookie. */
+export function isCsrfTokenOf(cookieToken: string | undefined, given: string): boolean {
   const expected = Buffer.from(csrfTokenOf(cookieToken ?? ''))
-  const bytes = Buffer.from(given ?? '')
-  if (cookieToken === undefined || bytes.length !== expected.length || !timingSafeEqual(bytes, expected)) {
-    throw new GatehouseError('cross-site-request')
-  }
+  const bytes = Buffer.from(given)
+  return cookieToken !== undefined && bytes.length === expected.length && timingSafeEqual(bytes, expected)
+}
+
+/** Whether it could be that of any cookie. */
+export function looksLikeCsrfToken(given: string): boolean {
+  return /^[\w-]{43}$/.test(given)
 }
 
 /**

@@ -23,6 +23,10 @@ const notices = {
   'account-disabled': { kind: 'good', text: 'The account is disabled, and its sessions have ended.' },
   'account-enabled': { kind: 'good', text: 'The account is enabled.' },
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
+  'signed-in-again': {
+    kind: 'info',
+    text: 'You signed in again meanwhile. Nothing was changed: please do it once more.',
+  },
 } as const satisfies Readonly<Record<string, PageNotice>>
 
 export type NoticeName = keyof typeof notices

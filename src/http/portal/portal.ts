@@ -1,20 +1,20 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
-import { assertCsrfToken, csrfField, csrfTokenOf } from '../csrf.ts'
+import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from '../csrf.ts'
 import { jsonBytesMax } from '../json-body.ts'
 import { ownMethods } from '../own-route.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
-import { type Answer, setSafeHeaders } from './answer.ts'
+import { type Answer, goTo, setSafeHeaders } from './answer.ts'
 import { readAssets } from './assets.ts'
 import { auditPages } from './audit-pages.ts'
 import { doorPages } from './door-pages.ts'
 import { acceptFormsOnly } from './form-body.ts'
-import { createGate, isPost, viewerOf } from './gate.ts'
+import { createGate, isPost, viewerOf, wantsHtml } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import { formHome, homeOf, type Pages, type PortalPage } from './pages.ts'
+import { formHome, homeOf, type PageAtHome, type Pages, type PortalPage } from './pages.ts'
 import { profilePages } from './profile-pages.ts'
 import { sendAnswer, sendAsset, sendError } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
@@ -54,7 +54,7 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
         const whose = { request, reply, viewer: viewerOf(request) }
         const answered = isPost(request) ? base + formHome(request, place) : undefined
         const visit = createVisit(parts, { ...whose, home: answered })
-        return sendAnswer(parts, reply, await answer(page, visit, options))
+        return sendAnswer(parts, reply, await answer(place, visit, options))
       },
     })
   }
@@ -67,26 +67,38 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
   scope.route({ ...rest, url: `${base}/*`, onRequest: async () => nothingThere() })
 }
 
-async function answer(page: PortalPage, visit: Visit, options: PortalOptions): Promise<Answer> {
+async function answer(place: PageAtHome, visit: Visit, options: PortalOptions): Promise<Answer> {
   const { request, viewer } = visit
-  if (isPost(request)) assertOwnForm(page, visit, options)
+  const { page } = place
+  if (isPost(request) && !isOwnForm(page, visit, options)) {
+    if (isOfOtherSession(visit)) return goTo(formHome(request, place), 'signed-in-again')
+    throw new GatehouseError('cross-site-request')
+  }
   const method = isPost(request) ? 'post' : 'get'
   if (page.access === 'anyone') return page[method]?.(visit) ?? nothingThere()
   if (!viewer) throw new GatehouseError('credentials-missing')
   return page[method]?.(signedIn(visit, viewer, options)) ?? nothingThere()
 }
 
-/** @throws GatehouseError `cross-site-request` */
-function assertOwnForm(
+function isOwnForm(
   { access }: PortalPage,
   { request, viewer, form }: Visit,
   { cookie }: PortalOptions,
-): void {
+): boolean {
   const given = form(csrfField)
   const own = viewer ? cookie.read(request) : undefined
   // Signed in meanwhile, in another tab: a form to get in is still of the time before.
-  const isOfBefore = access === 'anyone' && (own === undefined || given !== csrfTokenOf(own))
-  assertCsrfToken(isOfBefore ? cookie.readFormToken(request) : own, given)
+  const isOfBefore = access === 'anyone' && !isCsrfTokenOf(own, given)
+  return isCsrfTokenOf(isOfBefore ? cookie.readFormToken(request) : own, given)
+}
+
+/**
+ * Whether somebody signed in again, in another tab, and this one has a page of before. Of no other site, as the
+ * browser says; nothing is done all the same, as a page of a backend could have sent it.
+ */
+function isOfOtherSession({ request, viewer, form }: Visit): boolean {
+  const isOurs = request.headers['sec-fetch-site'] === 'same-origin'
+  return viewer !== undefined && isOurs && wantsHtml(request) && looksLikeCsrfToken(form(csrfField))
 }
 
 function nothingThere(): never {
