@@ -1,5 +1,5 @@
 import t from 'tap'
-import { goodPassword, type Portal, portalTests, signIn } from './support/portal.ts'
+import { goodPassword, type Portal, portalTests, setUp, signIn } from './support/portal.ts'
 
 const test = portalTests(t)
 
@@ -52,6 +52,21 @@ test('signing out in a tab of before one signed in again leads to the portal, st
   await page.getByText(again).waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()
+})
+
+test('whose session has ended meanwhile is led back to the page of the form', async (_t, portal) => {
+  const person = await portal.createPerson()
+  const { page } = person
+  await page.goto(`${portal.url}/portal/profile`)
+  const { page: elsewhere } = await portal.visit()
+  const { setupUrl } = (await portal.command('accounts', 'setup-link', person.email)) as { setupUrl: string }
+  await setUp(elsewhere, setupUrl, goodPassword)
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await page.getByText('Your session has ended. Sign in again.').waitFor()
+  await page.getByLabel('E-mail').fill(person.email)
+  await page.getByLabel('Password').fill(goodPassword)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${portal.url}/portal/profile`)
 })
 
 /** @returns the status, and where it leads */

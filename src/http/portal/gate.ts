@@ -51,11 +51,12 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
     return viewer
   }
 
-  function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  /** Afterwards one is where one was: on the page, or on that of the form. */
+  function askToSignIn(place: PageAtHome, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     if (!wantsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     if (isLinkFromElsewhere(request)) return leadOn(request, reply)
     if (isPost(request) && cookie.read(request) !== undefined) notices.leave(reply, 'session-over')
-    const next = isPost(request) ? '' : request.url.slice(base.length)
+    const next = isPost(request) ? formHome(request, place) : request.url.slice(base.length)
     const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.redirect(`${base}/sign-in${query}`, 303)
@@ -75,7 +76,7 @@ export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'n
     if (isPost(request)) assertOwnOrigin(request, publicOrigin)
     const viewer = await findViewer(request, reply)
     if (page.access === 'anyone') return undefined
-    if (!viewer) return askToSignIn(request, reply)
+    if (!viewer) return askToSignIn(place, request, reply)
     if (page.access === 'admin' && viewer.account.role !== adminRole)
       throw new GatehouseError('role-forbidden')
     return undefined
