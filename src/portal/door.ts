@@ -35,18 +35,12 @@ export function setupPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
     data: ['fill-from-fragment', ''],
-    body: html`${field(state, {
-      name: 'token',
-      label: 'Set-up link',
-      hint: 'The whole link, or the part behind the # sign.',
-      autocomplete: 'off',
-      isExact: true,
-    })}
+    body: html`${tokenField(state, 'Set-up link')}
 ${username(undefined)}
 ${newPassword(state, 'Password')}
 <button class="primary wide">Set password</button>`,
   })}</div></div>
-<p class="after">A link works once, for 15 minutes. Other browsers that are signed in with this account are signed out.</p>`
+<p class="after">A link works once, for 15 minutes. Other browsers that are signed in with this account are signed out. Have a password already? <a href="${frame.base}/sign-in">Sign in</a></p>`
   return doorPage(frame, { title: 'Choose a password', lead: 'With it you sign in from now on.', body })
 }
 
@@ -55,16 +49,20 @@ export function verifyEmailPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/verify',
     data: ['fill-from-fragment', ''],
-    body: html`${field(state, {
-      name: 'token',
-      label: 'Link from the mail',
-      hint: 'The whole link, or the part behind the # sign.',
-      autocomplete: 'off',
-      isExact: true,
-    })}
+    body: html`${tokenField(state, 'Link from the mail')}
 <button class="primary wide">Confirm e-mail</button>`,
   })}</div></div>`
   return doorPage(frame, { title: 'Confirm your e-mail', body })
+}
+
+/** Once it has come it is out of sight: a picture of the screen would do to use a link that still works. */
+function tokenField(state: FormState, label: string): Html {
+  const { token = '' } = state.values
+  if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
+  return field(state, {
+    ...{ name: 'token', label, autocomplete: 'off', isExact: true },
+    hint: 'The whole link, or the part behind the # sign.',
+  })
 }
 
 /** A new password, twice, with its rule. */

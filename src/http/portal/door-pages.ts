@@ -1,3 +1,4 @@
+import { GatehouseError } from '../../errors.ts'
 import { setupPage, signInPage, verifyEmailPage } from '../../portal/door.ts'
 import { emptyForm } from '../../portal/frame.ts'
 import { type Answer, goTo } from './answer.ts'
@@ -40,7 +41,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
       const token = tokenOf(form('token'))
       cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
     } catch (error) {
-      const refusal = refusalOf(error, { token: form('token') })
+      const refusal = refusalOf(error, keptToken(visit, error))
       return visit.show((frame) => setupPage(frame, refusal.state), refusal)
     }
     return goTo(start, 'welcome')
@@ -51,7 +52,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
     try {
       await emailVerification.verify(tokenOf(form('token')), visitor)
     } catch (error) {
-      const refusal = refusalOf(error, { token: form('token') })
+      const refusal = refusalOf(error, keptToken(visit, error))
       return visit.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     }
     return goTo(visit.viewer ? '/profile' : '/sign-in', 'email-verified')
@@ -99,6 +100,12 @@ const signInWords: Readonly<Record<string, string>> = {
 /** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
 export function assertSameTwice({ form }: Visit): void {
   if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same.')
+}
+
+/** What the form goes on with: a link that does not work makes room for another. */
+function keptToken({ form }: Visit, error: unknown): { readonly token: string } {
+  const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
+  return { token: isSpent ? '' : tokenOf(form('token')) }
 }
 
 /** Of a whole link what is behind its #. */
