@@ -46,7 +46,7 @@ ${state.values.text}</textarea></div>
 
 /** Nobody else has the keys, and where no copies are kept nobody can show them again. */
 function importedPart({ base }: Frame, imported: readonly CreatedAccount[]): Html {
-  return html`<div class="notice good" role="status">${icon('good')}<div>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></div></div>
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
   title: 'Their keys',
   lead: 'Give each owner theirs. They are shown this once: keep them before you leave this page.',
