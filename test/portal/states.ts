@@ -138,7 +138,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       samples.refused({
         values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
         errors: {
-          email: 'ada@example.com is taken.',
+          email: 'Another account has this e-mail.',
           role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
         },
       }),

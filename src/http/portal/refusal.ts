@@ -27,7 +27,10 @@ export function refusalOf(
   if (!(error instanceof GatehouseError) || !told.has(error.code)) throw error
   const { code, status, detail, errors = [], rate } = error
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
-  const fields = Object.fromEntries(errors.map(({ field, message }) => [field, sentence(message)]))
+  const isTaken = code === 'account-exists' && values.email !== undefined
+  const fields = isTaken
+    ? { email: 'Another account has this e-mail.' }
+    : Object.fromEntries(errors.map(({ field, message }) => [field, sentence(message)]))
   const later = seconds === undefined ? '' : ` Try again in ${waitingTime(seconds)}.`
   return {
     // A 401 would have to say how to authenticate: by this very form (RFC 9110 15.5.2).
@@ -35,7 +38,7 @@ export function refusalOf(
     state: {
       values,
       errors: fields,
-      message: errors.length > 0 ? undefined : `${words[code] ?? detail ?? ''}${later}`,
+      message: Object.keys(fields).length > 0 ? undefined : `${words[code] ?? detail ?? ''}${later}`,
     },
     headers: { ...(seconds !== undefined && { 'Retry-After': String(seconds) }) },
   }
@@ -46,9 +49,10 @@ export function wrongField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }
 
-/** A field whose message is not shown beside it would be told nobody. */
+/** Its first word gets a capital letter, but nothing that is no word: an e-mail stays as it is. */
 function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
+  const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
+  return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 
 function waitingTime(seconds: number): string {
