@@ -1,21 +1,28 @@
 import { type Html, html } from './html.ts'
 
 const steps = [
-  { unit: 'day', ms: 86_400_000 },
-  { unit: 'hour', ms: 3_600_000 },
-  { unit: 'minute', ms: 60_000 },
+  { unit: 'day', ms: 86_400_000, smaller: 3_600_000 },
+  { unit: 'hour', ms: 3_600_000, smaller: 60_000 },
+  { unit: 'minute', ms: 60_000, smaller: 0 },
 ] as const
 
 /** From then on a date says more. */
 const relativeMsMax = 31 * 86_400_000
 
-/** Such as `3 hours ago`, `in 5 minutes`, `just now`: rounded towards now; `11 Oct 2026` from a month on. */
+/**
+ * Such as `3 hours ago`, `in 5 minutes`, `just now`: what was is rounded towards now; what will be to the nearest,
+ * or what lasts 15 minutes would be said to last 14. `11 Oct 2026` from a month on.
+ */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now
   if (Math.abs(difference) >= relativeMsMax)
     return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
-  const step = steps.find(({ ms }) => Math.abs(difference) >= ms)
-  if (step) return inWords(Math.trunc(difference / step.ms), step.unit)
+  const round = difference < 0 ? Math.ceil : Math.round
+  // What rounds up to the next greater unit is told in that: 1 hour, not 60 minutes.
+  const step = steps.find(
+    ({ ms, smaller }) => Math.abs(difference) >= ms - (difference < 0 ? 0 : smaller / 2),
+  )
+  if (step) return inWords(round(difference / step.ms), step.unit)
   return difference > 1_000 ? 'in less than a minute' : 'just now'
 }
 

@@ -27,7 +27,14 @@ t.test('a time is said as people say it, from a month on by its date', async (t)
     [-31 * 86_400_000 + 1, '30 days ago'],
     [-31 * 86_400_000, '21 Oct 2026'],
     [30_000, 'in less than a minute'],
+    [60_000, 'in 1 minute'],
+    [15 * 60_000 - 1, 'in 15 minutes'],
+    [14 * 60_000 + 29_999, 'in 14 minutes'],
+    [3_600_000 - 1, 'in 1 hour'],
     [7_200_000, 'in 2 hours'],
+    [7_200_000 - 1, 'in 2 hours'],
+    [86_400_000 - 1, 'in 1 day'],
+    [7 * 86_400_000 - 1_000, 'in 7 days'],
   ] as const
   for (const [offset, text] of said) t.equal(relativeTime(now + offset, now), text)
   t.match(String(time(now, now)), 'title="2026-11-21 14:03:22 UTC"')
