@@ -49,6 +49,7 @@ export function createPeoplesActs({
 }: Omit<PeopleOptions, 'limiter'> & Pick<ActsOptions, 'limiter'>): ActsOf {
   return createActs({
     ...{ store, sealer: createSealer(sealingKey), reveal: config.keys.reveal, limiter, clock },
+    refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.publicOrigin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),
   })

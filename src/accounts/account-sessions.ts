@@ -5,7 +5,7 @@ import type { Entries } from './entries.ts'
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
 export interface AccountSessions {
-  /** Sessions of access and refresh tokens that have not ended, newest first. */
+  /** Sessions of access and refresh tokens that have not ended, newest first. `expiresAt` is when one ends that nothing refreshes. */
   list(id: string): Promise<readonly Session[]>
   /** Ends one with its access tokens; false where this account has no such open session. */
   end(id: string, sessionId: string): Promise<boolean>
@@ -23,14 +23,19 @@ export interface AccountSessionsOptions {
   readonly accounts: Accounts
   readonly entry: Entries
   readonly clock: () => number
+  /** How long a session lives without a refresh. */
+  readonly refreshIdleMs: number
 }
 
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
-  const { store, accounts, entry, clock } = options
+  const { store, accounts, entry, clock, refreshIdleMs } = options
 
   async function list(id: string): Promise<readonly Session[]> {
     const account = await accounts.find(id)
-    return store.listSessions(account.id, clock())
+    const sessions = await store.listSessions(account.id, clock())
+    return sessions.map((session) => {
+      return { ...session, expiresAt: Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) }
+    })
   }
 
   async function listPortal(id: string): Promise<readonly PortalSession[]> {

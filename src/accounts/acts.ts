@@ -31,6 +31,8 @@ export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'> 
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
+  /** How long a session of tokens lives without a refresh. */
+  readonly refreshIdleMs: number
 }
 
 /** Cheap: to be made for each request. */

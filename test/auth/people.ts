@@ -55,6 +55,7 @@ export function openPeople(
     ...{ store, limiter, clock, sendMail },
     sealer: createSealer(Buffer.alloc(32, 2)),
     reveal: true,
+    refreshIdleMs: 7 * 86_400_000,
     portalUrl: 'https://api.example.com/portal',
   })
   const acts = actsOf(system)

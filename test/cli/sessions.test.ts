@@ -8,6 +8,7 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 interface ListedSession {
   readonly id: string
   readonly createdAt: string
+  readonly refreshedAt: string
   readonly expiresAt: string
 }
 
@@ -39,7 +40,8 @@ for (const driver of drivers) {
         ])
         t.match(session, { address: '127.0.0.1', client: 'node' })
         t.match(session, { createdAt: time, refreshedAt: time, expiresAt: time })
-        t.equal(Date.parse(session.expiresAt) - Date.parse(session.createdAt), 30 * 86_400_000)
+        const livesMs = Date.parse(session.expiresAt) - Date.parse(session.refreshedAt)
+        t.equal(livesMs, 7 * 86_400_000, 'without a refresh it ends after tokens.refreshIdle')
       }
       t.strictSame(sessions.map((session) => Reflect.get(session, 'refreshes')).toSorted(), [0, 1])
       const { stdout } = await gatehouse('sessions', 'list', ada.account.id)

@@ -152,7 +152,7 @@ export const sessions: readonly Session[] = [
     createdAt: now - 6 * day,
     rotatedAt: now - 4 * minute,
     generation: 812,
-    expiresAt: now + 24 * day,
+    expiresAt: now - 4 * minute + 7 * day,
   },
   {
     id: 'sD7fGj3KlP9nMb4C',
@@ -161,7 +161,7 @@ export const sessions: readonly Session[] = [
     createdAt: now - 50_000,
     rotatedAt: now - 50_000,
     generation: 1,
-    expiresAt: now + 30 * day,
+    expiresAt: now - 50_000 + 7 * day,
   },
 ].map((session) => ({ ...session, accountId: 'Kx3TbWq9ZrLm2VcA', sessionEpoch: 1, end: undefined }))
 

@@ -12,6 +12,7 @@ test('a session that is ended loses its access token at once, and no other does'
   t.strictSame(await findBarriers(page), [])
   t.equal(await page.locator('code.sub').count(), 2)
   t.equal(await page.getByText('end-to-end-test 1').count(), 2, 'the client that asked for it is named')
+  t.equal(await page.getByText('in 7 days').count(), 2, 'it ends then, unless it is refreshed')
   const sid = claimsOf(first).sid
   await page.getByRole('button', { name: `End session ${sid}` }).click()
   await page.getByText('The session has ended.').waitFor()
