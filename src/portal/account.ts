@@ -114,19 +114,23 @@ function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn:
   const { id, isVerified, isDisabled } = account
   return card({
     title: 'Access',
-    body: html`${actRow(frame, {
-      path: `/accounts/${id}/set-up-link`,
-      text: 'Set-up link',
-      hint: 'With it the owner chooses a password for the portal.',
-      button: 'Make a link',
-    })}${actRow(frame, {
+    body: html`${
+      isDisabled
+        ? factRow('Set-up link', 'Enable the account first: a link for a disabled one is refused.')
+        : actRow(frame, {
+            path: `/accounts/${id}/set-up-link`,
+            text: 'Set-up link',
+            hint: 'With it the owner chooses a password for the portal.',
+            button: 'Make a link',
+          })
+    }${actRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
       hint: 'Some routes are for verified accounts only.',
       button: isVerified ? 'Mark as not verified' : 'Mark as verified',
     })}${
       isOwn
-        ? html`<div class="act-row"><div><p>This is your own account</p><p class="hint">Another Admin can change its role, disable or delete it.</p></div></div>`
+        ? factRow('This is your own account', 'Another Admin can change its role, disable or delete it.')
         : actRow(frame, {
             path: `/accounts/${id}/${isDisabled ? 'enable' : 'disable'}`,
             text: isDisabled ? 'The account is disabled' : 'The account is enabled',
@@ -136,6 +140,10 @@ function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn:
           })
     }`,
   })
+}
+
+function factRow(text: string, hint: string): Html {
+  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
 }
 
 interface Act {

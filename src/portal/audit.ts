@@ -61,10 +61,11 @@ function table(frame: Frame, entries: readonly LoggedAuditEntry[]): Html {
   )}</tbody></table>`
 }
 
-function row({ base }: Frame, { at, actor, action, target, details }: LoggedAuditEntry): Html {
-  const more = Object.entries(details).map(describeDetail)
+function row({ base }: Frame, entry: LoggedAuditEntry): Html {
+  const { at, actor, target } = entry
+  const { what, more } = describe(entry)
   return html`<tr><td data-label="When"><div>${exact(at)}</div></td><td data-label="Who"><div>${actorCell(actor)}</div></td>
-<td data-label="What"><div>${describeAction(action)}${more.length > 0 && html`<span class="sub">${more.join(', ')}</span>`}</div></td>
+<td data-label="What"><div>${what}${more !== '' && html`<span class="sub">${more}</span>`}</div></td>
 <td data-label="Whom"><div>${
     target
       ? html`<a href="${base}/accounts/${target.id}">${target.email}</a>`
@@ -73,6 +74,7 @@ function row({ base }: Frame, { at, actor, action, target, details }: LoggedAudi
 }
 
 function describeDetail([name, value]: [string, string | number | boolean]): string {
+  if (name === 'isVerified') return value ? 'e-mail marked as verified' : 'e-mail marked as not verified'
   if (name !== 'graceSeconds') return `${name}: ${value}`
   return value === 0 ? 'without overlap' : `overlap of ${Number(value) / 3_600} h`
 }
@@ -90,10 +92,34 @@ function actorCell(actor: Actor): Html {
   }
 }
 
-/** Such as `Secret key reset`. */
+/** Such as `API secret reset`: in the words of the other pages. */
 function describeAction(action: AuditAction): string {
-  const words = action.replaceAll('-', ' ').replace('api key', 'API key').replace('email', 'e-mail')
+  const words = action
+    .replaceAll('-', ' ')
+    .replace('secret key', 'API secret')
+    .replace('api key', 'API key')
+    .replace('setup link', 'set-up link')
+    .replace('email', 'e-mail')
   return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const keyNames: Readonly<Record<string, string>> = { secretKey: 'API secret', apiKey: 'API key' }
+
+/** What was done, where a detail says it better, such as `Account disabled`; and the details that are left. */
+function describe({ action, details }: LoggedAuditEntry): { readonly what: string; readonly more: string } {
+  const { isDisabled, key, ...rest } = details
+  const kind = keyNames[String(key)]
+  if (action === 'account-updated' && isDisabled !== undefined) {
+    return { what: isDisabled ? 'Account disabled' : 'Account enabled', more: describeDetails(rest) }
+  }
+  if (action === 'key-revealed' && kind !== undefined) {
+    return { what: `${kind} revealed`, more: describeDetails(rest) }
+  }
+  return { what: describeAction(action), more: describeDetails(details) }
+}
+
+function describeDetails(details: LoggedAuditEntry['details']): string {
+  return Object.entries(details).map(describeDetail).join(', ')
 }
 
 function pager({ base }: Frame, { filter, before, isFirstPage }: AuditView): Html | undefined {

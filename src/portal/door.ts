@@ -83,6 +83,11 @@ ${field(state, {
 })}`
 }
 
+export interface WayOn {
+  readonly href: string
+  readonly text: string
+}
+
 /** What went wrong, where no other page can say it; whoever is signed in keeps the way to all others. */
 export function errorPage(
   frame: Frame,
@@ -90,20 +95,19 @@ export function errorPage(
     title,
     detail,
     requestId,
-    again,
+    way,
   }: {
     readonly title: string
     readonly detail: string | undefined
     readonly requestId: string
-    /** Where it can be tried again; undefined = that would be no use. */
-    readonly again?: string | undefined
+    /** Where to go on; undefined = at the start of the portal. */
+    readonly way?: WayOn | undefined
   },
 ): Html {
-  const way =
-    again === undefined
-      ? html`<a href="${frame.base}">To the start of the portal</a>`
-      : html`<a class="button" href="${again}">Try again</a>`
-  const body = html`<div class="card"><div class="body"><p>${way}</p>
+  const link = way
+    ? html`<a class="button" href="${way.href}">${way.text}</a>`
+    : html`<a href="${frame.base}">To the start of the portal</a>`
+  const body = html`<div class="card"><div class="body"><p>${link}</p>
 <p class="hint">Request <code>${requestId}</code></p></div></div>`
   const write = frame.viewer ? page : doorPage
   return write(frame, { title, ...(detail !== undefined && { lead: detail }), body })

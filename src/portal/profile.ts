@@ -33,7 +33,7 @@ export function profilePage(frame: Frame, view: ProfileView): Html {
     body: html`${card({
       title: 'Account',
       body: html`<dl class="facts"><div><dt>ID</dt><dd class="mono">${account.id}</dd></div><div><dt>Role</dt><dd>${account.role}</dd></div>
-<div><dt>E-mail</dt><dd>${account.email} ${verifiedBadge(account.isVerified)}</dd></div><div><dt>Created</dt><dd>${time(account.createdAt, frame.now)}</dd></div></dl>`,
+<div><dt>E-mail</dt><dd>${account.email}</dd></div><div><dt>Created</dt><dd>${time(account.createdAt, frame.now)}</dd></div></dl>`,
     })}${nameCard(frame, view)}${emailCard(frame, view)}${passwordCard(frame, view)}`,
   })
 }

@@ -53,6 +53,8 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   await page.getByRole('button', { name: 'Disable' }).click()
   await page.getByText('The account is disabled, and').waitFor()
   t.equal(await statusWith(portal, secretKey), 403)
+  await page.getByText('Enable the account first').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Make a link' }).count(), 0, 'it would be refused')
   await person.page.goto(`${portal.url}/portal/profile`)
   t.match(person.page.url(), '/portal/sign-in', 'whoever is disabled is signed out')
   await page.getByRole('button', { name: 'Enable' }).click()
@@ -76,6 +78,16 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   const gone = await page.goto(`${portal.url}/portal/accounts/${id}`)
   t.equal(gone?.status(), 404)
   t.strictSame(await findBarriers(page), [])
+  await page.getByRole('link', { name: 'What happened to it' }).click()
+  await page.waitForURL(`**/audit?who=${id}`)
+  const whats = await page.locator('tbody tr td:nth-child(3)').allInnerTexts()
+  for (const what of ['Account deleted', 'Account disabled', 'Account enabled', 'API secret reset']) {
+    t.ok(
+      whats.some((text) => text.startsWith(what)),
+      what,
+    )
+  }
+  t.ok(whats.includes('Account updated\ne-mail marked as not verified'))
   await page.getByRole('link', { name: 'Accounts' }).click()
   await page.waitForURL('**/accounts')
 })

@@ -51,6 +51,8 @@ test('who is no Admin is refused on every path for Admins, in the portal and in 
     const headers = { cookie, Origin: portal.url }
     t.equal(await statusOf(portal, path.replace('ID', id), { method: 'POST', headers, body }), 403, path)
   }
+  await person.page.goto(`${portal.url}/portal/accounts`)
+  await person.page.getByRole('heading', { name: 'For administrators only' }).waitFor()
   for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/sessions`, '/audit']) {
     const headers = { SecretKey: person.secretKey }
     const { status } = await fetch(`${portal.url}/api/v1/admin${path}`, { headers })

@@ -8,6 +8,7 @@ test('the name is saved; one that cannot be is told with what was typed', async 
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
   t.strictSame(await findBarriers(page), [])
+  t.equal(await page.getByText('Verified', { exact: true }).count(), 1)
   await page.getByLabel('First name').fill('Augusta <Ada> & "King"')
   await page.getByRole('button', { name: 'Save name' }).click()
   await page.getByText('The name has been saved.').waitFor()

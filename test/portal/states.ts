@@ -43,7 +43,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     errorPage(out(over), {
       ...portalWords(new GatehouseError('store-unavailable'), 'nothing'),
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
-      again: '/portal/profile',
+      way: { href: '/portal/profile', text: 'Try again' },
     }),
   'error-signed-in': (over) =>
     errorPage(samples.adminFrame(over), {

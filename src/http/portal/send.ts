@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
-import { errorPage } from '../../portal/door.ts'
+import { errorPage, type WayOn } from '../../portal/door.ts'
 import { translateError } from '../fastify-errors.ts'
 import { createProblem, prepareEarlyAnswer } from '../problem.ts'
 import { type Answer, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { isPost, viewerOf, wantsHtml } from './gate.ts'
-import { formHome, type PageAtHome } from './pages.ts'
+import { formHome, type PageAtHome, paramOf } from './pages.ts'
 import { createVisit, type VisitParts } from './visit.ts'
 import { type Effect, portalWords } from './words.ts'
 
@@ -57,14 +57,24 @@ export function sendError(
   if (!wantsHtml(request)) return reply.code(status).send(Buffer.from(body))
   const requestId = String(headers['X-Request-Id'])
   const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
-  const home = place && isPost(request) ? parts.options.path + formHome(request, place) : request.url
-  // What is wrong on this side may be right again in a moment; the start of the portal would be no better.
-  const again = status >= 500 ? home : undefined
-  const told = { title, detail, requestId, again }
+  const told = { title, detail, requestId, way: wayOn(error, { request, place, base: parts.options.path }) }
   return sendPage(
     reply,
     visit.show((frame) => errorPage(frame, told), { status, headers: {} }),
   )
+}
+
+function wayOn(
+  { status, code }: GatehouseError,
+  { request, place, base }: Pick<Failed, 'request' | 'place'> & { readonly base: string },
+): WayOn | undefined {
+  // The audit log leads to accounts that are gone, and alone knows what has become of them.
+  const id = code === 'account-not-found' && paramOf({ request }, 'id')
+  if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'What happened to it' }
+  if (status < 500) return undefined
+  // What is wrong on this side may be right again in a moment; the start of the portal would be no better.
+  const home = place && isPost(request) ? base + formHome(request, place) : request.url
+  return { href: home, text: 'Try again' }
 }
 
 /** Nothing has been done before it was found out who asks, except by what is there for anyone. */

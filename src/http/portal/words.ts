@@ -23,6 +23,11 @@ export function portalWords({ code, title, detail }: GatehouseError, effect: Eff
         title: 'Out of reach at the moment',
         detail: `The portal cannot reach its data at the moment.${saved[effect]} Your keys keep working where they are known. Try again in a moment.`,
       }
+    case 'role-forbidden':
+      return {
+        title: 'For administrators only',
+        detail: 'Your account does not have the role that this page is for.',
+      }
     default:
       return { title, detail }
   }
