@@ -55,7 +55,8 @@ export const failures = {
     status: 401,
     title: 'The access token is not valid',
     detail: 'The access token is malformed or was not issued by this gateway.',
-    check: '`iss` and `aud` against `tokens.issuer` and `tokens.audience`; `kid` against the JWKS.',
+    check:
+      '`iss` and `aud` against `tokens.issuer` and `tokens.audience`; `kid` against the JWKS; clocks of instances that differ.',
   },
   'token-expired': {
     status: 401,
@@ -73,7 +74,7 @@ export const failures = {
     status: 401,
     title: 'This kind of credential is not accepted here',
     detail: 'This path takes another kind of credential; see WWW-Authenticate.',
-    check: '`auth` of the route.',
+    check: '`auth` of the route, or the key is in `Authorization`: it belongs in the header `SecretKey`.',
   },
   'refresh-token-invalid': {
     status: 401,

@@ -28,7 +28,7 @@ async function start(t: Test, config: Readonly<Record<string, unknown>> = enable
 }
 
 interface Example {
-  callerOf(assertion: string): Promise<Readonly<Record<string, unknown>>>
+  callerOf(assertion?: string): Promise<Readonly<Record<string, unknown>>>
 }
 
 /** The lines of the manual that verify an assertion, for this gateway and an upstream. */
@@ -63,6 +63,10 @@ t.test('the lines of the manual tell who calls, and take nothing else', async (t
   const forged = Buffer.from(JSON.stringify({ ...claimsOf(ofKey), role: 'Root' })).toString('base64url')
   await t.rejects(callerOf(`${header}.${forged}.${signature}`))
   await t.rejects(callerOf(`${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`))
+  for (const none of [undefined, '', 'none']) {
+    const thrown: unknown = await callerOf(none).catch((error) => error)
+    t.type(thrown, SyntaxError, 'a missing header is no fault of the code')
+  }
   const other = await takeExample(t, gateway.url, 'other')
   await t.rejects(other.callerOf(ofKey), 'it is for one upstream alone')
 })
