@@ -16,7 +16,7 @@ export const checkCommand: Command = {
     const reading = readConfig(invocation.config)
     const problems = reading.problems.map(formatProblem)
     const warnings = reading.config
-      ? findWarnings(reading, createOwnPaths(reading.config.portal)).map(formatProblem)
+      ? findWarnings(reading, createOwnPaths(reading.config.portal), invocation.config).map(formatProblem)
       : []
     const routes = reading.config ? buildRoutes(reading.config) : 0
     const verdict =

@@ -1,8 +1,12 @@
 import { parseRange } from './address-range.ts'
 import { validityComplaint } from './certificate.ts'
+import { isLoopback } from './host.ts'
 import type { ConfigReading } from './load.ts'
 import type { Problem } from './problem.ts'
+import type { Environment } from './secrets.ts'
+import { findOddAddresses } from './warnings/addresses.ts'
 import { findOpenRoutes } from './warnings/open-routes.ts'
+import { findMissedVariables } from './warnings/variables.ts'
 import type { Warning } from './warnings/warning.ts'
 
 /** Paths of the gateway itself, before which no route ever comes. */
@@ -12,11 +16,17 @@ interface OwnPaths {
 
 type Tree = ConfigReading['tree']
 
+interface Surroundings {
+  /** Default: that of the process. */
+  readonly env?: Environment | undefined
+  readonly now?: number
+}
+
 /** What is allowed but probably not meant, in a config without problems: to be told, not refused. */
 export function findWarnings(
   { config, tree, sourceOf }: ConfigReading,
   ownPaths: OwnPaths,
-  now = Date.now(),
+  { env = process.env, now = Date.now() }: Surroundings = {},
 ): Problem[] {
   const found: readonly Warning[] = [
     ...(config ? findOpenRoutes(config) : []),
@@ -28,8 +38,10 @@ export function findWarnings(
     ...uselessWebSockets(tree),
     ...untimelyCertificate(config, now),
     ...plainPublicUrl(tree),
+    ...findOddAddresses(tree),
+    ...findMissedVariables(env, tree),
   ]
-  return found.map(({ path, message }) => ({ path, message, source: sourceOf(path) }))
+  return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))
 }
 
 function noRoutes({ routes }: Tree): Warning[] {
@@ -64,8 +76,7 @@ function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
   // With TLS of its own the gateway is not what is insecure: plainPublicUrl tells what is wrong then.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
-  const isHere = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  if (protocol === 'https:' || isHere) return []
+  if (protocol === 'https:' || isLoopback(hostname)) return []
   const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}: give the https URL that clients use`
   return [{ path: ['publicUrl'], message }]
 }

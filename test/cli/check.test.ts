@@ -47,6 +47,12 @@ t.test('what is risky is warned of, and no reason to refuse', async (t) => {
   t.equal(verdict, `${config} is good: 2 routes, 1 upstream.`)
 })
 
+t.test('a variable with one underscore, which is not read, is warned of', async (t) => {
+  const { config } = place(t)
+  const { stdout } = await run(t, ['check', '--config', config], { env: { GATEHOUSE_LISTEN_PORT: '80' } })
+  t.match(stdout, /^warning: \$GATEHOUSE_LISTEN_PORT {2}listen\.port: .+ GATEHOUSE__LISTEN__PORT\?\n/)
+})
+
 t.test('--json tells the same to programs', async (t) => {
   const { config, run } = place(t, { routes })
   const good = await run('check', '--json')

@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net'
 import { pairComplaint, parseCertificate, parsePrivateKey } from '../certificate.ts'
+import { plainHost } from '../host.ts'
 import type { Review } from '../review.ts'
 import { opsPortByDefault } from '../schema/schema.ts'
 
@@ -22,13 +22,6 @@ function overlap(one: string, other: string): boolean {
   const [a, b] = [plainHost(one), plainHost(other)]
   if (a === b || a === '::' || b === '::') return true
   return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
-}
-
-/** One way of writing for each address: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
-function plainHost(host: string): string {
-  if (host.toLowerCase() === 'localhost') return '127.0.0.1'
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
 }
 
 /** What clients are shown is a certificate, with the key that belongs to it. */

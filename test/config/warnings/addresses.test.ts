@@ -1,0 +1,90 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/http/own-paths.ts'
+import { makeCertificate } from '../../setup/certificates.ts'
+import { least, type Options, read, withUpstream } from '../files.ts'
+
+function warnings(t: Test, options: Options, env: Readonly<Record<string, string>> = {}): readonly string[] {
+  const reading = read(t, { ...least, ...options }, { env })
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env }).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
+}
+
+t.test('a publicUrl of this machine with a port that nobody listens on is warned of', async (t) => {
+  const rest = 'links lead nowhere, and the portal takes no forms: give both the same'
+  const publicUrl = 'http://localhost:9000'
+  t.strictSame(warnings(t, { publicUrl }), [`publicUrl: has port 9000, but listen.port is 8080: ${rest}`])
+  t.strictSame(warnings(t, { publicUrl: 'http://[::1]' }), [
+    `publicUrl: has port 80, but listen.port is 8080: ${rest}`,
+  ])
+  t.strictSame(warnings(t, { publicUrl, listen: { port: 9000 } }), [])
+  t.strictSame(warnings(t, { publicUrl, listen: { port: 0 } }), [], 'any port')
+  t.strictSame(warnings(t, { publicUrl: 'https://api.example.com', listen: { port: 9000 } }), [])
+})
+
+t.test('behind a proxy the port of publicUrl is that of the proxy', async (t) => {
+  t.strictSame(warnings(t, { publicUrl: 'http://localhost:9000', trustedProxies: ['127.0.0.1'] }), [])
+  t.strictSame(warnings(t, { publicUrl: 'https://localhost' }), [], 'which speaks TLS in its place')
+  const tls = { cert: { env: 'CERT' }, key: { env: 'KEY' } }
+  const { cert, key } = makeCertificate(t, 'DNS:localhost')
+  const own = warnings(t, { publicUrl: 'https://localhost', listen: { tls } }, { CERT: cert, KEY: key })
+  t.match(own, [/^publicUrl: has port 443, but listen\.port is 8080/], 'unless it has TLS of its own')
+})
+
+t.test('a publicUrl of this machine is warned of where clients come from elsewhere', async (t) => {
+  for (const host of ['0.0.0.0', '::', '10.0.0.5', 'api.example.com']) {
+    t.strictSame(
+      warnings(t, { listen: { host } }),
+      [
+        'publicUrl: is for browsers on this machine alone, but listen.host lets others come, who cannot use the portal then: give the URL that clients use',
+      ],
+      host,
+    )
+  }
+  for (const host of ['localhost', '127.0.0.2', '::1'])
+    t.strictSame(warnings(t, { listen: { host } }), [], host)
+  const publicUrl = 'https://api.example.com'
+  t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, publicUrl }), [])
+  t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, portal: { enabled: false } }), [])
+})
+
+t.test('an ops listener that others reach is warned of', async (t) => {
+  for (const host of ['0.0.0.0', '::', '10.0.0.5']) {
+    t.strictSame(
+      warnings(t, { ops: { host } }),
+      [
+        'ops.host: whoever reaches this address can read all figures and POST /reload: keep it on a private address, or let only your monitoring in',
+      ],
+      host,
+    )
+  }
+  for (const host of ['localhost', '::1']) t.strictSame(warnings(t, { ops: { host } }), [], host)
+})
+
+const loops: readonly (readonly [url: string, host: string, isLoop: boolean])[] = [
+  ['http://127.0.0.1:8080', '127.0.0.1', true],
+  ['http://localhost:8080', '127.0.0.1', true],
+  ['http://LOCALHOST:8080', 'localhost', true],
+  ['http://[::1]:8080', '::1', true],
+  ['http://127.0.0.1:8080', '0.0.0.0', true],
+  ['http://0.0.0.0:8080', '0.0.0.0', true],
+  ['http://10.0.0.5:8080', '10.0.0.5', true],
+  ['http://10.0.0.6:8080', '0.0.0.0', false],
+  ['http://10.0.0.6:8080', '10.0.0.5', false],
+  ['http://127.0.0.1:8081', '127.0.0.1', false],
+  ['http://127.0.0.1:8080', '10.0.0.5', false],
+]
+
+for (const [url, host, isLoop] of loops) {
+  t.test(`${url} is ${isLoop ? '' : 'not '}warned of as a loop where ${host} is listened on`, async (t) => {
+    const options = {
+      ...withUpstream({ targets: [{ url: 'http://10.0.0.9:3000' }, { url }] }),
+      ...{ listen: { host }, publicUrl: 'https://api.example.com' },
+    }
+    const message =
+      'upstreams.backend.targets.1.url: is the gateway itself, so that requests go round in a circle: give the address of a backend'
+    t.strictSame(warnings(t, options), isLoop ? [message] : [])
+  })
+}
