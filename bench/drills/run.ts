@@ -26,9 +26,11 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
 const [name, ...args] = process.argv.slice(2)
 const drill = name === undefined ? undefined : drills[name]
 if (!drill) {
-  console.error('npm run drill -- NAME\n')
-  for (const [known, { summary }] of Object.entries(drills)) console.error(`  ${known.padEnd(12)}${summary}`)
-  process.exit(2)
+  const isAsked = name === '--help' || name === '-h'
+  const lines = Object.entries(drills).map(([known, { summary }]) => `  ${known.padEnd(12)}${summary}`)
+  const write = isAsked ? console.log : console.error
+  write(['npm run drill -- NAME', '', ...lines].join('\n'))
+  process.exit(isAsked ? 0 : 2)
 }
 
 const ends: (() => unknown)[] = []

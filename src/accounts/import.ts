@@ -1,3 +1,4 @@
+import { didYouMean } from '../config/suggest.ts'
 import { emailKey } from '../store/email-key.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
 import { readCsv } from './csv.ts'
@@ -106,7 +107,8 @@ function readTable(text: string, mangled: ReadonlySet<number>): Row[] {
 }
 
 function complainOfHeading(names: readonly string[]): string | undefined {
-  if (!names.includes('email')) return `the heading must name ${fields.join(', ')}`
+  if (!names.includes('email'))
+    return `the heading must name email, and may name ${fields.slice(1).join(', ')}`
   if (names.includes('')) return 'a column of the heading has no name'
   const twice = names.find((name, column) => names.indexOf(name) !== column)
   return twice === undefined ? undefined : `the heading names ${twice} twice`
@@ -125,7 +127,7 @@ function toInput(values: Readonly<Record<string, unknown>>): AccountInput | stri
     role: role || defaultRole,
   }
   const complaints = [
-    ...unknown.map((name) => `${name}: unknown field`),
+    ...unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`),
     ...fields
       .slice(0, 4)
       .flatMap((field, index) => (typeof texts[index] === 'string' ? [] : [`${field}: must be a text`])),

@@ -9,20 +9,22 @@ export function commandHelp(command: Command): string {
   return [`Usage: ${usageOf(command)}`, '', command.summary, '', 'Options:', ...columns(options)].join('\n')
 }
 
-/** The page of all commands. */
-export function generalHelp(commands: readonly Command[]): string {
-  const rows = commands.map(
-    (command) => [[command.name, ...command.operands].join(' '), command.summary] as const,
-  )
+/** The page of all commands, or of those that begin with a word. */
+export function generalHelp(commands: readonly Command[], word?: string): string {
+  const program = word === undefined ? 'gatehouse' : `gatehouse ${word}`
+  const rows = commands.map(({ name, operands, summary }) => {
+    const own = word === undefined ? name : name.slice(word.length + 1)
+    return [[own, ...operands].join(' '), summary] as const
+  })
   return [
-    'Usage: gatehouse COMMAND [OPTIONS]',
+    `Usage: ${program} COMMAND [OPTIONS]`,
     '',
     'An authenticating reverse proxy: it finds out who is calling, and forwards what may pass.',
     '',
     'Commands:',
     ...columns(rows),
     '',
-    'gatehouse COMMAND --help tells more. Exit status: 0 done, 1 refused, 2 bad usage or a forced stop.',
+    `${program} COMMAND --help tells more. Exit status: 0 done, 1 refused, 2 bad usage or a forced stop.`,
   ].join('\n')
 }
 

@@ -43,7 +43,7 @@ async function explain(
 ): Promise<number> {
   const all = await allCommands()
   if (args.includes('--help') || args.includes('-h')) {
-    print(terminal, [generalHelp(group.length > 0 ? group : all)])
+    print(terminal, [group.length > 0 ? generalHelp(group, args[0]) : generalHelp(all)])
     return status.done
   }
   printAside(terminal, complain(args, group, all))
@@ -53,7 +53,7 @@ async function explain(
 function complain(args: readonly string[], group: readonly Command[], all: readonly Command[]): string {
   const words = args.filter((word) => !word.startsWith('-'))
   if (words.length === 0) return generalHelp(all)
-  if (words.length === 1 && group.length > 0) return generalHelp(group)
+  if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
   if (args[0]?.startsWith('-')) {
     return `gatehouse: the command comes first, ${args[0]} behind it\n  See: gatehouse --help`
   }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import { offsetOfKey, offsetOfValue, pathOfKey } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
+import { shippedConfig } from './shipped.ts'
 
 /** A config file as read: a plain tree, and where each part of it stands. */
 export interface ConfigFile {
@@ -60,15 +61,20 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new OperatorError(`cannot read the config file ${file}: ${reasonOf(cause)}`, {
-      hint: 'Name it with --config FILE or GATEHOUSE_CONFIG; config/gateway.example.yaml shows every option.',
-      cause,
-    })
+    const reason = hasCode(cause, 'EISDIR') ? 'it is a folder' : reasonOf(cause)
+    throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: wayOut(cause), cause })
   }
 }
 
+function wayOut(cause: unknown): string {
+  if (hasCode(cause, 'EISDIR')) return 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.'
+  if (hasCode(cause, 'EACCES')) return 'The user that the gateway runs as must be able to read it.'
+  const options = shippedConfig('gateway.example.yaml') ?? 'gatehouse config schema'
+  return `Name it with --config FILE or GATEHOUSE_CONFIG; ${options} shows every option.`
+}
+
 function readTree(document: Document.Parsed): Reading {
-  const faults = document.errors.map((error) => toFault(error, document))
+  const faults = tellingErrors(document.errors).map((error) => toFault(error, document))
   // What stands there twice is read well, and hides nothing of what else is wrong.
   const isReadable = document.errors.every(({ code }) => code === 'DUPLICATE_KEY')
   if (!isReadable) return { tree: {}, faults, isReadable }
@@ -79,6 +85,16 @@ function readTree(document: Document.Parsed): Reading {
   } catch {
     return unreadable([...faults, findBadAlias(document)])
   }
+}
+
+/** Of errors in the form of the file the first: the parser reads on askew, and the others may be of its making. */
+function tellingErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  // Of those in one place it is this one that tells of the indentation.
+  const telling = errors.find(
+    ({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0],
+  )
+  return errors.filter((error) => error.code === 'DUPLICATE_KEY' || error === (telling ?? first))
 }
 
 function unreadable(faults: readonly Fault[]): Reading {
@@ -93,7 +109,12 @@ function toFault(error: YAMLError, document: Document.Parsed): Fault {
 
 function describe({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return 'wrong indentation of the line below, or no colon behind a name'
   if (/call stack/.test(message)) return 'it is nested too deeply'
+  if (/^All mapping items/.test(message))
+    return 'wrong indentation: it is not that of the lines it belongs to'
+  if (/^Sequence item without/.test(message)) return 'wrong indentation, or no - before an item of a list'
   return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML'
 }
 

@@ -107,7 +107,7 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
     case 'type':
       return `must be ${kindOf(node)}`
     case 'pattern':
-      return `has the wrong form: it must match ${node.pattern}`
+      return `has the wrong form: it must ${formOf(node.pattern)}`
     case 'minLength':
     case 'minItems':
       return 'must not be empty'
@@ -116,6 +116,12 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
     default:
       return error.message ?? 'is not valid'
   }
+}
+
+/** In words where all that a pattern asks for is how a text begins. */
+function formOf(pattern: string | undefined): string {
+  const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
+  return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
 }
 
 function suggestion(value: unknown, candidates: readonly unknown[]): string {
@@ -127,7 +133,7 @@ function kindOf(node: SchemaNode): string {
   if (node.const !== undefined) return JSON.stringify(node.const)
   switch (node.type) {
     case 'object':
-      return 'a map'
+      return node.required?.length ? `a map such as { ${node.required.map(toExample).join(', ')} }` : 'a map'
     case 'array':
       return 'a list'
     case 'boolean':
@@ -141,6 +147,10 @@ function kindOf(node: SchemaNode): string {
     default:
       return node.type ?? 'something else'
   }
+}
+
+function toExample(name: string): string {
+  return `${name}: …`
 }
 
 /** A number where it counts the items of a list: the name of a thing may look like one. */

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 
 /** Where a client on this machine reaches it. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
@@ -19,9 +19,11 @@ export function listen(
 ) {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {
+      // A port below 1024, for another user than root.
+      const grant = hasCode(cause, 'EACCES') ? ', or grant CAP_NET_BIND_SERVICE' : ''
       reject(
         new OperatorError(`cannot listen on ${host}:${port}: ${reasonOf(cause)}`, {
-          hint: `Choose another address with ${options} in the config; port 0 takes any that is free.`,
+          hint: `Choose another address with ${options} in the config${grant}; port 0 takes any that is free.`,
           cause,
         }),
       )

@@ -78,10 +78,7 @@ t.test('a config that cannot be read is told on standard error, with the way out
   const folder = tempFolder(t)
   for (const [args, reason] of [
     [['check'], 'cannot read the config file config/gateway.yaml: no such file or directory'],
-    [
-      ['check', '--json', '--config', folder],
-      `cannot read the config file ${folder}: illegal operation on a directory`,
-    ],
+    [['check', '--json', '--config', folder], `cannot read the config file ${folder}: it is a folder`],
   ] as const) {
     const { status, stdout, stderr } = await run(t, args, { cwd: folder })
     t.equal(status, 1)

@@ -86,8 +86,10 @@ t.test('help of a word shows the commands that begin with it', async (t) => {
   ]) {
     const { status, stdout } = await run(t, args)
     t.equal(status, 0)
-    t.match(stdout, /accounts create/)
-    t.notMatch(stdout, /signing-keys rotate/, args.join(' '))
+    t.match(stdout, /^Usage: gatehouse accounts COMMAND \[OPTIONS\]\n/)
+    t.match(stdout, /^ {2}create /m)
+    t.match(stdout, /^gatehouse accounts COMMAND --help tells more/m)
+    t.notMatch(stdout, /rotate/, args.join(' '))
   }
 })
 

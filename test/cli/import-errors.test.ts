@@ -37,7 +37,16 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
       /^people:10 {2}is no JSON object$/,
     ],
   ],
-  ['a heading without the e-mail', 'name,role\nAda,User\n', [/^people:1 {2}the heading must name email/]],
+  [
+    'a heading without the e-mail',
+    'name,role\nAda,User\n',
+    [/^people:1 {2}the heading must name email, and may name firstName, lastName, role, isVerified$/],
+  ],
+  [
+    'a column that is misspelt',
+    'email,Role\na@example.com,User\n',
+    [/^people:2 {2}Role: unknown field, did you mean "role"\?$/],
+  ],
   ['no heading', 'ada@example.com,Ada\n', [/^people:1 {2}the heading must name email/]],
   [
     'semicolons for commas',

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
@@ -37,6 +37,19 @@ t.test('a signal to all the processes of npm is one signal to the gateway', asyn
   await once(child, 'close')
   t.equal(child.exitCode, 0)
   t.match(log, '"msg":"stopped"')
+})
+
+t.test('the tools of a checkout say how they are called', async (t) => {
+  for (const [tool, usage] of [
+    ['bench/drills/run.ts', /^npm run drill -- NAME\n[\s\S]*revocation/],
+    ['test/fidelity/conformance.ts', /^npm run conformance -- \[GROUP…\]\n/],
+  ] as const) {
+    for (const option of ['--help', '-h']) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [tool, option], { encoding: 'utf8' })
+      t.match({ status, stdout, stderr }, { status: 0, stdout: usage, stderr: '' }, `${tool} ${option}`)
+    }
+  }
+  t.equal(spawnSync(process.execPath, ['bench/drills/run.ts']).status, 2, 'a name is needed')
 })
 
 function isAlive(pid: number): boolean {

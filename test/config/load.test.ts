@@ -36,7 +36,7 @@ tokens:
       '5:3  listen.prot: unknown option, did you mean "port"?',
       '8:22  upstreams.orders.targets[0].url: must be a URL such as http://10.0.0.11:3000',
       '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
-      '12:11  routes[0].path: has the wrong form: it must match ^/',
+      '12:11  routes[0].path: has the wrong form: it must begin with /',
       '13:15  routes[0].upstream: there is no upstream "order", did you mean "orders"?',
       '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
       '15:11  routes[1].name: there is another route named "orders"',

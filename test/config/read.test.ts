@@ -1,8 +1,9 @@
-import { symlinkSync } from 'node:fs'
+import { chmodSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readConfig } from '../../src/config/load.ts'
 import { OperatorError } from '../../src/errors.ts'
+import { asNobody } from '../setup/as-nobody.ts'
 import { problems, writeFiles } from './files.ts'
 
 const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
@@ -14,13 +15,45 @@ t.test('a file that cannot be read is told with its name, the reason and the way
     absent: 'no such file or directory',
     'absent/gateway.yaml': 'no such file or directory',
     'a-file/gateway.yaml': 'not a directory',
-    '': 'illegal operation on a directory',
+    '': 'it is a folder',
     loop: 'too many symbolic links encountered',
   }
   for (const [name, reason] of Object.entries(reasons)) {
     const file = join(folder, name)
     const thrown = t.throws(() => readConfig({ file, env: {} }), OperatorError)
     t.match(thrown, { message: `cannot read the config file ${file}: ${reason}`, hint: /--config FILE/ })
+  }
+})
+
+t.test('the way out is one that is there', async (t) => {
+  const folder = writeFiles(t, { 'gateway.yaml': good })
+  const hintFor = (file: string) => t.throws(() => readConfig({ file, env: {} }), OperatorError)
+  const { hint } = hintFor(join(folder, 'absent')) as OperatorError
+  const [, example = ''] = /; (\S+) shows every option/.exec(String(hint)) ?? []
+  t.match(readFileSync(example, 'utf8'), /^# Every option/)
+  t.match(hintFor(folder), { hint: 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.' })
+  chmodSync(join(folder, 'gateway.yaml'), 0)
+  await asNobody(() =>
+    t.match(hintFor(join(folder, 'gateway.yaml')), {
+      message: /: permission denied$/,
+      hint: 'The user that the gateway runs as must be able to read it.',
+    }),
+  )
+})
+
+t.test('a line with a wrong indentation is one problem, which says so', async (t) => {
+  const texts: readonly (readonly [text: string, place: string])[] = [
+    ['ops:\n  port: 1\n host: x\nupstreams: {}\n', '3:1'],
+    ['upstreams:\n  a:\n    targets: []\n   balancing: ipHash\nroutes: []\n', '4:1'],
+    ['upstreams: {}\n  routes: []\nlog: {}\n', '2:1'],
+    ['routes:\n  - name: a\n     path: /x\n    upstream: b\n    auth: any\n', '2:11'],
+    ['routes:\n  - name: a\n    path: /x\n   upstream: b\n    auth: any\n  - name: b\n', '4:1'],
+    ['ops\nlog: {}\n', '1:1'],
+  ]
+  for (const [text, place] of texts) {
+    const [first, ...others] = problems(t, text)
+    t.ok(first?.startsWith(`${place}  (config): wrong indentation`), `${text} ${first}`)
+    t.strictSame(others, [], text)
   }
 })
 

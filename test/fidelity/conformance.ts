@@ -66,6 +66,12 @@ async function compare(names: readonly string[]): Promise<boolean> {
 }
 
 const asked = process.argv.slice(2)
+if (asked.includes('--help') || asked.includes('-h')) {
+  console.log(
+    `npm run conformance -- [GROUP…]\n\nGroups: ${Object.keys(groups).join(', ')}; without one, all.`,
+  )
+  process.exit(0)
+}
 const stray = asked.find((name) => !groups[name])
 if (stray !== undefined) {
   console.error(`no group ${stray}; there are ${Object.keys(groups).join(', ')}`)

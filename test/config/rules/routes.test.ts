@@ -143,7 +143,7 @@ t.test('names are unique, and a broken route hides nothing that is wrong with th
   ]
   t.strictSame(complaints(t, { ...least, routes }), [
     'routes[1].name: there is another route named "all"',
-    'routes[2]: must be a map',
+    'routes[2]: must be a map such as { name: …, path: …, upstream: …, auth: … }',
     'routes[3].upstream: there is no upstream "c"',
   ])
 })

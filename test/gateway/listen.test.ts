@@ -1,0 +1,20 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { OperatorError } from '../../src/errors.ts'
+import { listen } from '../../src/http/listen.ts'
+import { asNobody } from '../setup/as-nobody.ts'
+
+t.test('a port that only root may have is told with the right to grant', async (t) => {
+  const server = createServer()
+  const failure = await asNobody(() =>
+    listen(server, { host: '127.0.0.1', port: 80 }, 'listen.port').catch((error: unknown) => error),
+  )
+  server.close()
+  // Where the system lets everybody have it, it is had or in use.
+  const isRefused = failure instanceof OperatorError && failure.message.includes('permission denied')
+  if (!isRefused) return void t.pass(`anybody may have the port: ${failure}`)
+  t.match(failure, {
+    message: 'cannot listen on 127.0.0.1:80: permission denied',
+    hint: 'Choose another address with listen.port in the config, or grant CAP_NET_BIND_SERVICE; port 0 takes any that is free.',
+  })
+})
