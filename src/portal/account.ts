@@ -6,13 +6,13 @@ import { roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton, type KeyName } from './code.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
-import { type Html, html, when } from './html.ts'
+import { type Html, html } from './html.ts'
 import { icon } from './icons.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { badge, remark } from './notice.ts'
 import { card, page } from './page.ts'
 import { nameFields } from './profile.ts'
-import { portalSessionsCard, sessionsCard } from './sessions.ts'
+import { askFirst, portalSessionsCard, sessionsCard } from './sessions.ts'
 import { time } from './time.ts'
 
 /** What is shown this once, in the answer to what made it. */
@@ -131,15 +131,28 @@ function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn:
     })}${
       isOwn
         ? factRow('This is your own account', 'Another Admin can change its role, disable or delete it.')
-        : actRow(frame, {
-            path: `/accounts/${id}/${isDisabled ? 'enable' : 'disable'}`,
-            text: isDisabled ? 'The account is disabled' : 'The account is enabled',
-            hint: isDisabled ? 'Its keys are refused.' : 'Disabling refuses its keys and ends its sessions.',
-            button: isDisabled ? 'Enable' : 'Disable',
-            isDangerous: !isDisabled,
-          })
+        : isDisabled
+          ? actRow(frame, {
+              path: `/accounts/${id}/enable`,
+              text: 'The account is disabled',
+              hint: 'Its keys are refused.',
+              button: 'Enable',
+            })
+          : disableRow(frame, id)
     }`,
   })
+}
+
+function disableRow(frame: Frame, id: string): Html {
+  return html`<div class="act-row"><div><p>The account is enabled</p><p class="hint">Disabling refuses its keys and ends its sessions.</p></div>${askFirst(
+    frame,
+    {
+      action: `/accounts/${id}/disable`,
+      text: 'Disable',
+      consequence:
+        'Its keys are refused from now on, and its sessions end. Enabling it brings back the keys alone.',
+    },
+  )}</div>`
 }
 
 function factRow(text: string, hint: string): Html {
@@ -151,14 +164,13 @@ interface Act {
   readonly text: string
   readonly hint: string
   readonly button: string
-  readonly isDangerous?: boolean
 }
 
-function actRow(frame: Frame, { path, text, hint, button, isDangerous = false }: Act): Html {
+function actRow(frame: Frame, { path, text, hint, button }: Act): Html {
   return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
     action: path,
     class: 'inline',
-    body: html`<button${when(isDangerous, 'class="danger"')}>${button}</button>`,
+    body: html`<button>${button}</button>`,
   })}</div>`
 }
 

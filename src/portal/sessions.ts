@@ -28,15 +28,14 @@ export function sessionsPage(frame: Frame, { sessions, portalSessions, current }
 
 /** @param act where its forms go, below the portal */
 export function sessionsCard(frame: Frame, sessions: readonly Session[], act: string): Html {
-  const endAll = form(frame, {
+  const endAll = askFirst(frame, {
     action: `${act}/end-all`,
-    class: 'inline',
-    body: html`<button class="small danger">End all</button>`,
+    text: 'End all',
+    consequence: 'Every program has to ask for an access token again, with both keys.',
   })
   return card({
     title: 'Access tokens',
     lead: 'Started with both keys, kept by refresh tokens. Ending one ends its access tokens at once.',
-    aside: sessions.length > 0 && endAll,
     isFlush: true,
     body:
       sessions.length === 0
@@ -45,10 +44,10 @@ export function sessionsCard(frame: Frame, sessions: readonly Session[], act: st
             title: 'No sessions',
             text: 'Nothing has asked for an access token, or all have ended.',
           })
-        : sessionTable(
+        : html`${sessionTable(
             sessions.map((session) => sessionRow(frame, session, act)),
             'Last refresh',
-          ),
+          )}<footer>${endAll}</footer>`,
   })
 }
 
@@ -58,24 +57,40 @@ export function portalSessionsCard(
   { current, act }: { readonly current: string | undefined; readonly act: string },
 ): Html {
   const isOwn = current !== undefined
-  const endAll = form(frame, {
+  const endAll = askFirst(frame, {
     action: isOwn ? '/sign-out-everywhere' : `${act}/end-all-portal`,
-    class: 'inline',
-    body: html`<button class="small danger">${isOwn ? 'Sign out everywhere' : 'End all'}</button>`,
+    text: isOwn ? 'Sign out everywhere' : 'End all',
+    consequence: isOwn
+      ? 'Every browser has to sign in again, this one too. Programs go on.'
+      : 'Every browser has to sign in again. Programs go on.',
   })
   return card({
     title: 'Portal',
     lead: isOwn ? 'Browsers that are signed in here.' : 'Browsers that are signed in to the portal.',
-    aside: sessions.length > 0 && endAll,
     isFlush: true,
     body:
       sessions.length === 0
         ? empty({ icon: icon('sessions'), title: 'No browsers', text: 'Nobody is signed in to the portal.' })
-        : sessionTable(
+        : html`${sessionTable(
             sessions.map((session) => portalSessionRow(frame, session, { current, act })),
             'Last seen',
-          ),
+          )}<footer>${endAll}</footer>`,
   })
+}
+
+export interface Question {
+  readonly action: string
+  readonly text: string
+  /** What comes of it, in a sentence. */
+  readonly consequence: string
+}
+
+/** What cannot be taken back by pressing again: pressed, it says what comes of it and asks to press once more. */
+export function askFirst(frame: Frame, { action, text, consequence }: Question): Html {
+  return html`<details class="act"><summary class="danger">${text}…</summary>${form(frame, {
+    action,
+    body: html`<p>${consequence}</p><div><button class="danger primary">${text}</button></div>`,
+  })}</details>`
 }
 
 function sessionTable(rows: readonly Html[], seen: string): Html {
@@ -90,7 +105,7 @@ function sessionRow(frame: Frame, session: Session, act: string): Html {
     cell('Started', time(createdAt, frame.now)),
     cell('Last refresh', refreshed),
     cell('Ends', time(expiresAt, frame.now)),
-  ]}${endCell(frame, `${act}/end`, id)}</tr>`
+  ]}${endCell(frame, { action: `${act}/end`, id, text: 'End' })}</tr>`
 }
 
 function portalSessionRow(
@@ -105,17 +120,20 @@ function portalSessionRow(
     cell('Started', time(createdAt, frame.now)),
     cell('Last seen', time(seenAt, frame.now)),
     cell('Ends', time(expiresAt, frame.now)),
-  ]}${endCell(frame, isThis ? '/sign-out' : `${act}/end-portal`, id)}</tr>`
+  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${act}/end-portal`, id, text: 'End' })}</tr>`
 }
 
 function cell(label: string, content: Html): Html {
   return html`<td data-label="${label}"><div>${content}</div></td>`
 }
 
-function endCell(frame: Frame, action: string, id: string): Html {
+function endCell(
+  frame: Frame,
+  { action, id, text }: { readonly action: string; readonly id: string; readonly text: string },
+): Html {
   return html`<td class="acts">${form(frame, {
     action,
     class: 'inline',
-    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">End<span class="unseen"> session ${id}</span></button>`,
+    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="unseen"> session ${id}</span></button>`,
   })}</td>`
 }

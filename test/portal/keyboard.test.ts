@@ -12,7 +12,7 @@ test('the first key leads past the navigation, into the content', async (t, port
   await page.keyboard.press('Enter')
   t.equal(await page.evaluate('document.activeElement.id'), 'main')
   await page.keyboard.press('Tab')
-  t.equal(await focused(page), 'Sign out everywhere')
+  t.match(await focused(page), /^Sign out session /)
 })
 
 test('a key is revealed by keys alone, and the focus is where one goes on', async (t, portal) => {

@@ -53,6 +53,7 @@ test('on Redis an overlap is watched and ended, browsers are signed out, an Admi
   await other.page.waitForURL('**/integration')
   await page.getByRole('link', { name: 'Sessions' }).click()
   t.equal(await page.locator('tbody tr').count(), 2)
+  await page.getByText('Sign out everywhere…').click()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByText('You are signed out everywhere.').waitFor()
   await other.page.goto(`${portal.url}/portal/profile`)

@@ -19,6 +19,7 @@ test('a session that is ended loses its access token at once, and no other does'
   t.equal(await page.locator('code.sub').count(), 1)
   t.equal(await statusWithToken(portal, first), 401)
   t.equal(await statusWithToken(portal, second), 200)
+  await page.getByText('End all…').click()
   await page.getByRole('button', { name: 'End all' }).click()
   await page.getByText('No sessions').waitFor()
   t.equal(await statusWithToken(portal, second), 401)

@@ -70,6 +70,7 @@ test('signing out ends this browser alone; signing out everywhere ends all', asy
   await person.page.waitForURL(/sign-in/)
   await second?.goto(`${portal.url}/portal/sessions`)
   t.equal(await second?.getByText('This browser').count(), 1, 'the second browser is still signed in')
+  await second?.getByText('Sign out everywhere…').click()
   await second?.getByRole('button', { name: 'Sign out everywhere' }).click()
   await second?.getByText('You are signed out everywhere.').waitFor()
   await third?.goto(`${portal.url}/portal/sessions`)

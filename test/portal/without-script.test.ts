@@ -53,6 +53,7 @@ test('all of it works without a script: set-up, reveal, reset, sessions, profile
   await page.getByRole('button', { name: 'Make a link' }).click()
   await page.getByText('A set-up link has been made').waitFor()
   await page.getByRole('link', { name: 'Sessions' }).click()
+  await page.getByText('Sign out everywhere…').click()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByText('You are signed out everywhere.').waitFor()
 })
