@@ -48,15 +48,11 @@ function attempt(
 
 function decide(scheme: SchemeName, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
-  return authentication.kind === 'authenticated'
-    ? { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
-    : {
-        kind: 'refused',
-        code: authentication.code,
-        scheme,
-        isMalformed: authentication.isMalformed,
-        holdsUntil,
-      }
+  if (authentication.kind === 'authenticated') {
+    return { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
+  }
+  const { code, isMalformed, reason } = authentication
+  return { kind: 'refused', code, scheme, isMalformed, holdsUntil, ...(reason !== undefined && { reason }) }
 }
 
 function refused(code: Code, scheme: SchemeName | undefined): Refusal {

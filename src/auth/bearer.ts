@@ -1,14 +1,15 @@
 import { GatehouseError } from '../errors.ts'
-import type { AccessTokenClaims, AccessTokens } from '../tokens/access-token.ts'
+import type { AccessTokenClaims, AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { Directory, KnownAccount, KnownSession, Principal } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
-const refusals = { 'token-invalid': rejected('token-invalid'), 'token-expired': rejected('token-expired') }
-const refusedForGood = rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY })
+const expired = rejected('token-expired')
 
 /** `mismatch`: the account that is known is not that of the token; either may be the older. */
 type Judgement = Authentication | 'mismatch'
+
+type InvalidVerdict = Extract<AccessTokenVerdict, { readonly kind: 'invalid' }>
 
 /** What the store would have to say, or that it cannot. */
 type Known<Value> = Value | undefined | 'out-of-reach'
@@ -58,7 +59,13 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   async function verifyAfresh(credential: string): Promise<Authentication> {
     await confirm()
     const verdict = accessTokens.verify(credential)
-    return verdict.kind === 'invalid' ? refusals[verdict.code] : decideAfresh(verdict.claims)
+    return verdict.kind === 'invalid' ? refuse(credential, verdict) : decideAfresh(verdict.claims)
+  }
+
+  function refuse(credential: string, { code, isFinal }: InvalidVerdict): Authentication {
+    if (code === 'token-expired') return expired
+    const holdsUntil = isFinal ? Number.POSITIVE_INFINITY : 0
+    return rejected(code, { holdsUntil, reason: accessTokens.whyInvalid(credential) })
   }
 
   return {
@@ -66,10 +73,10 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
-      if (verdict.isFinal) return refusedForGood
+      if (verdict.isFinal) return refuse(credential, verdict)
       // One that has expired is of a key that is known.
       const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
-      return mayBeRight ? verifyAfresh(credential) : refusals[verdict.code]
+      return mayBeRight ? verifyAfresh(credential) : refuse(credential, verdict)
     },
   }
 }

@@ -21,4 +21,5 @@ export interface Refusal {
   readonly isMalformed: boolean
   /** See Authentication. */
   readonly holdsUntil: number
+  readonly reason?: string
 }

@@ -19,6 +19,8 @@ export type Authentication =
       /** Nobody can have such a credential: known without a look at the store. */
       readonly isMalformed: boolean
       readonly holdsUntil: number
+      /** Why, in words for the log, where there is more to say than the code says. */
+      readonly reason?: string
     }
 
 /** A kind of credential. Answers at once what it can; throws or rejects only when it cannot be decided. */
@@ -27,6 +29,11 @@ export interface Scheme {
   authenticate(credential: string): Authentication | Promise<Authentication>
 }
 
-export function rejected(code: Code, { isMalformed = false, holdsUntil = 0 } = {}): Authentication {
-  return { kind: 'rejected', code, isMalformed, holdsUntil }
+type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 'rejected' }>, 'kind' | 'code'>>
+
+export function rejected(
+  code: Code,
+  { isMalformed = false, holdsUntil = 0, reason }: RejectedOptions = {},
+): Authentication {
+  return { kind: 'rejected', code, isMalformed, holdsUntil, ...(reason !== undefined && { reason }) }
 }

@@ -1,6 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors.ts'
+import { hideSecrets } from '../hide-secrets.ts'
+
+/** Longest origin of others that is written down. */
+const shownMax = 100
 
 /** Name of the hidden field that every form carries. */
 export const csrfField = 'csrf'
@@ -36,10 +40,28 @@ export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, pu
   const { 'sec-fetch-site': site, origin, host } = headers
   if (site !== undefined) {
     if (site === 'same-origin') return
-    throw new GatehouseError('cross-site-request')
+    throw ofOtherSite(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
   // The name it was called by is as good as the published one: a page cannot choose either header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
-  throw new GatehouseError('cross-site-request')
+  throw ofOtherSite(headers, publicOrigin)
+}
+
+/** With the reason for the log: most often publicUrl is not where the portal was opened. */
+function ofOtherSite(
+  { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
+  publicOrigin: string,
+): GatehouseError {
+  const reason =
+    origin === undefined || origin === publicOrigin
+      ? `Sec-Fetch-Site is ${shorten(String(site))}`
+      : `Origin ${shorten(origin)} is not publicUrl ${publicOrigin}`
+  return new GatehouseError('cross-site-request', { cause: new Error(reason) })
+}
+
+/** An origin, or a word, as far as it can be one: whoever sends it may write anything. */
+function shorten(text: string): string {
+  const hidden = hideSecrets(text)
+  return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(0, shownMax)
 }

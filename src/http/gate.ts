@@ -61,6 +61,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     outcome.principal = decision.kind === 'allowed' ? decision.principal : undefined
     if (decision.kind === 'refused') {
       count(decision.scheme, decision.code)
+      outcome.reason = decision.reason
       return refuse(decision, arrival)
     }
     noteUse(arrival, decision)

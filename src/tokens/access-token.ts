@@ -36,6 +36,8 @@ export interface AccessTokens {
   verify(token: string): AccessTokenVerdict
   /** Whether a token was found invalid only because its key is not known here, as one made since would be. */
   isOfNewKey(token: string): boolean
+  /** Why a token is `token-invalid`, in words for the log. To be asked after `verify`; no signature is checked again. */
+  whyInvalid(token: string): string
 }
 
 /** Tokens that have been read, by their text; whoever keeps them drops them when keys change. */
@@ -120,7 +122,28 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return parseClaims(parseJson(partOf(token, 1)), expected) !== undefined
   }
 
-  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
+  function whyInvalid(token: string): string {
+    const claims = verified.get(token)
+    if (claims) return tellFuture(claims)
+    const [header, payload] = [parseJson(partOf(token, 0)), parseJson(partOf(token, 1))]
+    if (!header || !payload || !isCanonical(token)) return 'malformed'
+    const kid = signingKeyIdOf(token)
+    if (kid === undefined) return header.typ === type ? 'no kid, or crit' : 'wrong typ'
+    const key = keyring.find(kid)
+    if (!key) return 'unknown kid'
+    if (header.alg !== key.material.algorithm) return 'wrong alg'
+    if (payload.iss !== issuer) return 'wrong iss'
+    if (!includesAudience(payload.aud, audience)) return 'wrong aud'
+    return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
+  }
+
+  function tellFuture({ issuedAt, validFrom }: AccessTokenClaims): string {
+    const startsAt = validFrom + clockToleranceMs
+    const seconds = Math.max(1, Math.ceil((startsAt - clock()) / 1_000))
+    return `${issuedAt === startsAt ? 'iat' : 'nbf'} is ${seconds} s in the future`
+  }
+
+  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey, whyInvalid }
 }
 
 /** Any throw of the verifier is a token that is not ours, whatever it stumbled over. */

@@ -101,7 +101,18 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Several addresses that all failed come as one error without words of its own. */
+/** What OpenSSL says of whoever answers a handshake in another language, such as HTTP. */
+const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
+/** What it says of a certificate whose authority it does not know. */
+const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+
+/** In words that say what to do: what Node advises is for whoever writes programs. */
 function describe(error: Error): string {
+  const code = 'code' in error ? String(error.code) : ''
+  if (plainAnswer.test(code)) return 'the target does not speak TLS: http:// instead of https://?'
+  if (unknownAuthority.test(code)) {
+    return `${error.message.split(';', 1)[0]}; name its CA in tls.ca of the upstream`
+  }
+  // Several addresses that all failed come as one error without words of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
 }

@@ -72,7 +72,8 @@ async function answer(place: PageAtHome, visit: Visit, options: PortalOptions): 
   const { page } = place
   if (isPost(request) && !isOwnForm(page, visit, options)) {
     if (isOfOtherSession(visit)) return goTo(formHome(request, place), 'signed-in-again')
-    throw new GatehouseError('cross-site-request')
+    const cause = new Error('the form is not of the session of its cookie')
+    throw new GatehouseError('cross-site-request', { cause })
   }
   const method = isPost(request) ? 'post' : 'get'
   if (page.access === 'anyone') return page[method]?.(visit) ?? nothingThere()

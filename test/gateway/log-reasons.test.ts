@@ -1,0 +1,94 @@
+import { createServer } from 'node:https'
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { makeCertificate } from '../setup/certificates.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { portOf, until } from '../setup/net.ts'
+import { ask } from './support/ask.ts'
+
+/** The reason in the line of the latest request, of which there are so many. */
+async function reasonOf({ logLines }: TestGateway, count: number): Promise<unknown> {
+  const line = await until('the request is logged', () => {
+    const lines = logLines.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request')
+    return lines.length >= count ? lines.at(-1) : undefined
+  })
+  return line.reason
+}
+
+t.test('the log says why an access token is invalid, the answer does not', async (t) => {
+  let aheadMs = 60_000
+  const gateway = await startGateway(t, { clock: () => Date.now() + aheadMs })
+  const { JwtToken } = await gateway.tokens(await gateway.createAccount())
+  aheadMs = 0
+  const [head = '', payload = '', signature = ''] = JwtToken.split('.')
+  const forged = `${head}.${payload}.${Buffer.alloc(64, 1).toString('base64url')}`
+  const ofOther = Buffer.from(JSON.stringify({ typ: 'at+jwt', alg: 'ES256', kid: 'x' })).toString('base64url')
+  const expected: readonly (readonly [token: string, reason: RegExp])[] = [
+    [JwtToken, /^iat is \d\d s in the future$/],
+    [`${ofOther}.${payload}.${signature}`, /^unknown kid$/],
+    [forged, /^bad signature$/],
+    [forged, /^bad signature$/],
+    ['none', /^malformed$/],
+  ]
+  const answers = new Set<string>()
+  for (const [index, [token, reason]] of expected.entries()) {
+    const response = await ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${token}`])
+    t.match(response.json(), { status: 401, code: 'token-invalid' })
+    answers.add(JSON.stringify({ ...response.json(), requestId: '' }))
+    // The first request was that for the token.
+    t.match(await reasonOf(gateway, index + 2), reason)
+  }
+  t.equal(answers.size, 1, 'they are all alike')
+})
+
+/** What the log says of a backend that cannot be reached. */
+async function reasonOfTarget(t: Test, url: string): Promise<unknown> {
+  const gateway = await startGateway(t, { config: { upstreams: { backend: { targets: [{ url }] } } } })
+  t.equal((await ask(t, gateway.url, 'GET /public')).status, 502)
+  return reasonOf(gateway, 1)
+}
+
+t.test('of https:// to a plain backend the log says so', async (t) => {
+  const { url } = await startBackend(t)
+  t.equal(
+    await reasonOfTarget(t, url.replace('http:', 'https:')),
+    'the target does not speak TLS: http:// instead of https://?',
+  )
+})
+
+t.test('of a backend whose authority nobody knows the log says what to configure', async (t) => {
+  const server = createServer(makeCertificate(t, 'DNS:localhost'))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  t.teardown(() => server.close())
+  const reason = await reasonOfTarget(t, `https://localhost:${portOf(server)}`)
+  t.equal(reason, 'self-signed certificate; name its CA in tls.ca of the upstream')
+})
+
+t.test('of a form that is refused as one of another site the log says which', async (t) => {
+  const gateway = await startGateway(t, { config: { publicUrl: 'https://api.example.com' } })
+  const secret = `gsk_${'a'.repeat(16)}_${'b'.repeat(43)}`
+  const expected: readonly (readonly [fields: readonly string[], reason: string])[] = [
+    [
+      ['Origin: http://localhost:8080'],
+      'Origin http://localhost:8080 is not publicUrl https://api.example.com',
+    ],
+    [['Sec-Fetch-Site: cross-site', 'Origin: https://api.example.com'], 'Sec-Fetch-Site is cross-site'],
+    [['Sec-Fetch-Site: cross-site'], 'Sec-Fetch-Site is cross-site'],
+    [
+      [`Origin: https://user:word@evil.example/${secret}?q=1`],
+      'Origin https://evil.example is not publicUrl https://api.example.com',
+    ],
+    [[`Origin: ${secret}`], 'Origin unreadable is not publicUrl https://api.example.com'],
+    [
+      [`Origin: https://${'x'.repeat(9_000)}`],
+      `Origin https://${'x'.repeat(92)} is not publicUrl https://api.example.com`,
+    ],
+    [[`Sec-Fetch-Site: ${secret}`], 'Sec-Fetch-Site is unreadable'],
+  ]
+  for (const [index, [fields, reason]] of expected.entries()) {
+    const response = await ask(t, gateway.url, 'POST /portal/sign-in', [...fields, 'Content-Length: 0'])
+    t.equal(response.status, 403)
+    t.notMatch(response.body, 'publicUrl')
+    t.equal(await reasonOf(gateway, index + 1), reason)
+  }
+})
