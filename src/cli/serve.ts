@@ -1,3 +1,4 @@
+import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, takeConfig } from '../config/load.ts'
 import { openEcho } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
@@ -26,7 +27,8 @@ export const serveCommand: Command = {
     const path = invocation.text('ready-file')
     const readyFile = path === undefined ? undefined : openReadyFile(path)
     if (!invocation.flag('demo')) return runGateway({ input: invocation.config, readyFile })
-    const { config: given, terminal } = invocation
+    const { terminal } = invocation
+    const given = demoConfig(invocation.config)
     const echo = await openEcho()
     try {
       const input = withDemoUpstream(given, echo.url)

@@ -28,7 +28,8 @@ export interface Greeting {
 }
 
 const firstEmail = 'admin@localhost'
-const gatehouse = 'npm run -s gatehouse --'
+/** In a checkout, where its sources run as they are, and in a package. */
+const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
 
 /**
  * Says where a demo runs, with lines to paste: on an empty store those of a first account. Where the store

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
 import { type Place, place, sealingKey } from './place.ts'
-import { program, run, runProgram, type Serving, serve } from './run.ts'
+import { program, run, runProgram, type Serving, serve, tempFolder } from './run.ts'
 
 const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
 const shipped = readFileSync('config/gateway.yaml')
@@ -91,6 +92,23 @@ t.test('that way can be pasted as it stands, also where the config is not the us
     else t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gsk_/)
   }
 })
+
+t.test(
+  'where there is no config it runs with the one that comes with it, and keeps what it makes here',
+  async (t) => {
+    const folder = tempFolder(t)
+    const output = await demo(t, folder)
+    t.match(output, /gsk_\w+/)
+    t.strictSame(
+      readdirSync(join(folder, 'data'))
+        .filter((name) => !/-(?:wal|shm)$/.test(name))
+        .toSorted(),
+      ['gatehouse.db', 'sealing.key'],
+    )
+    const [, command] = /npm run -s gatehouse -- (.+)/.exec(await demo(t, folder)) ?? []
+    t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gsk_/)
+  },
+)
 
 t.test('on a Redis that is not there it runs all the same, and says how to make an account', async (t) => {
   const store = { driver: 'redis', redis: { url: 'redis://127.0.0.1:1' } }

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ConfigInput } from './load.ts'
+import { shippedConfig } from './shipped.ts'
+
+/**
+ * The config of a demo: where none is named and none is here, the one that comes with the program. What it keeps is
+ * kept here all the same: the program's own folder is for others to write.
+ */
+export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
+  if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given
+  const file = shippedConfig('gateway.yaml')
+  if (file === undefined) return given
+  const settings = [
+    `store.sqlite.path=${resolve('data/gatehouse.db')}`,
+    `keys.sealingKey.file=${resolve('data/sealing.key')}`,
+  ]
+  return { ...given, file, settings: [...settings, ...(given.settings ?? [])] }
+}
