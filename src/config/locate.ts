@@ -1,60 +1,53 @@
-import { type Document, isAlias, isMap, isNode, isPair, isSeq, visit } from 'yaml'
+import { isAlias, isMap, isSeq, type Pair } from 'yaml'
 import type { Path } from './problem.ts'
+import { nameOf, offsetOf } from './tree.ts'
 
-/** Where the value at a path begins; that of the nearest part above it where it is not written. */
-export function offsetOfValue(document: Document, path: Path): number {
-  for (let length = path.length; length > 0; length--) {
-    const offset = offsetOfNode(nodeAt(document, path.slice(0, length)))
-    if (offset !== undefined) return offset
+/** Tells where in the text of a YAML file options stand. */
+export interface Locator {
+  /** Where the value at a path begins; that of the nearest part above it where it is not written. */
+  offsetOfValue(path: Path): number
+  /** Where the name of the option at a path begins; an item of a list has none, and its value stands for it. */
+  offsetOfKey(path: Path): number
+}
+
+/** @param targets what each alias stands for */
+export function createLocator(contents: unknown, targets: ReadonlyMap<unknown, unknown>): Locator {
+  // As many places may be asked for as there are options: going through a large map for each would take minutes.
+  const pairsOf = new Map<unknown, ReadonlyMap<string, Pair>>()
+
+  function offsetOfValue(path: Path): number {
+    for (let length = path.length; length > 0; length--) {
+      const offset = offsetOf(nodeAt(path.slice(0, length)))
+      if (offset !== undefined) return offset
+    }
+    return 0
   }
-  return 0
-}
 
-/** Where the name of the option at a path begins; an item of a list has none, and its value stands for it. */
-export function offsetOfKey(document: Document, path: Path): number {
-  const parent = nodeAt(document, path.slice(0, -1))
-  const pair = pairOf(isAlias(parent) ? parent.resolve(document) : parent, path.at(-1))
-  return offsetOfNode(pair?.key) ?? offsetOfValue(document, path)
-}
-
-/** The path of the option whose name begins at an offset. */
-export function pathOfKey(document: Document, offset: number): Path {
-  let path: Path = []
-  visit(document, {
-    Pair(_key, pair, ancestors) {
-      if (offsetOfNode(pair.key) !== offset) return undefined
-      path = pathOf([...ancestors, pair])
-      return visit.BREAK
-    },
-  })
-  return path
-}
-
-function pathOf(nodes: readonly unknown[]): Path {
-  return nodes.flatMap((node, index): Path => {
-    if (isPair(node)) return [textOf(node.key)]
-    return isSeq(node) ? [node.items.indexOf(nodes[index + 1])] : []
-  })
-}
-
-function nodeAt(document: Document, path: Path): unknown {
-  let node: unknown = document.contents
-  for (const part of path) {
-    const parent = isAlias(node) ? node.resolve(document) : node
-    node = isSeq(parent) ? parent.items[Number(part)] : pairOf(parent, part)?.value
+  function offsetOfKey(path: Path): number {
+    const pair = pairOf(targetOf(nodeAt(path.slice(0, -1))), path.at(-1))
+    return offsetOf(pair?.key) ?? offsetOfValue(path)
   }
-  return node
-}
 
-/** Compared as texts: a name in the file may be written as a number. Of two the last, whose value is read. */
-function pairOf(map: unknown, name: string | number | undefined) {
-  return isMap(map) ? map.items.findLast(({ key }) => textOf(key) === String(name)) : undefined
-}
+  function nodeAt(path: Path): unknown {
+    let node = contents
+    for (const part of path) {
+      const parent = targetOf(node)
+      node = isSeq(parent) ? parent.items[Number(part)] : pairOf(parent, part)?.value
+    }
+    return node
+  }
 
-function textOf(key: unknown): string {
-  return String(isNode(key) ? key.toJSON() : key)
-}
+  function targetOf(node: unknown): unknown {
+    return isAlias(node) ? targets.get(node) : node
+  }
 
-function offsetOfNode(node: unknown): number | undefined {
-  return isNode(node) ? node.range?.[0] : undefined
+  /** Of two with one name the last, whose value is read. */
+  function pairOf(map: unknown, name: string | number | undefined): Pair | undefined {
+    if (!isMap(map)) return undefined
+    const known = pairsOf.get(map) ?? new Map(map.items.map((pair) => [nameOf(pair.key, targets), pair]))
+    pairsOf.set(map, known)
+    return known.get(String(name))
+  }
+
+  return { offsetOfValue, offsetOfKey }
 }

@@ -1,9 +1,10 @@
-import { parse } from 'yaml'
+import { parseDocument } from 'yaml'
 import type { Path, Source } from './problem.ts'
 import { isPlainMap } from './read.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { childSchema, isList, schemaAt } from './schema/lookup.ts'
 import { configSchema } from './schema/schema.ts'
+import { readTree } from './tree.ts'
 
 /** One option set outside the file. */
 export interface Override {
@@ -75,11 +76,9 @@ function toPath(parts: readonly string[]): Path {
 
 function parseValue(text: string, schema: SchemaNode | undefined): unknown {
   if (schema?.type === 'string') return text
-  try {
-    return parse(text, { logLevel: 'error' })
-  } catch {
-    return text
-  }
+  const { contents, errors } = parseDocument(text, { logLevel: 'error' })
+  const { tree, faults } = readTree(contents)
+  return errors.length === 0 && faults.length === 0 ? tree : text
 }
 
 function memberOf(value: unknown, part: string): unknown {

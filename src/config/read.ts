@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
+import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { hasCode, OperatorError, reasonOf } from '../errors.ts'
-import { offsetOfKey, offsetOfValue, pathOfKey } from './locate.ts'
+import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 import { shippedConfig } from './shipped.ts'
+import { type Fault, readTree, type TreeReading } from './tree.ts'
 
 /** A config file as read: a plain tree, and where each part of it stands. */
 export interface ConfigFile {
@@ -18,16 +19,11 @@ export interface ConfigFile {
   locateKey(path: Path): Source
 }
 
-interface Fault {
-  readonly offset: number
-  readonly path?: Path
-  readonly message: string
-}
-
 interface Reading {
   readonly tree: ConfigFile['tree']
   readonly faults: readonly Fault[]
   readonly isReadable: boolean
+  readonly targets: TreeReading['targets']
 }
 
 /**
@@ -38,8 +34,10 @@ export function readConfigFile(file: string): ConfigFile {
   const lines = new LineCounter()
   // Warnings would go to standard error past us; all that they are about is refused by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
-  const document = parseDocument(readText(file), options)
-  const { tree, faults, isReadable } = readTree(document)
+  // The library compares each name with all before it; readTree finds those that are there twice at once.
+  const document = parseDocument(readText(file), { ...options, uniqueKeys: false })
+  const { tree, faults, isReadable, targets } = readDocument(document)
+  const locator = createLocator(document.contents, targets)
   const sourceAt = (offset: number): Source => {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(line, 1), column: Math.max(col, 1) }
@@ -47,9 +45,9 @@ export function readConfigFile(file: string): ConfigFile {
   return {
     tree,
     isReadable,
-    problems: faults.map(({ offset, path = [], message }) => ({ source: sourceAt(offset), path, message })),
-    locate: (path) => sourceAt(offsetOfValue(document, path)),
-    locateKey: (path) => sourceAt(offsetOfKey(document, path)),
+    problems: faults.map(({ offset, path, message }) => ({ source: sourceAt(offset), path, message })),
+    locate: (path) => sourceAt(locator.offsetOfValue(path)),
+    locateKey: (path) => sourceAt(locator.offsetOfKey(path)),
   }
 }
 
@@ -73,41 +71,32 @@ function wayOut(cause: unknown): string {
   return `Name it with --config FILE or GATEHOUSE_CONFIG; ${options} shows every option.`
 }
 
-function readTree(document: Document.Parsed): Reading {
-  const faults = tellingErrors(document.errors).map((error) => toFault(error, document))
+function readDocument({ contents, errors }: Document.Parsed): Reading {
+  const { tree, twins, faults, targets } = readTree(contents)
+  const unreadable = { tree: {}, isReadable: false, targets }
+  const broken = tellingError(errors)
+  if (broken) return { ...unreadable, faults: [toFault(broken), ...twins] }
+  if (faults.length > 0) return { ...unreadable, faults: [...faults, ...twins] }
   // What stands there twice is read well, and hides nothing of what else is wrong.
-  const isReadable = document.errors.every(({ code }) => code === 'DUPLICATE_KEY')
-  if (!isReadable) return { tree: {}, faults, isReadable }
-  try {
-    const tree: unknown = document.toJS() ?? {}
-    if (isPlainMap(tree)) return { tree, faults, isReadable }
-    return unreadable([...faults, { offset: 0, message: 'must be a map of options' }])
-  } catch {
-    return unreadable([...faults, findBadAlias(document)])
-  }
+  const options = tree ?? {}
+  if (isPlainMap(options)) return { tree: options, faults: twins, isReadable: true, targets }
+  return { ...unreadable, faults: [...twins, { offset: 0, path: [], message: 'must be a map of options' }] }
 }
 
 /** Of errors in the form of the file the first: the parser reads on askew, and the others may be of its making. */
-function tellingErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
-  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+function tellingError(errors: readonly YAMLError[]): YAMLError | undefined {
+  const [first] = errors
   // Of those in one place it is this one that tells of the indentation.
-  const telling = errors.find(
-    ({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0],
-  )
-  return errors.filter((error) => error.code === 'DUPLICATE_KEY' || error === (telling ?? first))
+  const ofIndentation = ({ code, pos }: YAMLError) =>
+    code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
+  return errors.find(ofIndentation) ?? first
 }
 
-function unreadable(faults: readonly Fault[]): Reading {
-  return { tree: {}, faults, isReadable: false }
+function toFault({ code, message, pos }: YAMLError): Fault {
+  return { offset: pos[0], path: [], message: describe(code, message) }
 }
 
-function toFault(error: YAMLError, document: Document.Parsed): Fault {
-  const offset = error.pos[0]
-  if (error.code !== 'DUPLICATE_KEY') return { offset, message: describe(error) }
-  return { offset, path: pathOfKey(document, offset), message: 'is there twice: only one can count' }
-}
-
-function describe({ code, message }: YAMLError): string {
+function describe(code: YAMLError['code'], message: string): string {
   if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
   if (code === 'MULTILINE_IMPLICIT_KEY')
     return 'wrong indentation of the line below, or no colon behind a name'
@@ -116,18 +105,4 @@ function describe({ code, message }: YAMLError): string {
     return 'wrong indentation: it is not that of the lines it belongs to'
   if (/^Sequence item without/.test(message)) return 'wrong indentation, or no - before an item of a list'
   return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML'
-}
-
-/** What else is read well but cannot be made a tree of: aliases of nothing, or of far too much. */
-function findBadAlias(document: Document.Parsed): Fault {
-  let fault: Fault = { offset: 0, message: 'the aliases (*name) stand for too much' }
-  visit(document, {
-    Alias(_key, alias) {
-      if (isNode(alias.resolve(document))) return undefined
-      const message = `there is no anchor for the alias *${alias.source}: a text that begins with * needs quotes`
-      fault = { offset: alias.range?.[0] ?? 0, message }
-      return visit.BREAK
-    },
-  })
-  return fault
 }

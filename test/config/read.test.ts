@@ -4,7 +4,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/load.ts'
 import { OperatorError } from '../../src/errors.ts'
 import { asNobody } from '../setup/as-nobody.ts'
-import { problems, writeFiles } from './files.ts'
+import { problems, read, writeFiles } from './files.ts'
 
 const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
 
@@ -133,17 +133,68 @@ t.test('an asterisk that YAML takes for an alias is told at its place', async (t
   t.match(problems(t, text), [/^3:12 {2}.*alias/i])
 })
 
-t.test('aliases that grow beyond measure are refused', async (t) => {
+t.test('aliases that grow beyond measure are refused where they do', async (t) => {
   const tenfold = (name: string) => `[${Array.from({ length: 10 }, () => name).join(', ')}]`
-  const text = `${good}a: &a ${tenfold('x')}\nb: &b ${tenfold('*a')}\nc: &c ${tenfold('*b')}\nd: ${tenfold('*c')}\n`
-  t.match(problems(t, text)[0], /^\d+:\d+ {2}\(config\): .*alias/i)
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+  const lines = names.map((name, index) => `${name}: &${name} ${tenfold(`*${names[index - 1]}`)}\n`)
+  const text = `${good}${lines.join('').replaceAll('*undefined', 'x')}`
+  t.strictSame(problems(t, text), ['7:36  e[7]: the aliases (*name) stand for too much'])
 })
 
-t.test('an anchor may be used again', async (t) => {
+t.test('an anchor may be used again, as often as there are routes', async (t) => {
   t.strictSame(
     problems(t, 'upstreams:\n  a: &a { targets: [{ url: "http://b" }] }\n  b: *a\nroutes: []\n'),
     [],
   )
+  const routes = Array.from({ length: 500 }, (_, index) => {
+    const timeouts = index === 0 ? '&t { response: 10s }' : '*t'
+    return `  - { name: r${index}, path: /${index}, upstream: b, auth: any, timeouts: ${timeouts} }\n`
+  })
+  t.strictSame(problems(t, good.replace('[]', `\n${routes.join('')}`)), [])
+})
+
+t.test(
+  'each alias is an option of its own: no default and no override of one is seen in another',
+  async (t) => {
+    const text = [
+      'upstreams:',
+      '  b:',
+      '    targets: &targets [{ url: "http://b" }]',
+      '    timeouts: &t { response: 10s }',
+      '  c: { targets: *targets, timeouts: *t }',
+      'routes:',
+      '  - { name: a, path: /, upstream: b, auth: any, timeouts: *t }',
+    ].join('\n')
+    t.strictSame(problems(t, text), [])
+    const { config } = read(t, text, { settings: ['upstreams.b.timeouts.response=20s'] })
+    const times = config?.upstreams.map(({ responseTimeoutMs }) => responseTimeoutMs)
+    t.strictSame(times, [20_000, 10_000])
+    t.equal(config?.routes[0]?.responseTimeoutMs, 10_000)
+    const ofOverride = ['upstreams={ b: { targets: &x [{ url: "http://b" }] }, c: { targets: *x } }']
+    const upstreams = read(t, text, { settings: ofOverride }).tree.upstreams
+    t.strictSame(upstreams.b, upstreams.c)
+    t.not(upstreams.b?.targets, upstreams.c?.targets)
+  },
+)
+
+t.test('an alias stands for the anchor before it, where the same name is given twice', async (t) => {
+  const text = `${good}log: { level: &x debug }\nmail: { host: *x, from: &x a@b.example, username: *x }\n`
+  const { tree } = read(t, text)
+  t.match(tree.mail, { host: 'debug', username: 'a@b.example' })
+})
+
+t.test('an alias for what it is a part of is told at its place, once', async (t) => {
+  const rest = (name: string) => `the alias *${name} stands for what it is a part of: that has no end`
+  t.strictSame(problems(t, 'upstreams: &u\n  a: *u\nroutes: []\n'), [`2:6  upstreams.a: ${rest('u')}`])
+  t.strictSame(problems(t, 'routes: &r [*r]\nupstreams: {}\n'), [`1:13  routes[0]: ${rest('r')}`])
+  t.strictSame(problems(t, `${good}a: &a { b: { c: *a } }\nlog: *a\n`), [`3:17  a.b.c: ${rest('a')}`])
+  const { problems: ofOverride } = read(t, good, { settings: ['log=&l { level: *l }'] })
+  t.match(ofOverride, [{ path: ['log'], message: 'must be a map' }], 'it is no YAML, and so a text')
+})
+
+t.test('problems below an alias are told where they are written', async (t) => {
+  const text = `${good}ops: &o { port: x }\nlisten: *o\n`
+  t.match(problems(t, text), [/^3:17 {2}listen\.port: must be/, /^3:17 {2}ops\.port: must be/])
 })
 
 t.test('what is deeper than any config is refused', async (t) => {

@@ -1,0 +1,137 @@
+import { type Alias, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Pair } from 'yaml'
+import type { Path } from './problem.ts'
+
+/** What is wrong with the YAML at a place of the file. */
+export interface Fault {
+  readonly offset: number
+  readonly path: Path
+  readonly message: string
+}
+
+export interface TreeReading {
+  /** Plain maps, lists and values. No part of it stands at two places: whoever changes one changes no other. */
+  readonly tree: unknown
+  /** Options that stand there twice; the tree has the last. */
+  readonly twins: readonly Fault[]
+  /** Why the tree is not all that the file says; none = it is. */
+  readonly faults: readonly Fault[]
+  /** What each alias stands for. */
+  readonly targets: ReadonlyMap<unknown, unknown>
+}
+
+/** More than any config has: whatever goes through the tree later need not fear for its stack. */
+const depthMax = 100
+
+/** How much aliases may add to what is written: ten lines of them can stand for billions of values. */
+const copiesMax = 100_000
+
+/**
+ * Makes a plain tree of a YAML node, with a copy of its own for each alias. Done here and not by the library,
+ * where all aliases of an anchor are one and the same map: the defaults of one option would show up in another.
+ */
+export function readTree(contents: unknown): TreeReading {
+  const walk: Walk = {
+    ...{ twins: [], faults: [], copies: 0 },
+    ...{ targets: new Map(), anchors: new Map(), open: new Set() },
+  }
+  const tree = readNode(walk, contents, { path: [], alias: undefined })
+  const { twins, faults, targets } = walk
+  return { tree, twins, faults, targets }
+}
+
+/** What is known on the way through a document. */
+interface Walk {
+  readonly twins: Fault[]
+  readonly faults: Fault[]
+  readonly targets: Map<unknown, unknown>
+  readonly anchors: Map<string, unknown>
+  /** Maps and lists that are being read: an alias for one of them has no end. */
+  readonly open: Set<unknown>
+  /** Values that stand there by an alias. */
+  copies: number
+}
+
+interface Place {
+  readonly path: Path
+  /** The outermost alias by which the value stands here; undefined where it is written here. */
+  readonly alias: { readonly node: Alias; readonly path: Path } | undefined
+}
+
+function readNode(walk: Walk, node: unknown, place: Place): unknown {
+  const { path, alias } = place
+  if (alias && ++walk.copies > copiesMax) {
+    return walk.copies === copiesMax + 1 ? fail(walk, alias, tooMuch) : null
+  }
+  if (path.length > depthMax) return fail(walk, alias ?? { node, path }, tooDeep)
+  if (isAlias(node)) return readAlias(walk, node, place)
+  if (isNode(node) && node.anchor !== undefined && !alias) walk.anchors.set(node.anchor, node)
+  if (!isMap(node) && !isSeq(node)) return isScalar(node) ? node.value : null
+  walk.open.add(node)
+  const value = isMap(node) ? readPairs(walk, node.items, place) : readItems(walk, node.items, place)
+  walk.open.delete(node)
+  return value
+}
+
+function readAlias(walk: Walk, node: Alias, { path, alias }: Place): unknown {
+  const { targets, anchors, open } = walk
+  // An anchor may be given twice: an alias stands for the one before it, also where it is copied itself.
+  if (!alias) targets.set(node, anchors.get(node.source))
+  const target = targets.get(node)
+  const complaint = target === undefined ? noAnchor(node) : open.has(target) ? endless(node) : undefined
+  if (complaint === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
+  // In a copy it was told already, where it is written.
+  return alias ? null : fail(walk, { node, path }, complaint)
+}
+
+function readItems(walk: Walk, items: readonly unknown[], { path, alias }: Place): unknown[] {
+  return items.map((item, index) => {
+    const place = { path: [...path, index], alias }
+    // Only a list with a tag of its own, such as !!omap, has pairs for items.
+    return isPair(item) ? readPairs(walk, [item], place) : readNode(walk, item, place)
+  })
+}
+
+function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: Place): unknown {
+  const members = new Map<string, unknown>()
+  for (const { key, value } of pairs) {
+    // For its anchors and aliases alone.
+    readNode(walk, key, { path: [...path, ''], alias })
+    const name = nameOf(key, walk.targets)
+    const place = { path: [...path, name], alias }
+    if (members.has(name) && !alias) {
+      walk.twins.push({ offset: offsetOf(key) ?? 0, path: place.path, message: twice })
+    }
+    members.set(name, readNode(walk, value, place))
+  }
+  // fromEntries defines its own: a name such as __proto__ must become an unknown option, not a prototype.
+  return Object.fromEntries(members)
+}
+
+function fail({ faults }: Walk, at: { readonly node: unknown; readonly path: Path }, message: string): null {
+  faults.push({ offset: offsetOf(at.node) ?? 0, path: at.path, message })
+  return null
+}
+
+const twice = 'is there twice: only one can count'
+const tooMuch = 'the aliases (*name) stand for too much'
+const tooDeep = 'it is nested too deeply'
+
+function noAnchor({ source }: Alias): string {
+  return `there is no anchor for the alias *${source}: a text that begins with * needs quotes`
+}
+
+function endless({ source }: Alias): string {
+  return `the alias *${source} stands for what it is a part of: that has no end`
+}
+
+/** The name of a member as a text: it may be written as a number. What is no name at all is told as an unknown one. */
+export function nameOf(key: unknown, targets: ReadonlyMap<unknown, unknown>): string {
+  const node = isAlias(key) ? targets.get(key) : key
+  if (isScalar(node)) return String(node.value ?? '')
+  return isSeq(node) ? '[…]' : '{…}'
+}
+
+/** Where a node begins in the text. */
+export function offsetOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined
+}
