@@ -1,5 +1,5 @@
 import { readConfig } from '../config/load.ts'
-import { formatProblem } from '../config/problem.ts'
+import { listProblems } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
 import { createOwnPaths } from '../http/own-paths.ts'
 import { compileRoutes } from '../routes/compile.ts'
@@ -14,15 +14,15 @@ export const checkCommand: Command = {
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
-    const problems = reading.problems.map(formatProblem)
+    const problems = listProblems(reading.problems)
     const warnings = reading.config
-      ? findWarnings(reading, createOwnPaths(reading.config.portal), invocation.config).map(formatProblem)
+      ? listProblems(findWarnings(reading, createOwnPaths(reading.config.portal), invocation.config))
       : []
     const routes = reading.config ? buildRoutes(reading.config) : 0
     const verdict =
       problems.length === 0
         ? `${reading.file} is good: ${count(routes, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
-        : `${reading.file} has ${count(problems.length, 'problem')}.`
+        : `${reading.file} has ${count(reading.problems.length, 'problem')}.`
     printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings }, [
       ...problems,
       ...warnings.map((warning) => `warning: ${warning}`),

@@ -1,5 +1,5 @@
 import { readConfig } from '../config/load.ts'
-import { formatProblem } from '../config/problem.ts'
+import { listProblems } from '../config/problem.ts'
 import { publishedSchema } from '../config/schema/published.ts'
 import { showConfig } from '../config/show.ts'
 import { OperatorError } from '../errors.ts'
@@ -26,9 +26,7 @@ const show: Command = {
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
     if (!reading.config) {
-      throw new OperatorError(
-        ['the config has problems:', ...reading.problems.map(formatProblem)].join('\n  '),
-      )
+      throw new OperatorError(['the config has problems:', ...listProblems(reading.problems)].join('\n  '))
     }
     const options = showConfig(reading)
     const rows = options.map(

@@ -3,7 +3,7 @@ import { OperatorError } from '../errors.ts'
 import type { Config } from './config.ts'
 import { layOver } from './overlay.ts'
 import { environmentOverrides, flagOverrides } from './overrides.ts'
-import { formatProblem, type Path, type Problem, type Source } from './problem.ts'
+import { listProblems, type Path, type Problem, type Source } from './problem.ts'
 import { readConfigFile } from './read.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
@@ -106,13 +106,14 @@ export interface LoadedConfig {
 
 /** A config that cannot be used: every problem of it. */
 export class ConfigError extends OperatorError {
-  /** A line each. */
+  /** A line each; of very many the first. */
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[], hint: string) {
+  constructor(problems: readonly Problem[], hint: string) {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super([`the config has ${count}:`, ...problems].join('\n  '), { hint })
-    this.problems = problems
+    const lines = listProblems(problems)
+    super([`the config has ${count}:`, ...lines].join('\n  '), { hint })
+    this.problems = lines
   }
 }
 
@@ -131,10 +132,7 @@ export function loadConfig(input: ConfigInput): Config {
 export function takeConfig(input: ConfigInput): LoadedConfig {
   const { file, config, snapshot, problems, sourceOf } = readConfig(input)
   if (config && snapshot) return { config, snapshot, sourceOf }
-  throw new ConfigError(
-    problems.map(formatProblem),
-    `Mend ${file} and try it with: gatehouse check --config ${file}`,
-  )
+  throw new ConfigError(problems, `Mend ${file} and try it with: gatehouse check --config ${file}`)
 }
 
 /** In the order of the file; what comes from outside it last. */

@@ -43,3 +43,13 @@ export function formatSource(source: Source): string {
 export function formatProblem({ source, path, message }: Problem): string {
   return `${formatSource(source)}  ${formatPath(path)}: ${message}`
 }
+
+/** Who has more problems than these begins with these; a whole file of them would fill logs and terminals. */
+export const listedMax = 100
+
+/** A line each; of very many the first, and how many there are more. */
+export function listProblems(problems: readonly Problem[]): string[] {
+  const lines = problems.slice(0, listedMax).map(formatProblem)
+  const more = problems.length - lines.length
+  return more === 0 ? lines : [...lines, `and ${more} more`]
+}

@@ -113,6 +113,17 @@ t.test('a config with problems is never handed out: the error has every one of t
   })
 })
 
+t.test('of very many problems the first hundred are listed, and the number of all', async (t) => {
+  const unknown = Array.from({ length: 150 }, (_, index) => `nope${index}: 1\n`)
+  const folder = writeFiles(t, { 'gateway.yaml': `upstreams: {}\nroutes: []\n${unknown.join('')}` })
+  const file = join(folder, 'gateway.yaml')
+  const thrown = t.throws(() => loadConfig({ file, env: {} }), OperatorError)
+  const [first, ...lines] = thrown instanceof Error ? thrown.message.split('\n') : []
+  t.equal(first, 'the config has 150 problems:')
+  t.equal(lines.length, 101)
+  t.strictSame(lines.slice(-2), [`  ${file}:102:1  nope99: unknown option`, '  and 50 more'])
+})
+
 t.test(
   'the file is the one that is named, else that of GATEHOUSE_CONFIG, else config/gateway.yaml',
   async (t) => {
