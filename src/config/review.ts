@@ -24,6 +24,7 @@ export function createReview(
   readSecret: (reference: SecretReference) => FoundSecret,
 ): Review & { readonly findings: readonly Finding[] } {
   const findings: Finding[] = [...fromSchema]
+  const faulty = createPathTree(fromSchema.map(({ path }) => path))
 
   function report(path: Path, message: string, at: Finding['at'] = 'value'): void {
     findings.push({ path, message, at })
@@ -44,12 +45,46 @@ export function createReview(
   return {
     tree,
     findings,
-    isSound: (path) =>
-      !fromSchema.some((finding) => isSameOrAbove(finding.path, path) || isSameOrAbove(path, finding.path)),
-    isShaped: (path) => !fromSchema.some((finding) => isSameOrAbove(finding.path, path)),
+    isSound: (path) => !faulty.isAtOrAbove(path) && !faulty.isBelow(path),
+    isShaped: (path) => !faulty.isAtOrAbove(path),
     report,
     secret,
     secretIfPresent,
+  }
+}
+
+interface Branch {
+  isEnd: boolean
+  readonly next: Map<Path[number], Branch>
+}
+
+/** Paths by their parts: there may be as many as there are options, and each option is asked about. */
+function createPathTree(paths: readonly Path[]) {
+  const root: Branch = { isEnd: false, next: new Map() }
+  for (const path of paths) {
+    let branch = root
+    for (const part of path) {
+      const next: Branch = branch.next.get(part) ?? { isEnd: false, next: new Map() }
+      branch.next.set(part, next)
+      branch = next
+    }
+    branch.isEnd = true
+  }
+
+  /** The branches on the way along a path, as far as there are any. */
+  function along(path: Path): readonly Branch[] {
+    const branches = [root]
+    for (const part of path) {
+      const next = branches.at(-1)?.next.get(part)
+      if (!next) break
+      branches.push(next)
+    }
+    return branches
+  }
+
+  return {
+    isAtOrAbove: (path: Path) => along(path).some(({ isEnd }) => isEnd),
+    isBelow: (path: Path) => along(path).length > path.length && (along(path).at(-1)?.next.size ?? 0) > 0,
   }
 }
 

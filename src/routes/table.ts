@@ -27,7 +27,7 @@ export interface RouteTable<Upstream> {
 /** Builds the table once; a look-up then costs one map probe for each segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const byHost = new Map<string | undefined, Map<string, Place<Upstream>>>()
-  const depthMax = Math.max(0, ...routes.map(({ depth }) => depth))
+  const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
   for (const route of routes.toSorted((a, b) => generalityOf(a) - generalityOf(b))) {
     const places = byHost.get(route.host) ?? new Map<string, Place<Upstream>>()
     byHost.set(route.host, places.set(route.prefix, [...(places.get(route.prefix) ?? []), route]))

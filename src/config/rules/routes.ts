@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { parseTarget } from '../../routes/target.ts'
+import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { didYouMean } from '../suggest.ts'
 
@@ -13,20 +14,25 @@ export function reviewRoutes(review: Review): void {
   if (!review.isShaped(['routes'])) return
   const routes = [...review.tree.routes.entries()].filter(([index]) => review.isShaped(['routes', index]))
   for (const [index, route] of routes) {
-    reviewUpstream(review, index, route)
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
   }
+  reviewUpstreams(review, routes)
   reviewNames(review, routes)
   reviewOverlaps(review, routes)
 }
 
-function reviewUpstream(review: Review, index: number, route: RouteTree): void {
-  const path = ['routes', index, 'upstream']
-  if (!review.isSound(path) || !review.isShaped(['upstreams'])) return
-  const upstreams = Object.keys(review.tree.upstreams)
-  if (upstreams.includes(route.upstream)) return
-  review.report(path, `there is no upstream "${route.upstream}"${didYouMean(route.upstream, upstreams)}`)
+function reviewUpstreams(review: Review, routes: readonly [number, RouteTree][]): void {
+  if (!review.isShaped(['upstreams'])) return
+  const names = Object.keys(review.tree.upstreams)
+  let unknown = 0
+  for (const [index, { upstream }] of routes) {
+    const path = ['routes', index, 'upstream']
+    if (!review.isSound(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
+    // Of more than are listed nobody reads what they may mean, and it costs a look at every upstream.
+    const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
+    review.report(path, `there is no upstream "${upstream}"${hint}`)
+  }
 }
 
 function reviewMatch(review: Review, index: number, route: RouteTree): void {
@@ -91,26 +97,25 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isSound(['routes', index, 'methods']) &&
       pathComplaint(route.path) === undefined,
   )
-  for (const [position, [index, route]] of sound.entries()) {
-    const rival = sound
-      .slice(0, position)
-      .find(([, other]) => isSamePlace(route, other) && shareMethod(route, other))
+  /** The first route that wants each kind of request: with 20,000 of them, none can be held against each other. */
+  const first = new Map<string, (typeof routes)[number]>()
+  for (const [index, route] of sound) {
+    const wants = wantsOf(route)
+    const rivals = wants.map((want) => first.get(want)).filter((rival) => rival !== undefined)
+    const [rival] = rivals.toSorted(([a], [b]) => a - b)
     if (rival) {
       const message = `route "${rival[1].name}" has the same host, path and method: one of them would never be used`
       review.report(['routes', index, 'path'], message)
     }
+    for (const want of wants) if (!first.has(want)) first.set(want, [index, route])
   }
 }
 
-function isSamePlace(a: RouteTree, b: RouteTree): boolean {
-  const place = ({ host, path }: RouteTree) =>
-    `${host?.toLowerCase() ?? '*'} ${parseTarget(path)?.path.replace(/\/$/, '')}`
-  return place(a) === place(b)
-}
-
-/** One that names its methods comes before one that takes all: only two of a kind can want the same. */
-function shareMethod(a: RouteTree, b: RouteTree): boolean {
-  const methodsOfB = b.methods
-  if (!a.methods || !methodsOfB) return a.methods === methodsOfB
-  return a.methods.some((method) => methodsOfB.includes(method))
+/**
+ * Host, path and method of the requests that a route is for. One that names its methods comes before one that
+ * takes all: only two of a kind can want the same.
+ */
+function wantsOf({ host, path, methods }: RouteTree): readonly string[] {
+  const place = `${host?.toLowerCase() ?? '*'} ${parseTarget(path)?.path.replace(/\/$/, '')}`
+  return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }

@@ -1,0 +1,132 @@
+import type { Route } from '../../routes/route.ts'
+import { createRouteTable, type RouteTable } from '../../routes/table.ts'
+import { parseTarget, type Target } from '../../routes/target.ts'
+import type { UpstreamConfig } from '../config.ts'
+
+export type CompiledRoute = Route<UpstreamConfig>
+
+/**
+ * What the rules about open routes look at: the routes as the gateway has them, and the table that it asks. What
+ * they ask of it costs about the same however many routes there are.
+ */
+export interface Scene {
+  readonly table: RouteTable<UpstreamConfig>
+  /** The routes of a host and prefix; undefined = those of any host. */
+  at(host: string | undefined, prefix: string): readonly CompiledRoute[]
+  /** All that could get requests for a host with this prefix for a path. */
+  above(host: string, prefix: string): readonly CompiledRoute[]
+  /** One that no route names, and those that guarded routes at or above a prefix name; the nearest come first. */
+  hostsAbove(prefix: string): Iterable<string>
+  /** The guarded route of one host whose backend and path an open one of any host has too. */
+  bypassedBy(route: CompiledRoute): CompiledRoute | undefined
+  /** The guarded route whose requests are at the backend below those of an open one, as one of them strips its prefix. */
+  atBackend(route: CompiledRoute): CompiledRoute | undefined
+}
+
+/** A host that no route names. */
+const otherHost = 'any-other-host.invalid'
+
+export function createScene(routes: readonly CompiledRoute[]): Scene {
+  const table = createRouteTable(routes)
+  const guarded = routes.filter((route) => !isOpen(route))
+  const byPlace = Map.groupBy(routes, ({ host, prefix }) => placeOf(host, prefix))
+  const namingHost = Map.groupBy(
+    guarded.filter(({ host }) => host !== undefined),
+    ({ prefix }) => prefix,
+  )
+  const bypassed = findBypassed(guarded, table)
+  const at: Scene['at'] = (host, prefix) => byPlace.get(placeOf(host, prefix)) ?? []
+
+  function* hostsAbove(prefix: string) {
+    yield otherHost
+    for (const path of prefixesOf(prefix)) {
+      for (const { host } of namingHost.get(path) ?? []) if (host !== undefined) yield host
+    }
+  }
+
+  return {
+    ...{ table, at, hostsAbove, atBackend: createBackendIndex(guarded) },
+    above: (host, prefix) =>
+      prefixesOf(prefix).flatMap((path) => [...at(host, path), ...at(undefined, path)]),
+    bypassedBy: (route) => bypassed.get(route),
+  }
+}
+
+export function isOpen({ access }: CompiledRoute): boolean {
+  return access.kind === 'public' || access.isOptional
+}
+
+export function strips({ stripPrefix, depth }: CompiledRoute): boolean {
+  return stripPrefix && depth > 0
+}
+
+export function targetOf({ name, prefix }: CompiledRoute): Target {
+  const target = parseTarget(prefix || '/')
+  if (!target) throw new Error(`the prefix of route ${name} is no path`)
+  return target
+}
+
+export function routeAt(
+  table: RouteTable<UpstreamConfig>,
+  { host, target, method }: { readonly host: string; readonly target: Target; readonly method: string },
+): CompiledRoute | undefined {
+  const match = table.match(host, target, method)
+  return match.kind === 'route' ? match.route : undefined
+}
+
+/** No host is an asterisk. */
+function placeOf(host: string | undefined, prefix: string): string {
+  return `${host ?? '*'} ${prefix}`
+}
+
+/** A prefix and all above it, the longest first. */
+function prefixesOf(prefix: string): readonly string[] {
+  const segments = prefix.split('/')
+  return segments.map((_, index) => segments.slice(0, segments.length - index).join('/'))
+}
+
+/** Open routes of any host by which a guarded route of one is reached with another; the first one for each. */
+function findBypassed(
+  guarded: readonly CompiledRoute[],
+  table: RouteTable<UpstreamConfig>,
+): ReadonlyMap<CompiledRoute, CompiledRoute> {
+  const bypassed = new Map<CompiledRoute, CompiledRoute>()
+  for (const other of guarded) {
+    if (other.host === undefined || strips(other)) continue
+    const target = targetOf(other)
+    for (const method of other.methods ?? ['GET']) {
+      const route = routeAt(table, { host: otherHost, target, method })
+      if (!route || strips(route) || route.upstream !== other.upstream) continue
+      if (!bypassed.has(route)) bypassed.set(route, other)
+    }
+  }
+  return bypassed
+}
+
+/** A route that strips its prefix has any path at its backend: it meets all others there, and they meet it. */
+function createBackendIndex(guarded: readonly CompiledRoute[]): Scene['atBackend'] {
+  const ofUpstream = new Map(
+    [...Map.groupBy(guarded, ({ upstream }) => upstream)].map(([upstream, routes]) => {
+      const index = { all: createMethodIndex(routes), stripping: createMethodIndex(routes.filter(strips)) }
+      return [upstream, index] as const
+    }),
+  )
+  return (route) => {
+    const index = ofUpstream.get(route.upstream)
+    if (strips(route)) return index?.all(route)
+    return route.prefix === '' ? index?.stripping(route) : undefined
+  }
+}
+
+/** Finds the first of the routes that shares a method with another. */
+function createMethodIndex(routes: readonly CompiledRoute[]) {
+  /** By method; '*' is one that takes all, and '' any at all. */
+  const first = new Map<string, number>()
+  for (const [position, { methods }] of routes.entries()) {
+    for (const method of ['', ...(methods ?? ['*'])]) if (!first.has(method)) first.set(method, position)
+  }
+  return ({ methods }: CompiledRoute): CompiledRoute | undefined => {
+    const shared = methods ? ['*', ...methods] : ['']
+    return routes[Math.min(...shared.map((method) => first.get(method) ?? Number.POSITIVE_INFINITY))]
+  }
+}
