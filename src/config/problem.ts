@@ -41,7 +41,14 @@ export function formatSource(source: Source): string {
 
 /** `file:line:col  path: what is wrong`, one line. */
 export function formatProblem({ source, path, message }: Problem): string {
-  return `${formatSource(source)}  ${formatPath(path)}: ${message}`
+  return `${formatSource(source)}  ${formatPath(path)}: ${message}`.replaceAll(unprintable, escapeCharacter)
+}
+
+// What a name or value of the file may hold to break the line, recolour a terminal or turn its text around.
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Who has more problems than these begins with these; a whole file of them would fill logs and terminals. */

@@ -224,3 +224,20 @@ t.test('the shortcuts of older YAML are not taken: no merging, and no and on are
   t.strictSame(problems(t, `${good}<<: { ops: { port: 1 } }\n`), ['3:1  <<: unknown option'])
   t.match(problems(t, `${good}log: { access: no }\n`), ['3:16  log.access: must be true or false'])
 })
+
+t.test(
+  'control characters of the file are told escaped: they reach no terminal and break no line',
+  async (t) => {
+    const text = `${good}"\\e[31mred\\a": 1\n"a\\r\\n\\0b": 1\n"\\u202Eabc\\u2028": 1\nlog: { level: "\\e[0m" }\n`
+    const [red, lines, turned, ...others] = problems(t, text)
+    t.equal(red, '3:1  \\u001b[31mred\\u0007: unknown option')
+    t.equal(lines, '4:1  a\\u000d\\u000a\\u0000b: unknown option')
+    t.equal(turned, '5:1  \\u202eabc\\u2028: unknown option')
+    t.equal(others.length, 1)
+    const upstream = good.replace(
+      'routes: []',
+      'routes: [{ name: r, path: /, upstream: "\\e[1m", auth: any }]',
+    )
+    t.match(problems(t, upstream), ['2:40  routes[0].upstream: there is no upstream "\\u001b[1m"'])
+  },
+)
