@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import { createLocator } from './locate.ts'
@@ -18,6 +18,9 @@ export interface ConfigFile {
   /** Where the name of the option at a path stands. */
   locateKey(path: Path): Source
 }
+
+/** Longer than any config. While it reads one, a gateway of one process answers nobody. */
+const textBytesMax = 8 * 1_048_576
 
 interface Reading {
   readonly tree: ConfigFile['tree']
@@ -57,10 +60,26 @@ export function isPlainMap(value: unknown): value is Record<string, unknown> {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readAtMost(file, textBytesMax)
   } catch (cause) {
     const reason = hasCode(cause, 'EISDIR') ? 'it is a folder' : reasonOf(cause)
     throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: wayOut(cause), cause })
+  }
+}
+
+/** Read up to there and no further, whatever the file says of its size: a device or a pipe has none. */
+function readAtMost(file: string, bytesMax: number): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(bytesMax + 1)
+    let length = 0
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = readSync(descriptor, bytes, length, bytes.length - length, null)
+    }
+    if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
+    return bytes.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -57,6 +57,17 @@ t.test('a line with a wrong indentation is one problem, which says so', async (t
   }
 })
 
+t.test('a file of up to 8 MiB is read, and a larger one refused, a device without an end too', async (t) => {
+  const text = `${good}# `
+  t.strictSame(problems(t, text.padEnd(8 * 1_048_576, '.')), [])
+  const folder = writeFiles(t, { 'gateway.yaml': text.padEnd(8 * 1_048_576 + 1, '.') })
+  const file = join(folder, 'gateway.yaml')
+  for (const name of [file, '/dev/zero']) {
+    const thrown = t.throws(() => readConfig({ file: name, env: {} }), OperatorError)
+    t.match(thrown, { message: `cannot read the config file ${name}: it is larger than 8 MiB` })
+  }
+})
+
 t.test('a file without options lacks the two that have no default', async (t) => {
   for (const text of ['', '\n\n', '# nothing but words\n', 'null\n', '---\n']) {
     t.strictSame(
