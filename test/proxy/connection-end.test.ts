@@ -58,10 +58,28 @@ t.test('a client that has closed its side is waited with, however long its answe
   await client.ended()
 })
 
-t.test('one of HTTP/1.0, which knows no 1xx, is waited with for a second', async (t) => {
+t.test(
+  'one of HTTP/1.0, which knows no 1xx, is waited with for a second, and not told of a whole answer',
+  async (t) => {
+    const backend = await startHeadBackend(t, () => {})
+    const client = await sendAndClose(t, backend.url, headOf('GET / HTTP/1.0'))
+    await t.rejects(client.ended(), { code: 'ECONNRESET' })
+    await until('the target is rid of it', () => backend.sockets[0]?.closed || undefined)
+  },
+)
+
+t.test('one of HTTP/1.0 whose answer has begun is waited with, however long it pauses', async (t) => {
   const backend = await startHeadBackend(t, () => {})
-  const client = await sendAndClose(t, backend.url, headOf('GET / HTTP/1.0'))
-  await until('the target is rid of it', () => backend.sockets[0]?.closed || undefined)
+  const { url } = await startProxy(t, backend.url)
+  const client = await closeBehind(t, url, headOf('GET / HTTP/1.0'))
+  const asked = await until('it is asked', () => backend.heads[0])
+  asked.socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n')
+  await client.readUntil('first')
+  // One that came later is known to be there once it has been sent all of these.
+  const later = await closeBehind(t, url, headOf('GET /later HTTP/1.1'))
+  for (let probes = 0; probes < 4; probes++) t.equal((await later.response()).status, 102)
+  asked.socket.write('6\r\nsecond\r\n0\r\n\r\n')
+  await client.readUntil('second')
   await client.ended()
 })
 
@@ -128,7 +146,11 @@ t.test('silence of a target that is read is still noticed', async (t) => {
 
 /** A client that has sent something and closed its side. */
 async function sendAndClose(t: Test, backend: string, sent: string): Promise<RawClient> {
-  const client = await connectProxy(t, backend)
+  return closeBehind(t, (await startProxy(t, backend)).url, sent)
+}
+
+async function closeBehind(t: Test, url: string, sent: string): Promise<RawClient> {
+  const client = await connectRaw(t, url)
   client.socket.allowHalfOpen = true
   client.send(sent).socket.end()
   return client
