@@ -193,6 +193,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     // Of a failed write the end of the socket tells.
     if (error || !this.#isAnswering) return
     this.#isAnswering = false
+    this.#writer.hasBegun = false
     this.#events = undefined
     if (this.head !== undefined) this.#options.onEnd(this, true)
     this.head = undefined

@@ -42,7 +42,7 @@ export class ResponseWriter {
   readonly #isEncrypted: boolean
   #held = ''
   #framing: ResponseFraming = 'none'
-  /** Whether something of the present response has left. */
+  /** Whether something of the present response has left: until whoever writes it knows that all of it has. */
   hasBegun = false
   /** How long the client was told last that the connection is kept: that holds, whatever others are told. */
   told: KeepAlive
@@ -104,7 +104,7 @@ export class ResponseWriter {
     if (this.#framing === 'chunked') this.#held += `0\r\n${last}\r\n`
     else if (this.#framing === 'counted') this.#held += last
     this.#framing = 'none'
-    this.hasBegun = false
+    this.hasBegun = true
     const held = this.#held
     this.#held = ''
     if (this.#isEncrypted) this.#socket.write(held, 'latin1', onWritten)

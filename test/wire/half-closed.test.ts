@@ -68,3 +68,11 @@ t.test('a client that has closed its side and reads slowly is not taken for one 
     t.strictSame(await readAll(client), { size, heads: 1, end }, version)
   }
 })
+
+t.test('nothing comes behind a whole answer that a client has not read yet', async (t) => {
+  const { port, client, connection, size } = await startStuck(t, '1.1')
+  connection.end()
+  t.ok(connection.isHeadSent, 'there cannot be another answer in its place')
+  await untilProbed(t, port)
+  t.strictSame(await readAll(client), { size, heads: 1, end: '0\r\n\r\n' })
+})
