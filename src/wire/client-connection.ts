@@ -81,11 +81,9 @@ export class ClientConnection implements Expiring, IntakeEvents {
   /** Whether the connection can go on after this answer, as far as can be told now. */
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
+    if (this.#intake.isBodyWhole) return true
     // A client that waits for 100 will not send the body now, or cannot be told from one that does.
-    return (
-      this.#intake.isBodyWhole ||
-      (!this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax)
-    )
+    return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
   }
 
   /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
@@ -174,6 +172,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
     else if (error instanceof MalformedMessage) this.#events?.onBodyBroken(error)
   }
 
+  onDry(): void {
+    if (!this.#isAnswering) this.socket.end()
+    else if (!this.#intake.isBodyWhole) this.breakOff()
+  }
+
   onDiscarded(bytes: number): void {
     this.#discardedBytes += bytes
     if (this.#isLingering) {
@@ -209,7 +212,6 @@ export class ClientConnection implements Expiring, IntakeEvents {
   #waitForNext(): void {
     this.deadline = this.#options.sweep.sweptAt + this.#writer.told.timeoutMs + patience.keepAliveMarginMs
     this.#intake.next()
-    if (this.#stopWaiting && !this.#isAnswering) this.socket.end()
   }
 
   /** Closes without a reset, so that the answer is seen: what still comes is thrown away (RFC 9112 9.6). */
@@ -234,13 +236,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   readonly #ended = (): void => {
-    if (this.#isLingering || !this.#isAnswering) this.socket.end()
-    else if (this.#intake.isBodyWhole) this.#stopWaiting = watchHalfClosed(this, () => this.#events?.isLent)
-    else this.socket.destroy()
+    if (this.#isAnswering) this.#stopWaiting = watchHalfClosed(this, () => this.#events?.isLent)
+    this.#intake.end()
   }
 
   readonly #closed = (): void => {
-    this.#stopWaiting?.()
     if (!this.#isAnswering) return
     this.#isAnswering = false
     this.takeBack()

@@ -23,7 +23,7 @@ const probesMax = 4
  * silence means that it has left: to HTTP/1.0 before its answer, and in an answer to HTTP/1.1, as whoever leaves a
  * stream closes its side first. One of HTTP/1.0 whose answer has begun is waited with: the timeouts of its target
  * hold. While the connection is lent whoever has it writes to it soon, and nobody else may.
- * @returns how to stop
+ * @returns how to stop before it has closed
  */
 export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | undefined): () => void {
   const { socket } = connection
@@ -48,5 +48,7 @@ export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | 
   }
 
   const timer = setInterval(tick, tickMs)
-  return () => clearInterval(timer)
+  const stop = () => clearInterval(timer)
+  socket.once('close', stop)
+  return stop
 }

@@ -16,6 +16,8 @@ export interface IntakeEvents {
   onMisread(error: MalformedMessage | HeadTooLarge): void
   /** So many bytes have been thrown away. */
   onDiscarded(bytes: number): void
+  /** After `end`: all that came has been taken, or is too little to make the body whole. */
+  onDry(): void
 }
 
 /**
@@ -48,6 +50,7 @@ export class Intake {
   #isBodyWanted = false
   #isTaking = false
   #isDeaf = false
+  #hasEnded = false
 
   constructor(source: Source, terms: ParserTerms, events: IntakeEvents) {
     this.#source = source
@@ -100,9 +103,15 @@ export class Intake {
   /** The request has been answered: what is left of its body is thrown away, and the next may come. */
   next(): void {
     this.#isRequestUnderWay = false
-    if (this.#body !== undefined || this.#waiting !== undefined) this.#goOn()
+    if (this.#body !== undefined || this.#waiting !== undefined || this.#hasEnded) this.#goOn()
     // It may have been held back since the last piece of a body.
     else this.#source.resume()
+  }
+
+  /** Nothing will come behind what has come: what waits of it still has its turn. */
+  end(): void {
+    this.#hasEnded = true
+    this.#checkEnd()
   }
 
   /** Nothing is looked at any more: whatever comes is thrown away. */
@@ -119,7 +128,15 @@ export class Intake {
     const waiting = this.#waiting
     this.#waiting = undefined
     if (waiting !== undefined) this.#take(waiting)
-    if (this.#waiting === undefined) this.#source.resume()
+    if (this.#hasEnded) this.#checkEnd()
+    else if (this.#waiting === undefined) this.#source.resume()
+  }
+
+  #checkEnd(): void {
+    const left = this.#waiting?.length ?? 0
+    const isDry = left === 0 || (this.#body?.remaining ?? 0) > left
+    // Whoever is not listened to any more gets one last answer.
+    if (isDry && !this.#isDeaf) this.#events.onDry()
   }
 
   #take(bytes: Buffer): void {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { ClientConnection } from '../../src/wire/client-connection.ts'
@@ -92,3 +93,48 @@ t.test('over TLS, too, a client that has closed its side gets its answer', async
   socket.end('GET / HTTP/1.1\r\n\r\n')
   t.equal((await client.response()).body, 'late')
 })
+
+t.test('over TLS a body that waits when its client closes its side is there all the same', async (t) => {
+  const asked: ClientConnection[] = []
+  const onRequest = (connection: ClientConnection) => {
+    let body = ''
+    connection.attach({
+      onBodyData: (chunk) => {
+        body += chunk.toString('latin1')
+      },
+      hasPassedAll: () => true,
+      onBodyEnd: () => answerWith(connection, body),
+      onBodyBroken: () => connection.breakOff(),
+      onClientDrain: () => {},
+      onGone: () => {},
+    })
+    asked.push(connection)
+  }
+  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  const tcp = connectTcp({ port, host: '127.0.0.1' })
+  const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
+  socket.allowHalfOpen = true
+  await once(socket, 'secureConnect')
+  const client = new RawClient(socket)
+  t.teardown(() => tcp.destroy())
+  // All of it, with the word that it is the last, in one piece.
+  tcp.cork()
+  socket.end('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello', () => tcp.uncork())
+  const connection = await until('it asks', () => asked[0])
+  await until('its end is seen', () => connection.socket.readableEnded)
+  connection.wantBody()
+  t.equal((await client.response()).body, 'hello')
+})
+
+/** The same stream, of which TLS does not know what it is: it writes through it. */
+function duplexOf(tcp: Socket): Duplex {
+  const duplex = new Duplex({
+    read: () => {},
+    write: (chunk, _encoding, done) => {
+      tcp.write(chunk)
+      done()
+    },
+  })
+  tcp.on('data', (chunk) => duplex.push(chunk)).on('end', () => duplex.push(null))
+  return duplex
+}
