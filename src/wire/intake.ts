@@ -6,7 +6,7 @@ import { kept } from './shared-memory.ts'
 
 /** What an intake tells. */
 export interface IntakeEvents {
-  /** The first bytes of a head have come, but not all. */
+  /** The first bytes since the last request have come, but no whole head: told once. */
   onHeadBegun(): void
   onHead(head: RequestHead): void
   onBodyData(chunk: Buffer): void
@@ -46,6 +46,7 @@ export class Intake {
   readonly #parser: RequestParser
   #body: BodyReader | undefined
   #waiting: Buffer | undefined
+  #hasHeadBegun = false
   #isRequestUnderWay = false
   #isBodyWanted = false
   #isTaking = false
@@ -168,18 +169,25 @@ export class Intake {
   }
 
   #readHead(bytes: Buffer): Buffer {
-    const wasWithinHead = this.#parser.isWithinHead
     const head = this.#parser.feed(bytes)
     if (head === undefined) {
-      if (!wasWithinHead && this.#parser.isWithinHead) this.#events.onHeadBegun()
+      this.#noteHeadBegun()
       return nothing
     }
+    this.#hasHeadBegun = false
     this.#isRequestUnderWay = true
     this.#isBodyWanted = false
     if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#passData)
     const rest = bytes.length === this.#parser.end ? nothing : bytes.subarray(this.#parser.end)
     this.#events.onHead(head)
     return rest
+  }
+
+  /** Once: empty lines, which may come in halves, are to put off no deadline (RFC 9112 2.2). */
+  #noteHeadBegun(): void {
+    if (this.#hasHeadBegun || !this.#parser.isWithinHead) return
+    this.#hasHeadBegun = true
+    this.#events.onHeadBegun()
   }
 
   #readBody(body: BodyReader, bytes: Buffer): Buffer {

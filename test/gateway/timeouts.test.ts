@@ -43,6 +43,16 @@ t.test('a head that takes longer than requestTimeout is 408, however steadily it
   t.ok(tookMs > 900 && tookMs < 4_000, `${Math.round(tookMs)} ms`)
 })
 
+t.test('empty lines before a head, in whatever pieces, give nobody more time for it', async (t) => {
+  const gateway = await startGateway(t, { config: { listen } })
+  const fresh = await connectRaw(t, gateway.url)
+  const kept = await connectRaw(t, gateway.url)
+  kept.send('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')
+  t.equal((await kept.response()).status, 404)
+  for (const client of [fresh, kept]) drip(client, '\r\n')
+  for (const client of [fresh, kept]) await until('it is over', () => client.socket.closed, 4_000)
+})
+
 t.test('a JSON body that takes longer is 408', async (t) => {
   const gateway = await startGateway(t, { config: { listen } })
   const { secretKey, apiKey } = await gateway.createAccount()
