@@ -15,7 +15,7 @@ import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
 import { openOperations } from './openapi/account-operations.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
-import { createProblem, prepareEarlyAnswer, sendProblem } from './problem.ts'
+import { createProblem, prepareEarlyReply, sendProblem } from './problem.ts'
 
 export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
@@ -54,7 +54,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     // The body broke off, and whoever noticed has answered.
     if (reply.sent) return reply
     const { status, headers, body } = createProblem(request.raw, translateError(error))
-    prepareEarlyAnswer(request.raw, reply.raw)
+    prepareEarlyReply(request, reply)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await app.register(async (scope) => registerJson(scope, options))

@@ -55,7 +55,7 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
       end()
       response.detachSocket(connection.socket)
       response.emit('close')
-      connection.endElsewhere({ closes: !response.shouldKeepAlive })
+      connection.endElsewhere({ closes: !response.shouldKeepAlive || saysClose(response) })
     })
     scope.routing(request, response)
   }
@@ -75,6 +75,12 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
       return true
     },
   }
+}
+
+/** Whether its head says that the connection ends, whoever wrote that: only there node:http keeps it. */
+function saysClose(response: ServerResponse): boolean {
+  // The cast is sound: what is not there is undefined.
+  return (response as { readonly _last?: boolean })._last === true
 }
 
 class LentConnection implements RequestEvents {

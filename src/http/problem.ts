@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Code, type ExceededRate, failures, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
@@ -81,6 +82,13 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
 /** To be called before any answer that does not depend on the body. */
 export function prepareEarlyAnswer(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
+}
+
+/** The same for a reply of Fastify, which says close behind every body that it has refused. */
+export function prepareEarlyReply(request: FastifyRequest, reply: FastifyReply): void {
+  prepareEarlyAnswer(request.raw, reply.raw)
+  // Whether it has to end the connection knows.
+  if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
 /** Answers with a problem, unless an answer is under way: that one is broken off. */

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
 import { errorPage, type WayOn } from '../../portal/door.ts'
 import { translateError } from '../fastify-errors.ts'
-import { createProblem, prepareEarlyAnswer } from '../problem.ts'
+import { createProblem, prepareEarlyReply } from '../problem.ts'
 import { type Answer, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { isPost, viewerOf, wantsHtml } from './gate.ts'
@@ -52,7 +52,7 @@ export function sendError(
   const error = translateError(cause)
   const { title, detail } = portalWords(error, effectOf(request, place))
   const { status, headers, body } = createProblem(request.raw, tell(error, detail))
-  prepareEarlyAnswer(request.raw, reply.raw)
+  prepareEarlyReply(request, reply)
   reply.headers(headers)
   if (!wantsHtml(request)) return reply.code(status).send(Buffer.from(body))
   const requestId = String(headers['X-Request-Id'])
