@@ -68,6 +68,24 @@ t.test('what comes right behind either head is the first to pass', async (t) => 
   await until('all has come', () => received.endsWith('late') || undefined)
 })
 
+t.test('what a client sent early passes, also where it has closed its side by then', async (t) => {
+  const backend = await startHeadBackend(t, () => {})
+  const client = await connectProxy(t, backend.url, { route })
+  client.socket.allowHalfOpen = true
+  client.send(`${ask}early`).socket.end()
+  t.equal((await client.response()).status, 102, 'it is known to have closed')
+  const [head] = backend.heads
+  let received = ''
+  head?.socket.on('data', (data) => {
+    received += String(data)
+  })
+  head?.socket.on('end', () => {
+    received += ', and its end'
+  })
+  head?.socket.write(switching)
+  await until('all has come', () => received === 'early, and its end')
+})
+
 t.test('an open WebSocket passes every byte, both ways', async (t) => {
   const random = createRandom(8)
   const backend = await startHeadBackend(t, ({ socket }) => {
