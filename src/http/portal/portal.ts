@@ -88,9 +88,9 @@ function isOwnForm(
 ): boolean {
   const given = form(csrfField)
   const own = viewer ? cookie.read(request) : undefined
+  if (isCsrfTokenOf(own, given)) return true
   // Signed in meanwhile, in another tab: a form to get in is still of the time before.
-  const isOfBefore = access === 'anyone' && !isCsrfTokenOf(own, given)
-  return isCsrfTokenOf(isOfBefore ? cookie.readFormToken(request) : own, given)
+  return access === 'anyone' && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 
 /**

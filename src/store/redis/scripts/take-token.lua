@@ -15,7 +15,7 @@ local excess = after - period
 -- Less than a millionth of a place is rounding.
 if excess > interval / 1000000 then
   -- The clock was set back: what is owed is given back from now on, not from when it was that late before.
-  if now < (at or now) * 1 then
+  if now < tonumber(at or now) then
     redis.call('SET', KEYS[1], string.format('%.0f %.17g', now, before), 'PX', math.ceil(before / 1000))
   end
   return { 0, 0, math.ceil(excess / 1000), math.ceil(before / 1000) }
