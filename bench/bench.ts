@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { startRedis } from '../test/setup/redis.ts'
 import type { Answers, Order } from './load/order.ts'
-import { runWrk, runWrkPaced } from './load/wrk.ts'
+import { openWrkPace, runWrk } from './load/wrk.ts'
 import { ask, cores, startModule } from './processes.ts'
 import type { Where } from './ready.ts'
 import type { Scope } from './scope.ts'
@@ -44,8 +44,8 @@ export interface Bench {
   fresh(scope: Scope, who: PeerName | GatewayKind): Promise<Subject>
   /** Carries out an order beside the subjects. */
   load<Kind extends Order['kind']>(order: Extract<Order, { kind: Kind }>): Promise<Answers[Kind]>
-  /** So many requests a second, sent by wrk where it was chosen. */
-  pacedLoad(order: Extract<Order, { kind: 'paced' }>): Promise<Answers['paced']>
+  /** Finds out how to send so many requests a second, with wrk where it was chosen; the result sends them. */
+  openPace(order: Extract<Order, { kind: 'paced' }>): Promise<() => Promise<Answers['paced']>>
   /** A closed loop, made by wrk where it was chosen. */
   closedLoad(order: Extract<Order, { kind: 'closed' }>): Promise<Answers['closed']>
 }
@@ -91,7 +91,7 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
         : startGatehouse(into, { upstreamUrl: own.url, checkout: who.checkout })
     },
     load: (order) => ask(maker, order),
-    pacedLoad: (order) => (options.load === 'wrk' ? runWrkPaced(order) : ask(maker, order)),
+    openPace: async (order) => (options.load === 'wrk' ? openWrkPace(order) : () => ask(maker, order)),
     closedLoad: (order) => (options.load === 'wrk' ? runWrk(order) : ask(maker, order)),
   }
 }

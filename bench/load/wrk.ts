@@ -14,13 +14,33 @@ export function runWrk(order: Closed): Promise<Answers['closed']> {
   return run(order, scriptOf(order))
 }
 
+/** Trials of a second each, at most, until the pace is right by a twentieth. */
+const trialsMax = 5
+/** wrk waits from tick to tick of its clock, a millisecond each: much below one there is no pace to speak of. */
+const cycleMinMs = 0.7
+
 /**
  * So many requests a second by wrk, about: each connection waits before its next request for as long as chance
- * says, on the average as long as it takes for that many.
+ * says. How long on the average is tried out, as an answer takes its time, too. Where the connections asked for
+ * would have to wait less than wrk can, there are more.
+ * @returns what runs them, as often as wanted
  */
-export function runWrkPaced(order: Paced): Promise<Answers['paced']> {
-  const meanMs = (order.connections * 1_000) / order.perSecond
-  const pace = `function delay() return math.floor(math.random() * ${2 * meanMs}) end\n`
+export async function openWrkPace(asked: Paced): Promise<() => Promise<Answers['paced']>> {
+  const connections = Math.max(asked.connections, Math.ceil((asked.perSecond * cycleMinMs) / 1_000))
+  const order = { ...asked, connections }
+  const cycleMs = (perSecond: number) => (order.connections * 1_000) / perSecond
+  let waitMs = cycleMs(order.perSecond)
+  for (let trial = 0; trial < trialsMax; trial++) {
+    const { answers, elapsedMs } = await runWaiting({ ...order, durationMs: 1_000 }, waitMs)
+    const perSecond = (answers * 1_000) / elapsedMs
+    if (Math.abs(perSecond / order.perSecond - 1) < 0.05) break
+    waitMs = Math.max(0, waitMs + cycleMs(order.perSecond) - cycleMs(perSecond))
+  }
+  return () => runWaiting(order, waitMs)
+}
+
+function runWaiting(order: Paced, meanMs: number): Promise<Summary> {
+  const pace = `function delay() return math.floor(math.random() * ${2 * meanMs} + 0.5) end\n`
   return run(order, scriptOf(order) + pace)
 }
 

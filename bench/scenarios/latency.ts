@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bench } from '../bench.ts'
+import type { Bench, BenchOptions } from '../bench.ts'
+import type { Answers } from '../load/order.ts'
 import { stolenMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { measureLoad } from './load-figures.ts'
@@ -15,6 +16,7 @@ export const latency: Scenario = {
     addedP50Ms: { title: 'p50 added ms', digits: 3 },
     addedP99Ms: { title: 'p99 added ms', digits: 3 },
     perSecond: { title: 'requests a second', digits: 0 },
+    loadPercent: { title: '% of its most', digits: 0 },
     stolenPercent: { title: '% stolen', digits: 0 },
   },
   compared: 'addedP99Ms',
@@ -23,7 +25,8 @@ export const latency: Scenario = {
     'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream ' +
     'asked directly, at the same rate just before. A negative figure is the noise of the direct run, which was the ' +
     'slower one by chance. With wrk each connection waits for a random while before its next request, in whole ' +
-    'milliseconds only, so that what is due comes in bunches. With the load of `bench/load/` requests are due by the ' +
+    'milliseconds only, so that what is due comes in bunches; where 32 connections could not wait at all between ' +
+    'two requests there are more. With the load of `bench/load/` requests are due by the ' +
     'clock, some about every millisecond; what is due while all connections are busy waits, and that counts. Stolen: ' +
     'the share of the time of all cores that a virtual machine did not get from its host. A hundredth of a second of ' +
     'it is the last percentile of a second, so such a turn is taken again, up to five times.',
@@ -58,40 +61,52 @@ async function openOne(bench: Bench, { name, subject, requests }: Entry): Promis
     const { perSecond = 0 } = await measureLoad(bench, subject, { requests })
     most = Math.max(most, perSecond)
   }
-  return { name, measure: () => measureAdded(bench, { url: subject.url, requests, perSecond: most / 2 }) }
+  const { connections, durationMs } = bench.options
+  const order = {
+    kind: 'paced',
+    requests,
+    status: 200,
+    connections,
+    durationMs,
+    perSecond: most / 2,
+  } as const
+  const sendDirect = await bench.openPace({ ...order, url: bench.upstreamUrl })
+  const sendThrough = await bench.openPace({ ...order, url: subject.url })
+  return { name, measure: () => measureAdded(bench.options, { sendDirect, sendThrough, most }) }
 }
 
-interface Pace {
-  readonly url: string
-  readonly requests: readonly string[]
-  readonly perSecond: number
+interface Sends {
+  sendDirect(): Promise<Answers['paced']>
+  sendThrough(): Promise<Answers['paced']>
+  /** Requests a second that the subject can do. */
+  readonly most: number
 }
 
 /** A turn in which the host took time away is taken again, so often at most; the best of them counts. */
 const attemptsMax = 6
 
-async function measureAdded(bench: Bench, pace: Pace): Promise<Figures> {
-  let best = await measureOnce(bench, pace)
+async function measureAdded({ restMs, durationMs }: BenchOptions, sends: Sends): Promise<Figures> {
+  let best = await measureOnce(durationMs, sends)
   for (let attempt = 1; attempt < attemptsMax && best.stolenPercent > 0; attempt++) {
-    await sleep(bench.options.restMs)
-    const next = await measureOnce(bench, pace)
+    await sleep(restMs)
+    const next = await measureOnce(durationMs, sends)
     if (next.stolenPercent < best.stolenPercent) best = next
   }
   return best
 }
 
-async function measureOnce(bench: Bench, { url, requests, perSecond }: Pace) {
-  const { connections, durationMs } = bench.options
-  const order = { kind: 'paced', requests, status: 200, connections, durationMs, perSecond } as const
+async function measureOnce(durationMs: number, { sendDirect, sendThrough, most }: Sends) {
   // At this pace, and after a rest, it is another program to those that compile themselves.
-  await bench.pacedLoad({ ...order, url })
+  await sendThrough()
   const before = stolenMs()
-  const direct = await bench.pacedLoad({ ...order, url: bench.upstreamUrl })
-  const through = await bench.pacedLoad({ ...order, url })
+  const direct = await sendDirect()
+  const through = await sendThrough()
+  const perSecond = (through.answers * 1_000) / durationMs
   return {
     addedP50Ms: through.p50Ms - direct.p50Ms,
     addedP99Ms: through.p99Ms - direct.p99Ms,
-    perSecond: (through.answers * 1_000) / durationMs,
+    perSecond,
+    loadPercent: (perSecond / most) * 100,
     stolenPercent: ((stolenMs() - before) / (2 * durationMs) / availableParallelism()) * 100,
   }
 }
