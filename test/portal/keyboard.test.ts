@@ -19,7 +19,7 @@ test('a key is revealed by keys alone, and the focus is where one goes on', asyn
   const { page, secretKey } = await portal.createPerson()
   await page.getByText('Reveal the secret').focus()
   await page.keyboard.press('Enter')
-  await page.keyboard.press('Tab')
+  await page.locator('[data-reveal=secretKey] input:focus').waitFor()
   await page.keyboard.type('not the password')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').filter({ hasText: 'The password is wrong.' }).waitFor()

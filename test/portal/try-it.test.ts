@@ -52,6 +52,15 @@ test('a route of one host is listed with it', async (t, portal) => {
   t.match(await person.page.locator('#try-it .row').first().textContent(), 'GET api.example.com/hosted')
 })
 
+test('the language that was chosen is there beside the answer, too', async (t, portal) => {
+  const person = await portal.createPerson()
+  const { page } = person
+  await page.getByText('Python', { exact: true }).click()
+  await send(person, 'GET /plain')
+  await page.locator('#try-it .notice').waitFor()
+  t.ok(await page.getByLabel('Python', { exact: true }).isChecked())
+})
+
 async function send({ page }: Person, route: string): Promise<void> {
   await page.getByLabel('Route').selectOption({ label: route })
   await page.getByRole('button', { name: 'Send request' }).click()

@@ -45,7 +45,17 @@
     if (home !== undefined) history.replaceState(null, '', home + location.hash)
   }
 
+  /** A question that was opened is answered at once: its password, or whatever it asks for, can be typed. */
+  function goToOpened() {
+    const go = ({ target }) => {
+      if (!target.open || document.activeElement !== target.querySelector('summary')) return
+      target.querySelector('input:not([type=hidden])')?.focus()
+    }
+    addEventListener('toggle', go, true)
+  }
+
   sendOnce()
+  goToOpened()
   takePlaceOfPage()
   goToAnswer()
 })()

@@ -172,6 +172,14 @@
     document.addEventListener('visibilitychange', ask)
   }
 
+  /** The page that answers a form shows the language that was chosen on the page before. */
+  function keepLanguage() {
+    const tabs = [...document.querySelectorAll('input[name=language]')]
+    const kept = tabs.find(({ id }) => id === sessionStorage.getItem('language'))
+    if (kept) kept.checked = true
+    for (const tab of tabs) tab.addEventListener('change', () => sessionStorage.setItem('language', tab.id))
+  }
+
   fillFromFragment()
   offerCopying()
   offerSaving()
@@ -181,6 +189,7 @@
   }
   takeShown()
   keepUpToDate()
+  keepLanguage()
   // A page that comes back from the browser's memory must not show what it showed.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
 })()
