@@ -27,10 +27,16 @@ t.test('after a 101 the socket is handed over alive, with the bytes that came ri
 })
 
 t.test('no timeout of the exchange follows a socket that was handed over', async (t) => {
-  const backend = await startHeadBackend(t, ({ socket }) => socket.write(switching))
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path !== '/held') socket.write(switching)
+  })
   const upstream = openTestUpstream(t, backend.url, { idleTimeoutMs: 50, responseTimeoutMs: 50 })
   const { socket } = await exchange(upstream, ask).upgrade
-  await new Promise((resolve) => setTimeout(resolve, 150))
+  await t.rejects(
+    exchange(upstream, { path: '/held' }).answer,
+    { code: 'upstream-timeout' },
+    'one that began later',
+  )
   t.equal(socket.destroyed, false)
   socket.destroy()
 })
