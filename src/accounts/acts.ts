@@ -5,7 +5,7 @@ import { type AccountSessions, createAccountSessions } from './account-sessions.
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { entriesBy } from './entries.ts'
-import { createProfile, type Profile, type ProfileOptions } from './profile.ts'
+import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
 import type { Sealer } from './sealing.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
@@ -20,7 +20,7 @@ export interface Acts {
   readonly search: AccountSearch
   readonly keys: AccountKeys
   readonly sessions: AccountSessions
-  readonly profile: Profile
+  readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
   readonly audit: AuditLog
 }

@@ -8,7 +8,7 @@ import { type Entries, entriesBy } from './entries.ts'
 import { createLinkToken, parseLinkToken } from './link-token.ts'
 
 /** What somebody may change of their own account, and the proof of their e-mail. */
-export interface Profile {
+export interface OwnProfile {
   /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
   rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
   /** Whether verifications can be sent at all (config `mail`); if not an Admin verifies, and changes e-mails. */
@@ -57,7 +57,7 @@ export interface ProfileOptions {
 const verificationLifetimeMs = 3_600_000
 const verificationRate: Rate = { limit: 3, perMs: 3_600_000 }
 
-export function createProfile(options: ProfileOptions): Profile {
+export function createProfile(options: ProfileOptions): OwnProfile {
   const { store, accounts, entry, portalUrl, sendMail, limiter, clock } = options
 
   async function sendVerification(id: string, email: string): Promise<void> {

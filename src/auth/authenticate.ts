@@ -52,9 +52,9 @@ function decide(scheme: SchemeName, authentication: Authentication): Decision {
     return { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
   }
   const { code, isMalformed, reason } = authentication
-  return { kind: 'refused', code, scheme, isMalformed, holdsUntil, ...(reason !== undefined && { reason }) }
+  return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }
 }
 
 function refused(code: Code, scheme: SchemeName | undefined): Refusal {
-  return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0 }
+  return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason: undefined }
 }

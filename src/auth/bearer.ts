@@ -12,7 +12,7 @@ type Judgement = Authentication | 'mismatch'
 type InvalidVerdict = Extract<AccessTokenVerdict, { readonly kind: 'invalid' }>
 
 /** What the store would have to say, or that it cannot. */
-type Known<Value> = Value | undefined | 'out-of-reach'
+type Answer<Value> = Value | undefined | 'out-of-reach'
 
 /**
  * `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. It is
@@ -85,7 +85,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
 function lookUp<Value>(
   ask: (id: string) => Value | undefined | Promise<Value | undefined>,
   id: string,
-): Known<Value> | Promise<Known<Value>> {
+): Answer<Value> | Promise<Answer<Value>> {
   try {
     const answer = ask(id)
     return answer instanceof Promise ? answer.catch(orOutOfReach) : answer
@@ -102,8 +102,8 @@ function orOutOfReach(error: unknown): 'out-of-reach' {
 function judge(
   claims: AccessTokenClaims,
   directory: Directory,
-  account: Known<KnownAccount>,
-  session: Known<KnownSession>,
+  account: Answer<KnownAccount>,
+  session: Answer<KnownSession>,
 ): Judgement {
   const { accountId, sessionId, role, roleEpoch, issuedAt, validUntil: holdsUntil } = claims
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))

@@ -21,5 +21,6 @@ export interface Refusal {
   readonly isMalformed: boolean
   /** See Authentication. */
   readonly holdsUntil: number
-  readonly reason?: string
+  /** See Authentication. */
+  readonly reason: string | undefined
 }

@@ -20,7 +20,7 @@ export type Authentication =
       readonly isMalformed: boolean
       readonly holdsUntil: number
       /** Why, in words for the log, where there is more to say than the code says. */
-      readonly reason?: string
+      readonly reason: string | undefined
     }
 
 /** A kind of credential. Answers at once what it can; throws or rejects only when it cannot be decided. */
@@ -35,5 +35,5 @@ export function rejected(
   code: Code,
   { isMalformed = false, holdsUntil = 0, reason }: RejectedOptions = {},
 ): Authentication {
-  return { kind: 'rejected', code, isMalformed, holdsUntil, ...(reason !== undefined && { reason }) }
+  return { kind: 'rejected', code, isMalformed, holdsUntil, reason }
 }

@@ -5,7 +5,7 @@ import { type Code, GatehouseError } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Rate } from '../store/store.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
-import { arrivalOf } from './arrival.ts'
+import { arrivalOf, ownRouteName } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
 import { countLimited } from './refuse.ts'
@@ -87,7 +87,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
       const { address } = arrivalOf(request.raw).client
       const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw countLimited(metrics, '_gateway', excess)
+      if (excess) throw countLimited(metrics, ownRouteName, excess)
     }
     throw error
   }

@@ -9,7 +9,7 @@ import { GatehouseError } from '../errors.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin.ts'
-import { arrivalOf, destinationOf } from './arrival.ts'
+import { arrivalOf, destinationOf, ownRouteName } from './arrival.ts'
 import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
@@ -47,7 +47,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   })
   await app.register(fastifyCookie)
   app.addHook('onRequest', (request, _reply, done) => {
-    arrivalOf(request.raw).outcome.route = '_gateway'
+    arrivalOf(request.raw).outcome.route = ownRouteName
     done()
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -83,7 +83,7 @@ function withReadableEscapes(path: string): string {
 
 /** Whatever else the router cannot take is answered by us. Its own words hold the path, which has no place in the log. */
 function refuseUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  arrivalOf(request.raw).outcome.route = '_gateway'
+  arrivalOf(request.raw).outcome.route = ownRouteName
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
 

@@ -57,6 +57,8 @@ export interface Destination {
 
 /** The route of what finds none. */
 export const unmatched = '_unmatched'
+/** The name of what the gateway answers itself, as if it were a route. */
+export const ownRouteName = '_gateway'
 const key = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 

@@ -1,8 +1,9 @@
 import { GatehouseError } from '../errors.ts'
 import { type CrossOrigin, createCrossOrigin } from '../proxy/cross-origin.ts'
+import { usualMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { type Arrival, type Destination, unmatched } from './arrival.ts'
+import { type Arrival, type Destination, ownRouteName, unmatched } from './arrival.ts'
 import { dateLine } from './date.ts'
 import type { OwnPaths } from './own-paths.ts'
 
@@ -42,8 +43,6 @@ export interface CorsOptions {
 const maxAgeS = 600
 const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const tokens = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
-/** Of a route that takes any method, with the one that is asked for. */
-const usualMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** @returns undefined without origins: then nothing is done, and what upstreams say of CORS passes */
 export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
@@ -57,7 +56,7 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
 
   function takenAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
     const own = ownPaths.methodsOf(target.path)
-    if (own) return { route: '_gateway', methods: own }
+    if (own) return { route: ownRouteName, methods: own }
     const match = table.match(hostName, target, method)
     switch (match.kind) {
       case 'route': {

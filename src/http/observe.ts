@@ -4,7 +4,7 @@ import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Arrival, unmatched } from './arrival.ts'
 import { knownMethods } from './known-methods.ts'
-import type { Refusal } from './unreadable.ts'
+import type { UnreadableRefusal } from './unreadable.ts'
 
 export interface Observer {
   /** A request has arrived. */
@@ -12,7 +12,7 @@ export interface Observer {
   /** It is over: its line is written, its figures are counted. @param isComplete whether the whole answer has left */
   end(arrival: Arrival, isComplete: boolean): void
   /** What came from a client address could not be read. */
-  refuse(client: string, refusal: Refusal): void
+  refuse(client: string, refusal: UnreadableRefusal): void
 }
 
 export interface ObserverOptions {
@@ -85,7 +85,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
     )
   }
 
-  function refuse(client: string, { requestId, error }: Refusal): void {
+  function refuse(client: string, { requestId, error }: UnreadableRefusal): void {
     const { code, status, cause } = error
     const reason = cause instanceof Error ? cause.message : undefined
     metrics.requests.of(unmatched, unknownMethod, String(status)).value++

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors.ts'
+import { usualMethods } from '../routes/route.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
@@ -9,10 +10,7 @@ export const otherMethod = 'TRACE'
  * As many as the endpoints tell apart: a path is registered for each of them, and with all that Node knows
  * that would be a tenth of a start.
  */
-export const ownMethods: readonly string[] = [
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-  otherMethod,
-]
+export const ownMethods: readonly string[] = [...usualMethods, otherMethod]
 
 /** Registers an endpoint of the gateway itself: it owns its path for every method. */
 export function ownRoute(

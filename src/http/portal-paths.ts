@@ -1,8 +1,8 @@
 /** Who may have a page: anyone, whoever is signed in, or Admins alone. */
-export type PortalAccess = 'anyone' | 'viewer' | 'admin'
+export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
 /** What stands at one path of the portal: for whom, and what it takes; a page that is read takes HEAD too. */
-type Entry = readonly [access: PortalAccess, takes: 'GET' | 'POST' | 'GET, POST']
+type Entry = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
 
 /** Every page of the portal by its path below it: no other can be registered. */
 const entries = {
@@ -52,7 +52,7 @@ export type PortalPath = keyof typeof entries
 /** A page as far as its path tells. */
 export interface PortalPlan {
   readonly path: string
-  readonly access: PortalAccess
+  readonly access: PageAudience
   readonly methods: readonly string[]
 }
 

@@ -6,13 +6,13 @@ import { answerUnreadable } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
 /** What was told of a request that could not be read. */
-export interface Refusal {
+export interface UnreadableRefusal {
   readonly requestId: string
   readonly error: GatehouseError
 }
 
 /** Answers where there is no request to answer; the connection ends with it. */
-export function refuseUnreadable(connection: ClientConnection, what: Unreadable): Refusal {
+export function refuseUnreadable(connection: ClientConnection, what: Unreadable): UnreadableRefusal {
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
   return refusal

@@ -22,6 +22,9 @@ export interface Route<Upstream> {
   readonly responseTimeoutMs: number
 }
 
+/** What is told of a route that takes any method: those that RFC 9110 9 defines for resources, and PATCH. */
+export const usualMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 /** So many requests at once, and again within the time, of an account or a client address. */
 export interface RateLimit {
   readonly limit: number

@@ -1,4 +1,4 @@
-import type { Route } from './route.ts'
+import { type Route, usualMethods } from './route.ts'
 import type { Target } from './target.ts'
 
 export type Match<Upstream> =
@@ -55,8 +55,6 @@ const ambiguous = { kind: 'ambiguous' } as const
 
 /** They are about the connection to the gateway itself, and never forwarded. */
 const neverTaken = new Set(['TRACE', 'CONNECT'])
-/** What Allow names where a route takes any method: those that RFC 9110 9 defines, and PATCH. */
-const usualMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
 function matchWithin<Upstream>(place: Place<Upstream>, target: Target, method: string): Match<Upstream> {
   const route = neverTaken.has(method) ? undefined : findRoute(place, method)

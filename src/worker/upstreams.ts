@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
-import type { TargetState } from '../metrics/metrics.ts'
+import type { TargetHealth } from '../metrics/metrics.ts'
 import { type HealthChange, openUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** The upstreams of a config, open. */
@@ -37,7 +37,7 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 }
 
 /** How every target is now. */
-export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState[] {
+export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetHealth[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
     targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isOut })),
   )

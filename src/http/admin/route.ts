@@ -1,9 +1,10 @@
 import { adminRole } from '../../accounts/account-input.ts'
 import type { Route } from '../../routes/route.ts'
+import { ownRouteName } from '../arrival.ts'
 
 /** The admin API as a route like any other: an Admin, by either scheme. It leads to no upstream. */
 export const adminRoute: Route<undefined> = {
-  name: '_gateway',
+  name: ownRouteName,
   host: undefined,
   prefix: '/api/v1/admin',
   depth: 3,

@@ -2,7 +2,7 @@ import { type AccountView, accountPage, type Handout } from '../../portal/accoun
 import type { Account, StoredKey } from '../../store/store.ts'
 import type { Answer } from './answer.ts'
 import type { Form } from './form-body.ts'
-import type { Refusal } from './refusal.ts'
+import type { FormRefusal } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** The page of an account. */
@@ -10,7 +10,7 @@ export async function showAccount(
   visit: SignedInVisit,
   account: Account,
   more: Partial<AccountView> = {},
-  refusal: Pick<Refusal, 'status' | 'headers'> = { status: 200, headers: {} },
+  refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
 ): Promise<Answer> {
   const { acts } = visit
   const [keys, sessions, portalSessions] = await Promise.all([

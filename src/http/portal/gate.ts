@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { adminRole } from '../../accounts/account-input.ts'
 import type { Viewer } from '../../auth/sign-in.ts'
 import { GatehouseError } from '../../errors.ts'
 import { html } from '../../portal/html.ts'
@@ -7,7 +8,7 @@ import { prepareEarlyAnswer } from '../problem.ts'
 import { visitorOf } from '../visitor.ts'
 import { sendPage } from './answer.ts'
 import { formHome, methodsOf, type PageAtHome } from './pages.ts'
-import { adminRole, type VisitParts } from './visit.ts'
+import type { VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
 
@@ -36,7 +37,7 @@ export function wantsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean
  * @returns the reply where it has been answered
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`
  */
-export function createGate({ options, notices }: Pick<VisitParts, 'options' | 'notices'>) {
+export function createPortalGate({ options, notices }: Pick<VisitParts, 'options' | 'notices'>) {
   const { path: base, cookie, signIn, publicOrigin } = options
 
   async function findViewer(request: FastifyRequest, reply: FastifyReply): Promise<Viewer | undefined> {

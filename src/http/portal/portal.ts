@@ -10,7 +10,7 @@ import { readAssets } from './assets.ts'
 import { auditPages } from './audit-pages.ts'
 import { doorPages } from './door-pages.ts'
 import { acceptFormsOnly } from './form-body.ts'
-import { createGate, isPost, viewerOf, wantsHtml } from './gate.ts'
+import { createPortalGate, isPost, viewerOf, wantsHtml } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
@@ -29,7 +29,7 @@ const everyPart: readonly Pages[] = [
 export function registerPortal(scope: FastifyInstance, options: PortalOptions): void {
   const { path: base, cookie } = options
   const parts: VisitParts = { options, assets: readAssets(base), notices: createNotices(cookie) }
-  const admit = createGate(parts)
+  const admit = createPortalGate(parts)
   acceptFormsOnly(scope)
   scope.addHook('onRequest', async (_request, reply) => setSafeHeaders(reply))
   const pages = everyPart.flatMap((make) => make(options))

@@ -3,12 +3,12 @@ import { type Answer, goTo } from './answer.ts'
 import { atField, confirmPassword } from './confirm.ts'
 import { assertSameTwice } from './door-pages.ts'
 import type { Pages } from './pages.ts'
-import { type Refusal, refusalOf } from './refusal.ts'
+import { type FormRefusal, refusalOf } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** One's own name, e-mail and password. */
 export const profilePages: Pages = ({ signIn, cookie }) => {
-  async function show(visit: SignedInVisit, refused?: { form: ProfileForm } & Refusal): Promise<Answer> {
+  async function show(visit: SignedInVisit, refused?: { form: ProfileForm } & FormRefusal): Promise<Answer> {
     const { account } = visit.viewer
     const { canSend } = visit.acts.profile
     return visit.show((frame) => profilePage(frame, { account, canSend, refused }), refused)

@@ -2,7 +2,7 @@ import { GatehouseError } from '../../errors.ts'
 import type { FormState } from '../../portal/frame.ts'
 
 /** A form that was not taken, to be shown again. */
-export interface Refusal {
+export interface FormRefusal {
   readonly status: number
   readonly state: FormState
   readonly headers: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export function refusalOf(
   error: unknown,
   values: FormState['values'],
   words: Readonly<Record<string, string>> = {},
-): Refusal {
+): FormRefusal {
   if (!(error instanceof GatehouseError) || !told.has(error.code)) throw error
   const { code, status, detail, errors = [], rate } = error
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))

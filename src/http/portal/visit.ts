@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { adminRole } from '../../accounts/account-input.ts'
 import type { Acts } from '../../accounts/acts.ts'
 import { actorOf } from '../../auth/actor.ts'
 import type { Viewer } from '../../auth/sign-in.ts'
@@ -13,7 +14,7 @@ import type { PortalAssets } from './assets.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
 import type { Notices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import type { Refusal } from './refusal.ts'
+import type { FormRefusal } from './refusal.ts'
 
 /** One request of the portal, and who makes it. */
 export interface Visit {
@@ -24,7 +25,7 @@ export interface Visit {
   readonly form: Form
   readonly file: Files
   /** Makes the answer that is a page; once, as it takes the notice that was left. Status: 200. */
-  show(write: (frame: Frame) => Html, refusal?: Pick<Refusal, 'status' | 'headers'>): PageAnswer
+  show(write: (frame: Frame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageAnswer
 }
 
 /** The same of somebody who is signed in. */
@@ -33,9 +34,6 @@ export interface SignedInVisit extends Visit {
   /** What they can do, under their name. */
   readonly acts: Acts
 }
-
-/** The role that may do everything to every account. */
-export const adminRole = 'Admin'
 
 export interface VisitParts {
   readonly options: PortalOptions
