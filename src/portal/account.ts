@@ -101,7 +101,11 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
     body: form(frame, {
       action: `/accounts/${account.id}/update`,
       body: html`${formMessage(state)}${field(state, {
-        ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'off', lengthMax: 254 },
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        autocomplete: 'off',
+        lengthMax: 254,
         value: account.email,
       })}${nameFields(state, account)}${roleField(state, account.role)}
 <p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
@@ -224,12 +228,10 @@ export function deleteAccountPage(frame: Frame, account: Account, state: FormSta
     body: html`<section class="card"><div class="body">${form(frame, {
       action: `/accounts/${id}/delete`,
       body: html`${formMessage(state)}${field(state, {
-        ...{
-          name: 'confirmation',
-          label: 'Type the e-mail of the account',
-          autocomplete: 'off',
-          isExact: true,
-        },
+        name: 'confirmation',
+        label: 'Type the e-mail of the account',
+        autocomplete: 'off',
+        isExact: true,
         hasFocus: true,
       })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Keep it</a></div>`,
     })}</div></section>`,

@@ -91,14 +91,12 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
   const body = form(frame, {
     action: '/accounts/new',
     body: html`${formMessage(state)}${field(state, {
-      ...{
-        name: 'email',
-        label: 'E-mail',
-        type: 'email',
-        autocomplete: 'off',
-        lengthMax: 254,
-        hasFocus: true,
-      },
+      name: 'email',
+      label: 'E-mail',
+      type: 'email',
+      autocomplete: 'off',
+      lengthMax: 254,
+      hasFocus: true,
     })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, 'User')}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
@@ -114,7 +112,12 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
 
 export function roleField(state: FormState, value: string): Html {
   return field(state, {
-    ...{ name: 'role', label: 'Role', value, lengthMax: 64, autocomplete: 'off', isExact: true },
+    name: 'role',
+    label: 'Role',
+    value,
+    lengthMax: 64,
+    autocomplete: 'off',
+    isExact: true,
     hint: 'Such as User or Admin. Routes ask for roles by these names.',
   })
 }

@@ -60,7 +60,10 @@ function tokenField(state: FormState, label: string): Html {
   const { token = '' } = state.values
   if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
   return field(state, {
-    ...{ name: 'token', label, autocomplete: 'off', isExact: true },
+    name: 'token',
+    label,
+    autocomplete: 'off',
+    isExact: true,
     hint: 'The whole link, or the part behind the # sign.',
   })
 }

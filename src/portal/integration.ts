@@ -36,7 +36,9 @@ function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationVi
   const stateOf = (name: KeyForm) =>
     refused?.kind === kind && refused.form === name ? refused.state : emptyForm
   return keyCard(frame, {
-    ...{ kind, accountId, status: keys[kind] },
+    kind,
+    accountId,
+    status: keys[kind],
     shown: shown?.kind === kind ? shown : undefined,
     reveal: stateOf('reveal'),
     reset: stateOf('reset'),

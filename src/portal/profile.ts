@@ -63,22 +63,18 @@ export function nameFields(
   names: { readonly firstName: string; readonly lastName: string },
 ): Html {
   return html`<div class="fields two">${field(state, {
-    ...{
-      name: 'firstName',
-      label: 'First name',
-      autocomplete: 'given-name',
-      isOptional: true,
-      lengthMax: 100,
-    },
+    name: 'firstName',
+    label: 'First name',
+    autocomplete: 'given-name',
+    isOptional: true,
+    lengthMax: 100,
     value: names.firstName,
   })}${field(state, {
-    ...{
-      name: 'lastName',
-      label: 'Last name',
-      autocomplete: 'family-name',
-      isOptional: true,
-      lengthMax: 100,
-    },
+    name: 'lastName',
+    label: 'Last name',
+    autocomplete: 'family-name',
+    isOptional: true,
+    lengthMax: 100,
     value: names.lastName,
   })}</div>`
 }
@@ -90,7 +86,11 @@ function emailCard(frame: Frame, view: ProfileView): Html {
     ? form(frame, {
         action: '/profile/email',
         body: html`${formMessage(state, true)}${field(state, {
-          ...{ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'email', lengthMax: 254 },
+          name: 'email',
+          label: 'E-mail',
+          type: 'email',
+          autocomplete: 'email',
+          lengthMax: 254,
           value: account.email,
           hint: 'A link is sent there. The change counts once the link is opened.',
         })}${passwordAgain(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,

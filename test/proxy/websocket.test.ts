@@ -10,22 +10,23 @@ import { shortFrame } from './tunnels.ts'
 const route = { websocket: true }
 const ask = headOf(
   'GET /chat HTTP/1.1',
-  ...[
-    'Connection: keep-alive, Upgrade, X-Hop',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  ],
-  ...[
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Protocol: chat',
-    'X-Hop: 1',
-    'X-User-Id: eve',
-    'x_user_role: Admin',
-  ],
+  'Connection: keep-alive, Upgrade, X-Hop',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Protocol: chat',
+  'X-Hop: 1',
+  'X-User-Id: eve',
+  'x_user_role: Admin',
 )
 const switching = [
-  ...['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'],
-  ...['Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=', 'Sec-WebSocket-Protocol: chat', '', ''],
+  'HTTP/1.1 101 Switching Protocols',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+  'Sec-WebSocket-Protocol: chat',
+  '',
+  '',
 ].join('\r\n')
 
 t.test('an upgrade passes with the fields of the WebSocket, and without what may not pass', async (t) => {
@@ -105,12 +106,15 @@ t.test('an open WebSocket passes every byte, both ways', async (t) => {
 })
 
 t.test('a WebSocket outlives every timeout of a request', async (t) => {
-  const backend = await startHeadBackend(t, ({ socket }) => socket.write(switching))
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path !== '/held') socket.write(switching)
+  })
   const timeouts = { response: '50ms', idle: '50ms' }
-  const client = await connectProxy(t, backend.url, { route, upstream: { timeouts } })
+  const { url } = await startProxy(t, backend.url, { route, upstream: { timeouts } })
+  const client = await connectRaw(t, url)
   client.send(ask)
   t.equal((await client.response()).status, 101)
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  t.equal((await fetch(`${url}/held`)).status, 504, 'of a request that began later')
   backend.sockets[0]?.write(shortFrame('still here'))
   t.strictSame(await client.readBytes(12), shortFrame('still here'))
 })

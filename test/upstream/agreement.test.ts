@@ -26,8 +26,11 @@ function readHere({ sent, method }: Example): Understood {
   })
   return {
     information: information.map(({ status }) => status),
-    ...{ status: head?.status, reason: head?.reason, headers: head?.headers },
-    ...{ body, trailers: trailers ?? [] },
+    status: head?.status,
+    reason: head?.reason,
+    headers: head?.headers,
+    body,
+    trailers: trailers ?? [],
   }
 }
 
@@ -42,7 +45,9 @@ function readByNode(url: string, { method }: Example): Promise<Understood> {
       response.on('end', () =>
         resolve({
           information,
-          ...{ status: response.statusCode, reason: response.statusMessage, headers: response.rawHeaders },
+          status: response.statusCode,
+          reason: response.statusMessage,
+          headers: response.rawHeaders,
           body: Buffer.concat(chunks).toString('latin1'),
           trailers: response.rawTrailers,
         }),

@@ -19,7 +19,11 @@ function openChecked(
   const changes: HealthChange[] = []
   const health = {
     active: {
-      ...{ path: '/healthz', intervalMs: 20, timeoutMs: 2_000, unhealthyAfter: 2, healthyAfter: 2 },
+      path: '/healthz',
+      intervalMs: 20,
+      timeoutMs: 2_000,
+      unhealthyAfter: 2,
+      healthyAfter: 2,
       ...active,
     },
     passive: undefined,

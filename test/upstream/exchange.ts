@@ -85,13 +85,11 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   let head: ResponseHead | undefined
   const call = upstream.createCall(
     {
-      ...{
-        method,
-        body,
-        isUpgrade,
-        responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
-        clientAddress: asked.clientAddress ?? '127.0.0.1',
-      },
+      method,
+      body,
+      isUpgrade,
+      responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
+      clientAddress: asked.clientAddress ?? '127.0.0.1',
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {
@@ -138,7 +136,12 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   // Who waits for one of them need not wait for the others.
   for (const promise of [answer.promise, failure]) promise.catch(() => {})
   const made: Exchange = {
-    ...{ call, answer: answer.promise, sent: sent.promise, failure, upgrade: upgrade.promise, told },
+    call,
+    answer: answer.promise,
+    sent: sent.promise,
+    failure,
+    upgrade: upgrade.promise,
+    told,
     onDrain: () => {},
     onData: () => {},
   }

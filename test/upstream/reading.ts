@@ -31,8 +31,16 @@ export interface Reading {
 export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Reading {
   const { method = 'GET', isUpgrade = false, isClosed = false } = asked
   const reading: Reading = {
-    ...{ information: [], head: undefined, terms: undefined, body: '', trailers: undefined },
-    ...{ upgradeRest: undefined, rest: '', isComplete: false, refusal: undefined, order: [] },
+    information: [],
+    head: undefined,
+    terms: undefined,
+    body: '',
+    trailers: undefined,
+    upgradeRest: undefined,
+    rest: '',
+    isComplete: false,
+    refusal: undefined,
+    order: [],
   }
   const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade })
   try {

@@ -59,7 +59,10 @@ t.test('the response timeout counts from the end of the request', async (t) => {
   })
   const upstream = openTestUpstream(t, backend.url)
   const { call, sent, answer } = exchange(upstream, {
-    ...{ method: 'POST', body: 'counted', lines: 'Content-Length: 14\r\n', responseTimeoutMs: 250 },
+    method: 'POST',
+    body: 'counted',
+    lines: 'Content-Length: 14\r\n',
+    responseTimeoutMs: 250,
   })
   await sent
   for (const piece of ['first ', 'then']) {
@@ -75,7 +78,10 @@ t.test('after the end of an upload the response timeout counts in full', async (
   const backend = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, backend.url, { idleTimeoutMs: 5_000 })
   const { call, sent, failure } = exchange(upstream, {
-    ...{ method: 'POST', body: 'counted', lines: 'Content-Length: 2\r\n', responseTimeoutMs: 100 },
+    method: 'POST',
+    body: 'counted',
+    lines: 'Content-Length: 2\r\n',
+    responseTimeoutMs: 100,
   })
   await sent
   call.write(Buffer.from('ok'))

@@ -49,7 +49,7 @@
   function goToOpened() {
     const go = ({ target }) => {
       if (!target.open || document.activeElement !== target.querySelector('summary')) return
-      target.querySelector('input:not([type=hidden])')?.focus()
+      target.querySelector('.field :is(input:checked, input:not([type=radio]))')?.focus()
     }
     addEventListener('toggle', go, true)
   }
