@@ -63,7 +63,8 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
   const redis = remember(() => startRedis(scope))
   const gateway = remember(async (kind: GatewayKind, { config, onRedis = false }: Changes = {}) =>
     startGatehouse(scope, {
-      ...{ upstreamUrl, checkout: kind.checkout },
+      upstreamUrl,
+      checkout: kind.checkout,
       ...(config && { config }),
       // Each has a database of its own there.
       ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),

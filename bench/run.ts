@@ -41,7 +41,12 @@ async function runScenario(bench: Bench, name: string, scenario: Scenario): Prom
   const contestants = await takeTurns(name, await scenario.open(bench))
   const { summary, note, figures, compared, yardsticks } = scenario
   return {
-    ...{ scenario: name, summary, note, figures, compared, yardsticks },
+    scenario: name,
+    summary,
+    note,
+    figures,
+    compared,
+    yardsticks,
     at: new Date().toISOString(),
     machine,
     load: options.load,

@@ -47,7 +47,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     throw error
   })
   const reload = createReload({
-    ...{ reread, log, metrics },
+    reread,
+    log,
+    metrics,
     running: () => config,
     prepare: front.prepare,
     onTaken: (next) => {

@@ -104,7 +104,11 @@ function createOwnDirectory(
   confirm: () => Promise<void>,
 ): CachedDirectory {
   return createDirectory({
-    ...{ store, contact, ...cache, clock, confirm },
+    store,
+    contact,
+    ...cache,
+    clock,
+    confirm,
     tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
     clockToleranceMs: tokens.clockToleranceMs,
     report: createLookUpCount(metrics),
@@ -128,7 +132,10 @@ function createOwnKeyLoader(
     keyring,
     signingKeys: createSigningKeys({ store, sealer: createSealer(sealingKey), algorithm, clock }),
     configured: tokens.keys.map(toSigningKey),
-    ...{ algorithm, log, clock, onReplaced },
+    algorithm,
+    log,
+    clock,
+    onReplaced,
   })
 }
 

@@ -48,7 +48,11 @@ export function createPeoplesActs({
   clock,
 }: Omit<PeopleOptions, 'limiter'> & Pick<ActsOptions, 'limiter'>): ActsOf {
   return createActs({
-    ...{ store, sealer: createSealer(sealingKey), reveal: config.keys.reveal, limiter, clock },
+    store,
+    sealer: createSealer(sealingKey),
+    reveal: config.keys.reveal,
+    limiter,
+    clock,
     refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.publicOrigin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),

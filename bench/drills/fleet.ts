@@ -52,13 +52,11 @@ export async function startFleet(scope: Scope, { backendUrl, stores, config }: F
       operate(({ accounts }) =>
         accounts.createAll(
           Array.from({ length: count }, (_, index) => ({
-            ...{
-              email: `drill${index}@example.com`,
-              firstName: '',
-              lastName: '',
-              role: 'User',
-              isVerified: true,
-            },
+            email: `drill${index}@example.com`,
+            firstName: '',
+            lastName: '',
+            role: 'User',
+            isVerified: true,
           })),
         ),
       ),

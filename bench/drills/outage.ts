@@ -166,13 +166,11 @@ function createAccounts(fleet: Fleet, round: number): Promise<readonly CreatedAc
   return fleet.operate(({ accounts }) =>
     accounts.createAll(
       Array.from({ length: known + unknown + 1 + written }, (_, index) => ({
-        ...{
-          email: `round${round}-${index}@example.com`,
-          firstName: '',
-          lastName: '',
-          role: 'User',
-          isVerified: true,
-        },
+        email: `round${round}-${index}@example.com`,
+        firstName: '',
+        lastName: '',
+        role: 'User',
+        isVerified: true,
       })),
     ),
   )

@@ -44,13 +44,11 @@ async function fill(report: Report, store: Store, total: number): Promise<string
   for (let made = 0; made < total; made += chunk) {
     const created = await book.createAll(
       Array.from({ length: Math.min(chunk, total - made) }, (_, index) => ({
-        ...{
-          email: `user${made + index}@example.com`,
-          firstName: 'Ada',
-          lastName: 'Lovelace',
-          role: 'User',
-          isVerified: true,
-        },
+        email: `user${made + index}@example.com`,
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        role: 'User',
+        isVerified: true,
       })),
     )
     for (const { secretKey } of created) keys.push(secretKey)
@@ -66,9 +64,17 @@ function openDirectory(store: Store) {
   contact.isUp = true
   contact.completeSince = 0
   return createDirectory({
-    ...{ store, contact, entriesMax: principals, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
-    ...{ tokenLifetimeMs: 600_000, clockToleranceMs: 5_000 },
-    ...{ clock: Date.now, report: () => {}, confirm: async () => {} },
+    store,
+    contact,
+    entriesMax: principals,
+    ttlMs: 60_000,
+    negativeTtlMs: 5_000,
+    maxStaleMs: 600_000,
+    tokenLifetimeMs: 600_000,
+    clockToleranceMs: 5_000,
+    clock: Date.now,
+    report: () => {},
+    confirm: async () => {},
   })
 }
 

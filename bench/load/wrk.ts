@@ -51,7 +51,13 @@ async function run({ url, status, connections, durationMs }: Closed | Paced, tex
     writeFileSync(script, text)
     const seconds = Math.max(1, Math.round(durationMs / 1_000))
     const [file = '', ...args] = onCore(cores.load, [
-      ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url],
+      'wrk',
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '-s',
+      script,
+      url,
     ])
     const { stdout } = await promisify(execFile)(file, args)
     return readSummary(stdout, status)

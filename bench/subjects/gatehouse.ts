@@ -40,8 +40,14 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
     core: cores.subject,
     cwd: checkout,
     command: [
-      ...[process.execPath, ...nodeFlags, 'src/main.ts', 'serve'],
-      ...['--config', file, '--ready-file', readyFile],
+      process.execPath,
+      ...nodeFlags,
+      'src/main.ts',
+      'serve',
+      '--config',
+      file,
+      '--ready-file',
+      readyFile,
     ],
   })
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)

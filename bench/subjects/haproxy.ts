@@ -46,11 +46,21 @@ async function startWith(scope: Scope, { upstreamUrl, rules }: HaproxyOptions): 
 
 function configOf(port: number, upstream: string, rules: readonly string[]): string {
   const lines = [
-    ...['global', '  nbthread 1'],
-    ...['defaults', '  mode http', '  option forwardfor', '  timeout connect 5s', '  timeout client 120s'],
-    ...['  timeout server 120s', '  timeout tunnel 600s'],
-    ...['frontend front', `  bind 127.0.0.1:${port} backlog 4096`, ...rules.map((rule) => `  ${rule}`)],
-    ...['  default_backend back', 'backend back', `  server upstream ${upstream}`],
+    'global',
+    '  nbthread 1',
+    'defaults',
+    '  mode http',
+    '  option forwardfor',
+    '  timeout connect 5s',
+    '  timeout client 120s',
+    '  timeout server 120s',
+    '  timeout tunnel 600s',
+    'frontend front',
+    `  bind 127.0.0.1:${port} backlog 4096`,
+    ...rules.map((rule) => `  ${rule}`),
+    '  default_backend back',
+    'backend back',
+    `  server upstream ${upstream}`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -21,7 +21,9 @@ export function startNginxAuth(place: Place): Promise<Subject> {
 export function startNginxAuthCached(place: Place): Promise<Subject> {
   return startWithService(place, {
     inLocation: [
-      ...['proxy_cache answers;', 'proxy_cache_key $http_authorization;', 'proxy_cache_valid any 10m;'],
+      'proxy_cache answers;',
+      'proxy_cache_key $http_authorization;',
+      'proxy_cache_valid any 10m;',
       'proxy_ignore_headers Cache-Control Expires;',
     ],
     inHttp: ['proxy_cache_path cache keys_zone=answers:10m;'],
@@ -33,7 +35,9 @@ async function startWithService(
   { inLocation, inHttp }: { readonly inLocation: readonly string[]; readonly inHttp: readonly string[] },
 ): Promise<Subject> {
   const service = await startModule<Where>(scope, {
-    ...{ core: cores.subject, file: 'subjects/auth-service.ts', args: [credentials.publicKey] },
+    core: cores.subject,
+    file: 'subjects/auth-service.ts',
+    args: [credentials.publicKey],
   })
   const subject = await startWith(scope, upstreamUrl, {
     inHttp: [...inHttp, `upstream service { server ${new URL(service.ready.url).host}; keepalive 64; }`],
@@ -41,7 +45,9 @@ async function startWithService(
     inServer: [
       'location = /auth { internal; proxy_pass http://service;',
       'proxy_pass_request_body off; proxy_set_header Content-Length "";',
-      ...['proxy_http_version 1.1; proxy_set_header Connection "";', ...inLocation, '}'],
+      'proxy_http_version 1.1; proxy_set_header Connection "";',
+      ...inLocation,
+      '}',
     ],
   })
   return { url: subject.url, pids: [...subject.pids, service.child.pid] }

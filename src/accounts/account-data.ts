@@ -13,7 +13,12 @@ export function accountData({
   createdAt,
 }: Account) {
   return {
-    ...{ id, email, firstName, lastName, role, isVerified },
+    id,
+    email,
+    firstName,
+    lastName,
+    role,
+    isVerified,
     disabled: isDisabled,
     createdAt: new Date(createdAt).toISOString(),
   }
@@ -23,7 +28,14 @@ export function accountData({
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
   const { id, email, firstName, lastName, role, isVerified } = account
   return {
-    ...{ id, email, firstName, lastName, role, isVerified, secretKey, apiKey },
+    id,
+    email,
+    firstName,
+    lastName,
+    role,
+    isVerified,
+    secretKey,
+    apiKey,
     ...(setupUrl !== undefined && { setupUrl }),
   }
 }

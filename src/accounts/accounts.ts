@@ -86,7 +86,12 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     const secretKey = newKey('secretKey', id)
     const apiKey = newKey('apiKey', id)
     const account: Account = {
-      ...{ id, email: email.trim(), firstName, lastName, role, isVerified },
+      id,
+      email: email.trim(),
+      firstName,
+      lastName,
+      role,
+      isVerified,
       isDisabled: false,
       createdAt: clock(),
       revision: 1,

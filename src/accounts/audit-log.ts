@@ -18,7 +18,15 @@ export interface AuditLog {
 const chunkEntries = 500
 
 const columns = [
-  ...['at', 'channel', 'actor', 'actorId', 'address', 'action', 'target', 'targetId', 'details'],
+  'at',
+  'channel',
+  'actor',
+  'actorId',
+  'address',
+  'action',
+  'target',
+  'targetId',
+  'details',
 ] as const
 
 export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {

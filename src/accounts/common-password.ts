@@ -39,7 +39,9 @@ export function isCommonPassword(password: string): boolean {
 export function isMadeOfOwner(password: string, { email, firstName, lastName }: PasswordOwner): boolean {
   const [local = '', domain = ''] = fold(email).split('@')
   const names = [
-    ...[fold(email), local, domain],
+    fold(email),
+    local,
+    domain,
     ...local.split(/[^\p{L}\p{N}]+/u),
     ...fold(`${firstName} ${lastName}`).split(/\s+/),
   ]
@@ -54,7 +56,15 @@ function fold(text: string): string {
 }
 
 const letters: Readonly<Record<string, string>> = {
-  ...{ '@': 'a', '4': 'a', '3': 'e', '1': 'i', '!': 'i', '0': 'o', $: 's', '5': 's', '7': 't' },
+  '@': 'a',
+  '4': 'a',
+  '3': 'e',
+  '1': 'i',
+  '!': 'i',
+  '0': 'o',
+  $: 's',
+  '5': 's',
+  '7': 't',
 }
 
 /** With the letters that signs and digits stand for. */

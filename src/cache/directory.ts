@@ -159,7 +159,10 @@ function toKnownAccount(account: Account | undefined): KnownAccount | undefined 
     secretKey: { digest: account.secretKey.digest },
     previousSecretKey: account.previousSecretKey,
     principal: {
-      ...{ accountId: id, role, scheme: 'secretKey', sessionId: undefined },
+      accountId: id,
+      role,
+      scheme: 'secretKey',
+      sessionId: undefined,
       profile: { email, firstName, lastName, isVerified },
     },
   }

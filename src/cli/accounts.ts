@@ -172,7 +172,11 @@ const remove: Command = {
 
 function accountsTable(accounts: readonly Account[]): readonly string[] {
   const rows = accounts.map(({ id, email, role, isVerified, isDisabled }) => [
-    ...[id, email, role, isVerified ? 'yes' : 'no', isDisabled ? 'yes' : 'no'],
+    id,
+    email,
+    role,
+    isVerified ? 'yes' : 'no',
+    isDisabled ? 'yes' : 'no',
   ])
   const whenEmpty = 'There are no accounts yet. Make one with: gatehouse accounts create --email E'
   return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty)

@@ -54,7 +54,12 @@ export async function withOperator<Result>(
     const actsOf = createPeoplesActs({ config, store, sealingKey, limiter, clock })
     const { accounts, keys, sessions, setupLinks } = actsOf(by)
     return await work({
-      ...{ config, store, accounts, keys, sessions, setupLinks },
+      config,
+      store,
+      accounts,
+      keys,
+      sessions,
+      setupLinks,
       passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
       entry: entriesBy(by, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),

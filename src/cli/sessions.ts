@@ -14,7 +14,11 @@ const list: Command = {
     const sessions = await withOperator(invocation.config, ({ sessions }) => sessions.list(who))
     const data = sessions.map(sessionData)
     const rows = data.map(({ id, createdAt, refreshedAt, expiresAt, address }) => [
-      ...[id, createdAt, refreshedAt, expiresAt, address || '-'],
+      id,
+      createdAt,
+      refreshedAt,
+      expiresAt,
+      address || '-',
     ])
     printData(
       invocation,

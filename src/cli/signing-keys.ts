@@ -17,7 +17,11 @@ const list: Command = {
       return describe(await signingKeys.list(), config)
     })
     const rows = data.map(({ kid, algorithm, state, createdAt, signsFrom }) => [
-      ...[kid, algorithm, state, createdAt, signsFrom],
+      kid,
+      algorithm,
+      state,
+      createdAt,
+      signsFrom,
     ])
     const whenEmpty = 'There are no keys yet: the gateway makes the first when it starts.'
     printData(

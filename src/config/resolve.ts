@@ -210,7 +210,11 @@ function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: 
 function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings): MailConfig {
   const { host, port, security, username, from } = mail
   return {
-    ...{ host, port, security, username, from },
+    host,
+    port,
+    security,
+    username,
+    from,
     password: mail.password && around.secret(mail.password),
     tls: resolveTls(mail.tls, around),
   }

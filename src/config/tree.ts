@@ -31,8 +31,12 @@ const copiesMax = 100_000
  */
 export function readTree(contents: unknown): TreeReading {
   const walk: Walk = {
-    ...{ twins: [], faults: [], copies: 0 },
-    ...{ targets: new Map(), anchors: new Map(), open: new Set() },
+    twins: [],
+    faults: [],
+    copies: 0,
+    targets: new Map(),
+    anchors: new Map(),
+    open: new Set(),
   }
   const tree = readNode(walk, contents, { path: [], alias: undefined })
   const { twins, faults, targets } = walk

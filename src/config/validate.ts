@@ -35,9 +35,15 @@ export function validate(written: Record<string, unknown>): Validation {
 /** When it is first needed: most of the time that a short command takes would go into it. */
 function compile() {
   const ajv = new Ajv({
-    ...{ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true },
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
     // That it is a schema is known from its types, and one validation gains nothing from tuned code.
-    ...{ meta: false, validateSchema: false, code: { optimize: false } },
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
   })
   // Told by their presence alone; the first says what to tell whoever writes one inline.
   ajv.addVocabulary(['secret', 'optional'])

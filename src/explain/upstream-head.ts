@@ -40,7 +40,10 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   })
   const trace = config.tracing && createTracer(config.tracing.sampleRatio).begin(head.rawHeaders)
   const lines = writer.writeHead({
-    ...{ rawHeaders: trace?.rawHeaders ?? head.rawHeaders, route, principal, client },
+    rawHeaders: trace?.rawHeaders ?? head.rawHeaders,
+    route,
+    principal,
+    client,
     isFamiliar: head.isFamiliar,
     requestId: believedRequestId(fields, client.isTrusted) ?? ofEachRequest,
     body: head.body,

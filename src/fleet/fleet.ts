@@ -51,7 +51,9 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   const seats = Array.from({ length: listen.workers }, (_, index) =>
     createSeat({
       number: index + 1,
-      ...{ terms, log, startTimeoutMs },
+      terms,
+      log,
+      startTimeoutMs,
       answerers: { take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)) },
       onDeath: (member) => fleetMetrics.bury(member),
     }),

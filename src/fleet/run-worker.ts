@@ -34,7 +34,10 @@ export function runWorker(): void {
     watchForFaults(log)
     const worker = await openWorker({
       config: { ...config, listen: { ...config.listen, port } },
-      ...{ log, metrics, clock: Date.now, counts: createRemoteCounts(fleet, workers) },
+      log,
+      metrics,
+      clock: Date.now,
+      counts: createRemoteCounts(fleet, workers),
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }

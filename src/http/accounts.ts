@@ -140,7 +140,9 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   ownRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
   ownRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
   ownRoute(app, {
-    ...{ path: accountPaths.revokeToken, methods: ['POST'], handler: revoke },
+    path: accountPaths.revokeToken,
+    methods: ['POST'],
+    handler: revoke,
     onAccepted: clearOurCookie,
   })
 }

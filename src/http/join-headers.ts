@@ -1,8 +1,23 @@
 /** Of these names only the first field counts, as in Node. */
 const single = new Set([
-  ...['age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host'],
-  ...['if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards'],
-  ...['proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent'],
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'server',
+  'user-agent',
 ])
 
 /** Headers by name in lower case, those of one name joined. */

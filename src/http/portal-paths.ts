@@ -6,9 +6,13 @@ type Entry = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST'
 
 /** Every page of the portal by its path below it: no other can be registered. */
 const entries = {
-  ...{ '': ['anyone', 'GET'], '/': ['anyone', 'GET'], '/sign-in': ['anyone', 'GET, POST'] },
-  ...{ '/setup': ['anyone', 'GET, POST'], '/verify': ['anyone', 'GET, POST'] },
-  ...{ '/sign-out': ['viewer', 'POST'], '/sign-out-everywhere': ['viewer', 'POST'] },
+  '': ['anyone', 'GET'],
+  '/': ['anyone', 'GET'],
+  '/sign-in': ['anyone', 'GET, POST'],
+  '/setup': ['anyone', 'GET, POST'],
+  '/verify': ['anyone', 'GET, POST'],
+  '/sign-out': ['viewer', 'POST'],
+  '/sign-out-everywhere': ['viewer', 'POST'],
   '/integration': ['viewer', 'GET'],
   '/integration/secret-key/reveal': ['viewer', 'POST'],
   '/integration/secret-key/reset': ['viewer', 'POST'],

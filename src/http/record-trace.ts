@@ -24,7 +24,12 @@ export function createTraceRecorder(
     const { traceId, parentId, spanId, upstreamSpanId } = trace
     const isServerError = status !== undefined && status >= 500
     exporter.add({
-      ...{ traceId, spanId, parentSpanId: parentId, kind: 'server', startMs: arrivedAt, endMs: now },
+      traceId,
+      spanId,
+      parentSpanId: parentId,
+      kind: 'server',
+      startMs: arrivedAt,
+      endMs: now,
       name: `${method} ${route}`,
       isError: isServerError,
       attributes: {
@@ -41,8 +46,14 @@ export function createTraceRecorder(
     const answered = code === undefined ? status : undefined
     const isError = code !== undefined || (answered !== undefined && answered >= 400)
     exporter.add({
-      ...{ traceId, spanId: upstreamSpanId, parentSpanId: spanId, kind: 'client' },
-      ...{ startMs: sentAt, endMs: answeredAt ?? now, name: `${method} ${upstream}`, isError },
+      traceId,
+      spanId: upstreamSpanId,
+      parentSpanId: spanId,
+      kind: 'client',
+      startMs: sentAt,
+      endMs: answeredAt ?? now,
+      name: `${method} ${upstream}`,
+      isError,
       attributes: {
         'http.request.method': method,
         'http.response.status_code': answered,

@@ -70,8 +70,14 @@ function readField(found: Mutable<RequestFields>, name: string, value: string): 
 
 const isOfLength = new Uint8Array(32)
 for (const { length } of [
-  ...['host', 'secretkey', 'authorization', 'connection'],
-  ...['x-request-id', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'],
+  'host',
+  'secretkey',
+  'authorization',
+  'connection',
+  'x-request-id',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
 ]) {
   isOfLength[length] = 1
 }

@@ -133,7 +133,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const { server, connections, adapt } = createListener({
     ...listenerTerms(options),
-    ...{ onRequest, onUnreadable, onEnd },
+    onRequest,
+    onUnreadable,
+    onEnd,
     isDraining: options.isDraining,
     onAcceptError: options.onAcceptError,
   })
@@ -141,13 +143,18 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   function listenerTerms(terms: ServerTerms): ListenerTerms {
     const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, tls } = terms
     return {
-      ...{ requestTimeoutMs, keepAliveTimeoutMs, headBytesMax: headersBytesMax },
+      requestTimeoutMs,
+      keepAliveTimeoutMs,
+      headBytesMax: headersBytesMax,
       tls: tls && { ...tls, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) },
     }
   }
 
   return {
-    ...{ server, connections, startDrain: own.startDrain, giveUp },
+    server,
+    connections,
+    startDrain: own.startDrain,
+    giveUp,
     active: () => [...connections].flatMap((connection) => places.get(connection)?.arrival ?? []),
     adapt: (terms) => adapt(listenerTerms(terms)),
   }

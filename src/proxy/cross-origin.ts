@@ -10,8 +10,12 @@ export interface CrossOrigin {
 
 /** What a page may read of an answer beside the few fields that every page may. */
 const exposed = [
-  ...['X-Request-Id', 'Retry-After', 'WWW-Authenticate'],
-  ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  'X-Request-Id',
+  'Retry-After',
+  'WWW-Authenticate',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
 ]
 
 /** @param origin of a page that may call; undefined = the answer is for no page, which caches must be told too */

@@ -20,16 +20,16 @@ export interface HeaderRules {
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
 const ownedNames = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'upgrade',
-  ],
-  ...['content-length', 'transfer-encoding', 'host'],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'upgrade',
+  'content-length',
+  'transfer-encoding',
+  'host',
 ])
 
 /** What the gateway sets itself; from a trusted proxy it takes up what came (see client.ts). */
@@ -39,8 +39,14 @@ const proxyWords = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl
 
 /** Names that may carry an identity anywhere: dropped whether or not they are configured. */
 const identityNames = [
-  ...['X-User-Id', 'X-User-Role', 'X-User-Email', 'X-User-Verified', 'X-User-Name', 'X-User-Session'],
-  ...['X-User-Scheme', 'X-Gatehouse-Assertion'],
+  'X-User-Id',
+  'X-User-Role',
+  'X-User-Email',
+  'X-User-Verified',
+  'X-User-Name',
+  'X-User-Session',
+  'X-User-Scheme',
+  'X-Gatehouse-Assertion',
 ]
 
 const rememberedMax = 2_048

@@ -1,14 +1,12 @@
 /** Concern only the connection to the upstream (RFC 9110 7.6.1); the gateway has its own to the client. */
 const hopByHop = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'proxy-authenticate',
-    'proxy-connection',
-    'te',
-    'transfer-encoding',
-    'upgrade',
-  ],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
 ])
 
 export interface ResponseHeadInput {
@@ -62,7 +60,13 @@ export function responseTrailerLines(trailers: readonly string[]): string {
 
 const notInTrailers = new Set([
   ...hopByHop,
-  ...['content-length', 'content-encoding', 'content-type', 'content-range', 'trailer', 'set-cookie', 'host'],
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'trailer',
+  'set-cookie',
+  'host',
 ])
 
 /** The lengths of names that are not just passed on: most names are of another. */

@@ -87,7 +87,8 @@ function refusalsOf(reading: Reading): Figures['refusals'] {
     .valuesOf(decisions, 'scheme', refused)
     .flatMap((scheme) =>
       reading.valuesOf(decisions, 'reason', { ...refused, scheme }).map((code) => ({
-        ...{ scheme, code },
+        scheme,
+        code,
         count: reading.sum(decisions, { ...refused, scheme, reason: code }),
       })),
     )

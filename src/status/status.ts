@@ -99,7 +99,8 @@ function targetsOf({ upstreams }: Config, reading: Reading): Status['upstreams']
     return {
       name,
       targets: targets.map(({ url: { origin }, weight }) => ({
-        ...{ url: origin, weight },
+        url: origin,
+        weight,
         isHealthy: watched.has(origin)
           ? reading.sum(healthy, { upstream: name, target: origin }) === 1
           : null,

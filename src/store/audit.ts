@@ -32,13 +32,26 @@ export interface AuditSubject {
 }
 
 export const auditActions = [
-  ...['account-created', 'account-updated', 'account-deleted'],
-  ...['secret-key-reset', 'secret-key-overlap-ended', 'api-key-reset', 'key-revealed'],
-  ...['setup-link-created', 'password-set', 'password-changed'],
-  ...['signed-in', 'signed-out', 'portal-session-ended', 'portal-sessions-ended'],
-  ...['session-ended', 'sessions-ended'],
-  ...['email-verification-sent', 'email-verified'],
-  ...['signing-key-added', 'signing-key-retired'],
+  'account-created',
+  'account-updated',
+  'account-deleted',
+  'secret-key-reset',
+  'secret-key-overlap-ended',
+  'api-key-reset',
+  'key-revealed',
+  'setup-link-created',
+  'password-set',
+  'password-changed',
+  'signed-in',
+  'signed-out',
+  'portal-session-ended',
+  'portal-sessions-ended',
+  'session-ended',
+  'sessions-ended',
+  'email-verification-sent',
+  'email-verified',
+  'signing-key-added',
+  'signing-key-retired',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

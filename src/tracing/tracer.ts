@@ -42,7 +42,8 @@ export function createTracer(sampleRatio: number): Tracer {
     begin: (rawHeaders) => {
       const parent = contextOf(rawHeaders)
       const context = parent ?? {
-        ...{ traceId: newTraceId(), parentId: undefined },
+        traceId: newTraceId(),
+        parentId: undefined,
         isSampled: Math.random() < sampleRatio,
       }
       const spanId = newSpanId()
@@ -51,7 +52,9 @@ export function createTracer(sampleRatio: number): Tracer {
       if (parent && !parent.isSampled) return { ...context, spanId, upstreamSpanId, rawHeaders }
       const traceparent = formatTraceparent(context.traceId, upstreamSpanId, context.isSampled)
       return {
-        ...{ ...context, spanId, upstreamSpanId },
+        ...context,
+        spanId,
+        upstreamSpanId,
         rawHeaders: [...withoutContext(rawHeaders, parent === undefined), 'traceparent', traceparent],
       }
     },

@@ -64,7 +64,11 @@ export function openUpstream(terms: UpstreamTerms, options: UpstreamOptions): Up
   const endChecks = health.active && openChecks(eachOnce(targets), health.active)
 
   return {
-    ...{ terms, name, responseTimeoutMs, host, targets },
+    terms,
+    name,
+    responseTimeoutMs,
+    host,
+    targets,
     createCall: (request, events) => new Call(request, events, callTerms),
     close: () => {
       endChecks?.()

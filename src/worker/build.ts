@@ -40,7 +40,13 @@ export function createBuilder({ store, onChange, ...shared }: BuilderOptions): B
     let opened: Identity | undefined
     try {
       const identity = await openIdentity({
-        ...{ config, store: joined.store, sealingKey, keyUses, log, metrics, clock },
+        config,
+        store: joined.store,
+        sealingKey,
+        keyUses,
+        log,
+        metrics,
+        clock,
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {

@@ -69,15 +69,13 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
-    ...{
-      table,
-      authenticator: identity.authenticator,
-      limiter,
-      failures: config.failures,
-      metrics,
-      keyUses,
-      onUpgraded,
-    },
+    table,
+    authenticator: identity.authenticator,
+    limiter,
+    failures: config.failures,
+    metrics,
+    keyUses,
+    onUpgraded,
     tracer,
     writer: createRequestWriter({
       rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
@@ -90,7 +88,9 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   return {
     trusted: createTrustedProxies(config.trustedProxies),
     observer: createObserver({
-      ...{ metrics, log, logsAccess: config.log.access },
+      metrics,
+      log,
+      logsAccess: config.log.access,
       recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
     }),
     ownPaths,
@@ -114,8 +114,13 @@ function buildOwnApi(options: TrafficOptions) {
   const { enabled, path } = config.portal
   const people = createPeople(options)
   return buildApi({
-    ...{ sessions: identity.sessions, keyring: identity.keyring, limiter, metrics },
-    ...{ failures: config.failures, cookie: config.cookie, publicOrigin: config.publicOrigin },
+    sessions: identity.sessions,
+    keyring: identity.keyring,
+    limiter,
+    metrics,
+    failures: config.failures,
+    cookie: config.cookie,
+    publicOrigin: config.publicOrigin,
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
     portalPath: enabled ? path : undefined,
@@ -129,6 +134,12 @@ function portalOptions(people: People, { config, clock, gatewayUrl }: TrafficOpt
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
     ...people,
-    ...{ path: portal.path, publicOrigin, routes, identityHeaders, cookie, clock, gatewayUrl },
+    path: portal.path,
+    publicOrigin,
+    routes,
+    identityHeaders,
+    cookie,
+    clock,
+    gatewayUrl,
   }
 }

@@ -57,7 +57,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const keyUses = openKeyUses({ store, clock })
   let ownUrl = ''
   const build = createBuilder({
-    ...{ store: shareStore(store), sealingKey, limiter, keyUses, metrics, log, clock },
+    store: shareStore(store),
+    sealingKey,
+    limiter,
+    keyUses,
+    metrics,
+    log,
+    clock,
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
     onChange: (change, identity) => {

@@ -9,7 +9,11 @@ import { listAudit } from '../store/portal-samples.ts'
 async function start(t: Test) {
   const { port, mails } = await startMailServer(t)
   const sendMail = createMailer({
-    ...{ host: '127.0.0.1', port, username: undefined, password: undefined, from: 'gatehouse@example.com' },
+    host: '127.0.0.1',
+    port,
+    username: undefined,
+    password: undefined,
+    from: 'gatehouse@example.com',
     security: 'none',
     tls: { verify: true, ca: undefined },
   })

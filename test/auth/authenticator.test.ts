@@ -6,7 +6,10 @@ import { type Authentication, rejected } from '../../src/auth/scheme.ts'
 import { accessOf } from './bench.ts'
 
 const principal: Principal = {
-  ...{ accountId: 'ada', role: 'User', sessionId: 'one', profile: undefined },
+  accountId: 'ada',
+  role: 'User',
+  sessionId: 'one',
+  profile: undefined,
   scheme: 'bearer',
 }
 const letIn: Authentication = { kind: 'authenticated', principal, holdsUntil: 5_000 }

@@ -4,7 +4,10 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { accessOf } from './bench.ts'
 
 const user: Principal = {
-  ...{ accountId: 'a', role: 'User', scheme: 'secretKey', sessionId: undefined },
+  accountId: 'a',
+  role: 'User',
+  scheme: 'secretKey',
+  sessionId: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 const admin: Principal = { ...user, role: 'Admin' }

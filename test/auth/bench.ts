@@ -22,10 +22,21 @@ import { createBench, newSigningKey, startS } from '../tokens/forge.ts'
 /** How a route of this kind is compiled. */
 export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}): Access {
   const options: RouteOptions = {
-    ...{ name: 'route', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth },
-    ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
-    ...{ forwardCredentials: false, bodyBytesMax: 0, responseTimeoutMs: undefined },
-    ...{ encodedSlash: 'reject', rateLimit: undefined },
+    name: 'route',
+    host: undefined,
+    path: '/',
+    methods: undefined,
+    upstream: 'backend',
+    auth,
+    roles: undefined,
+    verifiedOnly: false,
+    stripPrefix: false,
+    websocket: false,
+    forwardCredentials: false,
+    bodyBytesMax: 0,
+    responseTimeoutMs: undefined,
+    encodedSlash: 'reject',
+    rateLimit: undefined,
     ...changes,
   }
   const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0 }]]))
@@ -45,8 +56,13 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   const directory = createDirectory({
     store,
     contact,
-    ...{ entriesMax: 1_000, ttlMs: 3_600_000, negativeTtlMs: 5_000, maxStaleMs: 3_600_000 },
-    ...{ tokenLifetimeMs: 600_000 + clockToleranceMs, clockToleranceMs, clock },
+    entriesMax: 1_000,
+    ttlMs: 3_600_000,
+    negativeTtlMs: 5_000,
+    maxStaleMs: 3_600_000,
+    tokenLifetimeMs: 600_000 + clockToleranceMs,
+    clockToleranceMs,
+    clock,
     report: () => {},
     confirm: () => invalidation.confirm(),
   })
@@ -77,7 +93,9 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     store,
     accessTokens,
     refreshTokens: createRefreshTokens(sealingKey),
-    ...{ refreshLifetimeMs: 86_400_000, refreshIdleMs: 86_400_000, reuseGraceMs: 10_000 },
+    refreshLifetimeMs: 86_400_000,
+    refreshIdleMs: 86_400_000,
+    reuseGraceMs: 10_000,
     clock,
   })
   let created = 0
@@ -100,8 +118,17 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
 
   return {
     accountsAfar,
-    ...{ store, contact, accounts, sessions, accessTokens, keyring, directory, schemes, time },
-    ...{ newCaller, decide },
+    store,
+    contact,
+    accounts,
+    sessions,
+    accessTokens,
+    keyring,
+    directory,
+    schemes,
+    time,
+    newCaller,
+    decide,
   }
 }
 

@@ -21,7 +21,8 @@ t.test('wrong passwords are counted by address, and a right one passes', async (
   const failures = Array.from({ length: limit + 2 }, () => attempt(wrong))
   t.strictSame(await codesOf(failures), [
     ...Array.from({ length: limit }, () => 'credentials-invalid'),
-    ...['too-many-failures', 'too-many-failures'],
+    'too-many-failures',
+    'too-many-failures',
   ])
   t.strictSame(await codesOf([attempt(password)]), ['in'])
 })

@@ -39,7 +39,8 @@ export function openPeople(
   const meanwhile = { afterHash: async () => {} }
   const failures = { limit: failureLimit, perMs: 60_000 }
   const signIn = createSignIn({
-    ...{ store, clock },
+    store,
+    clock,
     passwords: {
       ...passwords,
       hash: async (...asked) => {
@@ -52,7 +53,10 @@ export function openPeople(
     sessionLifetimeMs: lifetimeMs,
   })
   const actsOf = createActs({
-    ...{ store, limiter, clock, sendMail },
+    store,
+    limiter,
+    clock,
+    sendMail,
     sealer: createSealer(Buffer.alloc(32, 2)),
     reveal: true,
     refreshIdleMs: 7 * 86_400_000,

@@ -9,7 +9,8 @@ t.test('a principal is the account as it is, and how it called', async (t) => {
     lastName: 'Lovelace',
   })
   const principal = {
-    ...{ accountId: id, role: 'User' },
+    accountId: id,
+    role: 'User',
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {

@@ -195,8 +195,13 @@ t.test('every way in and out is in the audit log, under the name of the account'
   t.strictSame(
     entries.map(({ action }) => action),
     [
-      ...['account-created', 'setup-link-created', 'password-set', 'signed-in'],
-      ...['password-changed', 'signed-in', 'signed-out'],
+      'account-created',
+      'setup-link-created',
+      'password-set',
+      'signed-in',
+      'password-changed',
+      'signed-in',
+      'signed-out',
     ],
   )
   const actor = { kind: 'account', channel: 'portal', id, email, address: visitor.address }

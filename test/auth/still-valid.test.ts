@@ -29,8 +29,11 @@ async function admit(accessNow = access) {
       principals.map((principal, index) =>
         isStillValid(
           {
-            ...{ principal, access: accessNow, keyDigest: digests[index] },
-            ...{ signedBy: signers[index], roleEpoch: roleEpochs[index] },
+            principal,
+            access: accessNow,
+            keyDigest: digests[index],
+            signedBy: signers[index],
+            roleEpoch: roleEpochs[index],
           },
           { directory, keyring },
           time.nowMs,

@@ -7,12 +7,18 @@ t.test('the page of figures is what the results say', async (t) => {
 })
 
 const result: Result = {
-  ...{ scenario: 'post', summary: 'Some summary', note: 'Some note.', compared: 'cpuUs', load: 'own' },
+  scenario: 'post',
+  summary: 'Some summary',
+  note: 'Some note.',
+  compared: 'cpuUs',
+  load: 'own',
   figures: { cpuUs: { title: 'CPU µs', digits: 1 } },
   yardsticks: ['haproxy', 'absent'],
   at: '2026-01-02T03:04:05.000Z',
   machine: { processor: 'A processor', cores: 2, loadAverage: 1.25, versions: { node: '26.0.0' } },
-  ...{ connections: 32, seconds: 3, missing: ['nginx'] },
+  connections: 32,
+  seconds: 3,
+  missing: ['nginx'],
   contestants: {
     haproxy: [{ cpuUs: 10 }, { cpuUs: 20 }, { cpuUs: 30 }],
     gatehouse: [{ cpuUs: 25 }, { cpuUs: 40 }, { cpuUs: 90 }],

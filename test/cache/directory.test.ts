@@ -21,7 +21,10 @@ t.test('an account is known as far as it takes part in deciding', async (t) => {
     secretKey: { digest: new Uint8Array(account.secretKey.digest) },
     previousSecretKey: undefined,
     principal: {
-      ...{ accountId: id, role, scheme: 'secretKey', sessionId: undefined },
+      accountId: id,
+      role,
+      scheme: 'secretKey',
+      sessionId: undefined,
       profile: { email, firstName, lastName, isVerified },
     },
   })

@@ -45,7 +45,11 @@ for (const driver of drivers) {
       t.strictSame(Object.keys(outcome.json() as object), [...profile, 'secretKey', 'apiKey', 'setupUrl'])
       t.match(setupUrl, new RegExp(`^http://localhost:8080/portal/setup#gsl_${id}_[0-9A-Za-z]{43}$`))
       t.strictSame(account, {
-        ...{ email: 'Ada@Example.com', firstName: 'Ada', lastName: 'L.', role: 'Admin', isVerified: true },
+        email: 'Ada@Example.com',
+        firstName: 'Ada',
+        lastName: 'L.',
+        role: 'Admin',
+        isVerified: true,
       })
       t.match(id, /^[0-9A-Za-z]{16}$/)
       t.match(secretKey, keyOf('gsk', id))
@@ -57,8 +61,12 @@ for (const driver of drivers) {
       t.equal(status, 0)
       for (const line of [
         /^ +E-mail +bob@example\.com$/m,
-        ...[/^ +Name +-$/m, /^ +Role +User$/m, /^ +Verified +no$/m, /^ +Disabled +no$/m],
-        ...[/^ +Secret key +gsk_\w+$/m, /^ +API key +gak_\w+$/m],
+        /^ +Name +-$/m,
+        /^ +Role +User$/m,
+        /^ +Verified +no$/m,
+        /^ +Disabled +no$/m,
+        /^ +Secret key +gsk_\w+$/m,
+        /^ +API key +gak_\w+$/m,
       ])
         t.match(stdout, line)
     })

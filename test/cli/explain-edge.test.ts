@@ -25,7 +25,10 @@ t.test('a preflight, and which page may read an answer', async (t) => {
   }
   const asks = 'Access-Control-Request-Method: DELETE'
   t.match(await explain('OPTIONS /key/7', `Origin: ${page}`, asks), {
-    ...{ decision: 'answer', status: 204, route: 'key', facts: { origin: page, isPreflight: true } },
+    decision: 'answer',
+    status: 204,
+    route: 'key',
+    facts: { origin: page, isPreflight: true },
   })
   t.match(await explain('OPTIONS /nowhere', `Origin: ${page}`, asks), { decision: 'refuse', status: 404 })
   const foreign = await explain('OPTIONS /key', 'Origin: https://evil.example', asks)

@@ -67,9 +67,15 @@ t.test('the admin API is for Admins, by either scheme', async (t) => {
 
 t.test('a method that an own path does not take is refused, whoever asks', async (t) => {
   for (const line of [
-    ...[`PUT ${accounts}`, `POST ${accounts}/${user.account.id}`, 'DELETE /api/v1/admin/audit'],
-    ...['PUT /portal', 'PATCH /portal/sign-in', 'TRACE /portal/profile', 'GET /portal/sign-out'],
-    ...['POST /.well-known/jwks.json', 'DELETE /api/v1/openapi.json'],
+    `PUT ${accounts}`,
+    `POST ${accounts}/${user.account.id}`,
+    'DELETE /api/v1/admin/audit',
+    'PUT /portal',
+    'PATCH /portal/sign-in',
+    'TRACE /portal/profile',
+    'GET /portal/sign-out',
+    'POST /.well-known/jwks.json',
+    'DELETE /api/v1/openapi.json',
   ]) {
     t.equal(await explainTruly(t, line, [key(admin)]), 'refuse method-not-allowed route', line)
   }
@@ -110,6 +116,8 @@ t.test('whose session a cookie is of is not looked at, and said so', async (t) =
   t.equal(decision, 'answer')
   t.match(steps.at(-1)?.detail, /the session of its cookie decides, and is not looked at/)
   t.match(await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=']), {
-    ...{ decision: 'refuse', status: 401, code: 'credentials-missing' },
+    decision: 'refuse',
+    status: 401,
+    code: 'credentials-missing',
   })
 })

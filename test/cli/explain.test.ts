@@ -50,7 +50,8 @@ for (const driver of drivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, {
-      ...{ backend: backend.url, driver },
+      backend: backend.url,
+      driver,
       config: {
         routes: [
           ...[

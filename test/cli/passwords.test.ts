@@ -109,17 +109,22 @@ for (const driver of drivers) {
         listAudit(store, { before: undefined, limit: 100 }),
       )
       t.strictSame(entries.map(({ action }) => action).toReversed(), [
-        ...['account-created', 'password-set', 'account-created', 'password-set'],
-        ...['password-set', 'account-updated', 'password-set'],
-        ...[
-          'account-created',
-          'setup-link-created',
-          'setup-link-created',
-          'api-key-reset',
-          'key-revealed',
-          'key-revealed',
-        ],
-        ...['signing-key-added', 'sessions-ended', 'account-deleted'],
+        'account-created',
+        'password-set',
+        'account-created',
+        'password-set',
+        'password-set',
+        'account-updated',
+        'password-set',
+        'account-created',
+        'setup-link-created',
+        'setup-link-created',
+        'api-key-reset',
+        'key-revealed',
+        'key-revealed',
+        'signing-key-added',
+        'sessions-ended',
+        'account-deleted',
       ])
       for (const { actor } of entries) t.match(actor, { kind: 'operator', channel: 'cli', name: /./ })
     })

@@ -36,7 +36,13 @@ for (const driver of drivers) {
       t.equal(sessions.length, 2)
       for (const session of sessions) {
         t.strictSame(Object.keys(session), [
-          ...['id', 'createdAt', 'refreshedAt', 'expiresAt', 'refreshes', 'address', 'client'],
+          'id',
+          'createdAt',
+          'refreshedAt',
+          'expiresAt',
+          'refreshes',
+          'address',
+          'client',
         ])
         t.match(session, { address: '127.0.0.1', client: 'node' })
         t.match(session, { createdAt: time, refreshedAt: time, expiresAt: time })

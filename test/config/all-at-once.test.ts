@@ -2,7 +2,8 @@ import t from 'tap'
 import { complaints, least } from './files.ts'
 
 const config = {
-  ...{ trustedProxies: ['10.0.0.0/33', 'nonsense', 5], tracing: { otlp: { endpoint: 'x', sampleRatio: 2 } } },
+  trustedProxies: ['10.0.0.0/33', 'nonsense', 5],
+  tracing: { otlp: { endpoint: 'x', sampleRatio: 2 } },
   upstreams: least.upstreams,
   routes: [{ ...least.routes[0], methods: ['get', 5] }],
   listen: { tls: { cert: 5, key: { env: 'KEY' } } },
@@ -18,7 +19,8 @@ const config = {
   cookie: { name: '__Host-a', path: '/a', secure: false, sameSite: 5 },
   mail: { host: 'h', port: 0, from: 'x', password: { env: 'MAIL' }, tls: { ca: { env: 'CA' }, mode: 5 } },
   store: {
-    ...{ driver: 'redis', sqlite: { path: 5 } },
+    driver: 'redis',
+    sqlite: { path: 5 },
     redis: {
       url: 'redis://:pw@h',
       password: { env: 'PASSWORD' },
@@ -31,15 +33,42 @@ const config = {
 
 /** Of each section at least one is found by the schema, which leaves the others to be found by the rules. */
 const expected = [
-  ...['trustedProxies[0]', 'trustedProxies[1]', 'trustedProxies[2]'],
-  ...['routes[0].methods[0]', 'routes[0].methods[1]', 'listen.tls.cert', 'listen.tls.key'],
-  ...['identity.headers.foo', 'identity.headers.id', 'identity.headers.role', 'identity.assertion.header'],
-  ...['tokens.algorithm', 'tokens.keys[0].private', 'tokens.keys[1].kid', 'tokens.keys[1].use'],
-  ...['tokens.keys[2].public', 'cookie.name', 'cookie.path', 'cookie.sameSite'],
-  ...['mail', 'mail.from', 'mail.password', 'mail.port', 'mail.tls.ca', 'mail.tls.mode'],
-  ...['store.redis', 'store.redis.url', 'store.redis.password', 'store.redis.cluster.nodes[0]'],
-  ...['store.redis.cluster.nodes[1]', 'store.redis.keyPrefix', 'store.sqlite.path'],
-  ...['keys.reveal', 'keys.sealingKey', 'tracing.otlp.endpoint', 'tracing.otlp.sampleRatio'],
+  'trustedProxies[0]',
+  'trustedProxies[1]',
+  'trustedProxies[2]',
+  'routes[0].methods[0]',
+  'routes[0].methods[1]',
+  'listen.tls.cert',
+  'listen.tls.key',
+  'identity.headers.foo',
+  'identity.headers.id',
+  'identity.headers.role',
+  'identity.assertion.header',
+  'tokens.algorithm',
+  'tokens.keys[0].private',
+  'tokens.keys[1].kid',
+  'tokens.keys[1].use',
+  'tokens.keys[2].public',
+  'cookie.name',
+  'cookie.path',
+  'cookie.sameSite',
+  'mail',
+  'mail.from',
+  'mail.password',
+  'mail.port',
+  'mail.tls.ca',
+  'mail.tls.mode',
+  'store.redis',
+  'store.redis.url',
+  'store.redis.password',
+  'store.redis.cluster.nodes[0]',
+  'store.redis.cluster.nodes[1]',
+  'store.redis.keyPrefix',
+  'store.sqlite.path',
+  'keys.reveal',
+  'keys.sealingKey',
+  'tracing.otlp.endpoint',
+  'tracing.otlp.sampleRatio',
 ]
 
 t.test('what the schema finds in a section hides nothing else that is wrong with it', async (t) => {

@@ -24,7 +24,9 @@ const parts: Readonly<Record<string, Part>> = {
   },
   'protected and open routes of one backend that strip their prefix and share no method': {
     route: (index) => ({
-      ...{ path: `/p${index}`, stripPrefix: true, methods: ['POST'] },
+      path: `/p${index}`,
+      stripPrefix: true,
+      methods: ['POST'],
       ...(index % 2 === 1 && { methods: ['GET'], auth: 'none' }),
     }),
   },

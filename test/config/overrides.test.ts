@@ -6,13 +6,11 @@ const env = (name: string, value: string) => ({ env: { [name]: value } })
 
 t.test('an option of the environment is named in any of the usual spellings', async (t) => {
   const names = [
-    ...[
-      'KEEPALIVETIMEOUT',
-      'KEEP_ALIVE_TIMEOUT',
-      'keepAliveTimeout',
-      'KeepAliveTimeout',
-      'keep_alive_timeout',
-    ],
+    'KEEPALIVETIMEOUT',
+    'KEEP_ALIVE_TIMEOUT',
+    'keepAliveTimeout',
+    'KeepAliveTimeout',
+    'keep_alive_timeout',
     'KEEPALIVE_TIMEOUT',
   ]
   for (const name of names) {

@@ -9,7 +9,10 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
   t.strictSame(config, {
     publicOrigin: 'http://localhost:8080',
     listen: {
-      ...{ host: '127.0.0.1', port: 8080, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 72_000 },
+      host: '127.0.0.1',
+      port: 8080,
+      requestTimeoutMs: 30_000,
+      keepAliveTimeoutMs: 72_000,
       headersBytesMax: 16_384,
       workers: 1,
       tls: undefined,
@@ -20,31 +23,50 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
     trustedProxies: [],
     upstreams: [
       {
-        ...{
-          name: 'backend',
-          targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
-          balancing: 'roundRobin',
-          health: { active: undefined, passive: undefined },
-          host: 'client',
-        },
-        ...{ connectTimeoutMs: 2_000, responseTimeoutMs: 30_000, idleTimeoutMs: 60_000 },
-        ...{ retryAttempts: 1, connectionsMax: 128, tls: { verify: true, ca: undefined } },
+        name: 'backend',
+        targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
+        balancing: 'roundRobin',
+        health: { active: undefined, passive: undefined },
+        host: 'client',
+        connectTimeoutMs: 2_000,
+        responseTimeoutMs: 30_000,
+        idleTimeoutMs: 60_000,
+        retryAttempts: 1,
+        connectionsMax: 128,
+        tls: { verify: true, ca: undefined },
       },
     ],
     routes: [
       {
-        ...{ name: 'all', host: undefined, path: '/', methods: undefined, upstream: 'backend', auth: 'any' },
-        ...{ roles: undefined, verifiedOnly: false, stripPrefix: false, websocket: false },
-        ...{ encodedSlash: 'reject', forwardCredentials: false, rateLimit: undefined },
-        ...{ bodyBytesMax: 10_485_760, responseTimeoutMs: undefined },
+        name: 'all',
+        host: undefined,
+        path: '/',
+        methods: undefined,
+        upstream: 'backend',
+        auth: 'any',
+        roles: undefined,
+        verifiedOnly: false,
+        stripPrefix: false,
+        websocket: false,
+        encodedSlash: 'reject',
+        forwardCredentials: false,
+        rateLimit: undefined,
+        bodyBytesMax: 10_485_760,
+        responseTimeoutMs: undefined,
       },
     ],
     identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
     assertion: { enabled: false, header: 'X-Gatehouse-Assertion', lifetimeMs: 60_000 },
     tokens: {
-      ...{ issuer: 'http://localhost:8080', audience: 'gatehouse', algorithm: 'ES256', keys: [] },
-      ...{ accessLifetimeMs: 600_000, refreshLifetimeMs: 2_592_000_000, refreshIdleMs: 604_800_000 },
-      ...{ reuseGraceMs: 10_000, clockToleranceMs: 5_000 },
+      issuer: 'http://localhost:8080',
+      audience: 'gatehouse',
+      algorithm: 'ES256',
+      keys: [],
+      accessLifetimeMs: 600_000,
+      refreshLifetimeMs: 2_592_000_000,
+      refreshIdleMs: 604_800_000,
+      reuseGraceMs: 10_000,
+      clockToleranceMs: 5_000,
     },
     cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
@@ -95,7 +117,9 @@ t.test('the three places of a Redis', async (t) => {
   const store = (redis: object) => load(t, { ...least, store: { driver: 'redis', redis } }, around).store
   const nothing = { username: undefined, password: undefined, tls: undefined, keyPrefix: 'gh:' }
   t.strictSame(store({ url: { env: 'URL' } }), {
-    ...{ driver: 'redis', ...nothing, replicas: 0 },
+    driver: 'redis',
+    ...nothing,
+    replicas: 0,
     place: { kind: 'single', url: 'redis://:p@a/1' },
   })
   const sentinel = { name: 'main', nodes: ['a:1', '[::1]:2'], password: { env: 'SENTINEL' } }
@@ -104,11 +128,19 @@ t.test('the three places of a Redis', async (t) => {
     { host: '::1', port: 2 },
   ]
   t.strictSame(store({ sentinel, username: 'u', password: { env: 'PASSWORD' }, keyPrefix: '' }), {
-    ...{ driver: 'redis', tls: undefined, username: 'u', password: 'p', keyPrefix: '', replicas: 1 },
+    driver: 'redis',
+    tls: undefined,
+    username: 'u',
+    password: 'p',
+    keyPrefix: '',
+    replicas: 1,
     place: { kind: 'sentinel', name: 'main', nodes, password: 's' },
   })
   t.strictSame(store({ cluster: { nodes: ['a:1', '[::1]:2'] }, tls: { verify: false } }), {
-    ...{ driver: 'redis', ...nothing, tls: { verify: false, ca: undefined }, replicas: 1 },
+    driver: 'redis',
+    ...nothing,
+    tls: { verify: false, ca: undefined },
+    replicas: 1,
     place: { kind: 'cluster', nodes },
   })
 })

@@ -26,8 +26,13 @@ t.test('a config without risks warns of nothing', async (t) => {
 })
 
 const own = [
-  ...['/.well-known/jwks.json', '/api/v1/openapi.json', '/api/v1/accounts/access-token'],
-  ...['/api/v1/admin/accounts', '/api/v1/admin/accounts/abc/api-key', '/portal', '/portal/keys'],
+  '/.well-known/jwks.json',
+  '/api/v1/openapi.json',
+  '/api/v1/accounts/access-token',
+  '/api/v1/admin/accounts',
+  '/api/v1/admin/accounts/abc/api-key',
+  '/portal',
+  '/portal/keys',
 ]
 
 t.test('a route for a path of the gateway itself is warned of', async (t) => {

@@ -54,9 +54,19 @@ export async function startHaproxy(scope: Scope, upstreamUrl: string): Promise<S
   const file = join(tempFolder(scope), 'haproxy.cfg')
   const port = await freePort()
   const lines = [
-    ...['global', '  nbthread 1', 'defaults', '  mode http', '  timeout connect 5s', '  timeout client 30s'],
-    ...['  timeout server 5s', '  timeout tunnel 30s', 'frontend front', `  bind 127.0.0.1:${port}`],
-    ...['  default_backend back', 'backend back', `  server upstream ${new URL(upstreamUrl).host}`],
+    'global',
+    '  nbthread 1',
+    'defaults',
+    '  mode http',
+    '  timeout connect 5s',
+    '  timeout client 30s',
+    '  timeout server 5s',
+    '  timeout tunnel 30s',
+    'frontend front',
+    `  bind 127.0.0.1:${port}`,
+    '  default_backend back',
+    'backend back',
+    `  server upstream ${new URL(upstreamUrl).host}`,
   ]
   writeFileSync(file, `${lines.join('\n')}\n`)
   const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })

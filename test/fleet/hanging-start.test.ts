@@ -27,7 +27,9 @@ function newFleet(t: Test, startTimeoutMs?: number) {
   const loaded = takeConfig({ file, env: {} })
   const open = async () => {
     const fleet = await openFleet({
-      ...{ loaded, log: createLog({ level: 'info', stream }), clock: Date.now },
+      loaded,
+      log: createLog({ level: 'info', stream }),
+      clock: Date.now,
       metrics: createMetrics({ version: '0' }),
       ...(startTimeoutMs !== undefined && { startTimeoutMs }),
     })

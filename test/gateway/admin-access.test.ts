@@ -119,8 +119,12 @@ for (const driver of drivers) {
       t.strictSame(
         seen.map(({ action }) => action),
         [
-          ...['account-deleted', 'api-key-reset', 'secret-key-reset', 'account-updated'],
-          ...['account-created', 'account-created'],
+          'account-deleted',
+          'api-key-reset',
+          'secret-key-reset',
+          'account-updated',
+          'account-created',
+          'account-created',
         ],
       )
       const { id: adminId } = admin.account

@@ -70,8 +70,13 @@ for (const driver of drivers) {
       const { account, secretKey } = await gateway.createAccount()
       const path = `${adminPath}/${account.id}`
       for (const change of [
-        ...[{ email: 'Carol@example.com' }, { firstName: 'Carol' }, { lastName: '' }, { role: 'Auditor' }],
-        ...[{ isVerified: false }, { disabled: true }, { disabled: false, role: 'User' }],
+        { email: 'Carol@example.com' },
+        { firstName: 'Carol' },
+        { lastName: '' },
+        { role: 'Auditor' },
+        { isVerified: false },
+        { disabled: true },
+        { disabled: false, role: 'User' },
       ]) {
         const response = await call(operations.update, path, change)
         t.equal(response.status, 200)
@@ -123,8 +128,11 @@ for (const driver of drivers) {
 
     t.test('lists come in pages, and a search finds what begins with its words', async (t) => {
       const inputs = Array.from({ length: 7 }, (_, index) => ({
-        ...{ email: `zoe${index}@example.com`, firstName: 'Zoe', lastName: `Q${index}` },
-        ...{ role: 'User', isVerified: false },
+        email: `zoe${index}@example.com`,
+        firstName: 'Zoe',
+        lastName: `Q${index}`,
+        role: 'User',
+        isVerified: false,
       }))
       await gateway.operate(({ accounts }) => accounts.createAll(inputs))
       const read = async (query: string) => {
@@ -158,17 +166,20 @@ for (const driver of drivers) {
         t.equal((await call(operations.list, `${adminPath}?${query}`)).status, 200, query)
       }
       for (const query of [
-        ...[
-          'limit=0',
-          'limit=101',
-          'limit=1e9',
-          'limit=-1',
-          'limit=1.5',
-          'limit=',
-          'limit=x',
-          'limit=1&limit=2',
-        ],
-        ...[`q=${'x'.repeat(201)}`, `q=${'x'.repeat(8_000)}`, 'cursor=x', 'cursor=W10', 'cursor=', 'nope=1'],
+        'limit=0',
+        'limit=101',
+        'limit=1e9',
+        'limit=-1',
+        'limit=1.5',
+        'limit=',
+        'limit=x',
+        'limit=1&limit=2',
+        `q=${'x'.repeat(201)}`,
+        `q=${'x'.repeat(8_000)}`,
+        'cursor=x',
+        'cursor=W10',
+        'cursor=',
+        'nope=1',
       ]) {
         const response = await call(operations.list, `${adminPath}?${query}`)
         assertProblem(t, response, { status: 400, code: 'request-invalid' })

@@ -42,8 +42,12 @@ async function holdBack(t: Test, { url }: TestGateway, credential: string) {
   const body = JSON.stringify(newcomer)
   const client = await connectRaw(t, url)
   const head = [
-    ...[`POST ${adminPath} HTTP/1.1`, 'Host: x', credential, 'Content-Type: application/json'],
-    ...[`Content-Length: ${body.length}`, 'Expect: 100-continue'],
+    `POST ${adminPath} HTTP/1.1`,
+    'Host: x',
+    credential,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
   ]
   client.send(`${head.join('\r\n')}\r\n\r\n`)
   t.equal((await client.response()).status, 100, 'was let in')

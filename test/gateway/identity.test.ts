@@ -4,8 +4,13 @@ import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 
 const names = {
-  ...{ id: 'X-Account', role: 'X-Account-Role', email: 'X-Account-Email', verified: 'X-Account-Verified' },
-  ...{ name: 'X-Account-Name', session: 'X-Account-Session', scheme: 'X-Account-Scheme' },
+  id: 'X-Account',
+  role: 'X-Account-Role',
+  email: 'X-Account-Email',
+  verified: 'X-Account-Verified',
+  name: 'X-Account-Name',
+  session: 'X-Account-Session',
+  scheme: 'X-Account-Scheme',
 }
 
 /** The last lines of the head that the backend got are the gateway's own. */

@@ -75,7 +75,9 @@ async function openForm({ url }: TestGateway, path: string, known?: string) {
   const headers = { Cookie: known ?? cookiesOf(page.headers), 'Sec-Fetch-Site': 'same-origin' }
   return (fields: Readonly<Record<string, string>>) =>
     fetch(`${url}/portal${path}`, {
-      ...{ method: 'POST', redirect: 'manual', headers },
+      method: 'POST',
+      redirect: 'manual',
+      headers,
       body: new URLSearchParams({ csrf, ...fields }),
     })
 }

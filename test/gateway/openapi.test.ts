@@ -22,13 +22,19 @@ t.test('the OpenAPI document', async (t) => {
         .map((method) => `${method} ${path}`),
     )
     t.strictSame(operations, [
-      ...[`post ${accessTokenPath}`, `post ${refreshTokenPath}`, `post ${revokeTokenPath}`],
-      ...[`get ${jwksPath}`, `get ${documentPath}`],
-      ...['get /api/v1/admin/accounts', 'post /api/v1/admin/accounts'],
+      `post ${accessTokenPath}`,
+      `post ${refreshTokenPath}`,
+      `post ${revokeTokenPath}`,
+      `get ${jwksPath}`,
+      `get ${documentPath}`,
+      'get /api/v1/admin/accounts',
+      'post /api/v1/admin/accounts',
       ...['get', 'patch', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}`),
-      ...['post /api/v1/admin/accounts/{id}/secret-key', 'post /api/v1/admin/accounts/{id}/api-key'],
+      'post /api/v1/admin/accounts/{id}/secret-key',
+      'post /api/v1/admin/accounts/{id}/api-key',
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
-      ...['get /api/v1/admin/audit', 'get /portal'],
+      'get /api/v1/admin/audit',
+      'get /portal',
     ])
   })
 

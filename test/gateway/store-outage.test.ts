@@ -150,7 +150,9 @@ t.test('with maxStale 0s nobody is known for longer than the store is there', as
   const redis = await startRedis(t)
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
-    ...{ backend: backend.url, driver: 'redis', redis },
+    backend: backend.url,
+    driver: 'redis',
+    redis,
     config: { cache: { maxStale: '0s' } },
   })
   const { secretKey } = await gateway.createAccount()
@@ -167,7 +169,9 @@ t.test('what was revoked before the outage stays refused in it', async (t) => {
   const redis = await startRedis(t)
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
-    ...{ backend: backend.url, driver: 'redis', redis },
+    backend: backend.url,
+    driver: 'redis',
+    redis,
     clock: () => Date.now() + later.ms,
   })
   const withKey = (key: string) => ask(t, gateway.url, 'GET /any', [`SecretKey: ${key}`])

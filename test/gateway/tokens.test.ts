@@ -11,7 +11,11 @@ for (const driver of drivers) {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount({
-      ...{ email: 'Ada@Example.com', firstName: 'Åda', lastName: '', role: 'Admin', isVerified: false },
+      email: 'Ada@Example.com',
+      firstName: 'Åda',
+      lastName: '',
+      role: 'Admin',
+      isVerified: false,
     })
     const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
 
@@ -24,8 +28,12 @@ for (const driver of drivers) {
       t.strictSame(Object.keys(body), members)
       const { JwtToken, RefreshToken, ...record } = body
       t.strictSame(record, {
-        ...{ Id: account.account.id, FirstName: 'Åda', LastName: '', Email: 'Ada@Example.com' },
-        ...{ Role: 'Admin', IsVerified: false },
+        Id: account.account.id,
+        FirstName: 'Åda',
+        LastName: '',
+        Email: 'Ada@Example.com',
+        Role: 'Admin',
+        IsVerified: false,
       })
       t.match(JwtToken, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)
       t.equal(cookieOf(response), RefreshToken, 'the cookie holds the same refresh token')

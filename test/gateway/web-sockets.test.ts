@@ -50,8 +50,13 @@ t.test('messages pass both ways as they are', async (t) => {
   const socket = await openWebSocket(t, `${gateway.url}/open`)
   const { messages } = record(socket)
   const sent = [
-    ...['text', '', 'žluťoučký 🦊', 'x'.repeat(70_000)],
-    ...[Buffer.from([0, 255, 1]), Buffer.alloc(0), Buffer.alloc(3_000_000, 7)],
+    'text',
+    '',
+    'žluťoučký 🦊',
+    'x'.repeat(70_000),
+    Buffer.from([0, 255, 1]),
+    Buffer.alloc(0),
+    Buffer.alloc(3_000_000, 7),
   ]
   for (const data of sent) socket.send(data)
   await until('all came back', () => messages.length === sent.length)

@@ -41,7 +41,8 @@ t.test('the failures of a client address are limited over all instances', async 
   const { gateways } = await start(t)
   t.strictSame(await failOften(gateways, limit + 2, '192.0.2.1'), [
     ...Array<string>(limit).fill(wrong),
-    ...[tooMany, tooMany],
+    tooMany,
+    tooMany,
   ])
   t.strictSame(await failOften(gateways, 1, '192.0.2.2'), [wrong], 'another address has its own')
 })

@@ -7,11 +7,17 @@ const limit = 6
 
 const routes = [
   {
-    ...{ name: 'by-account', path: '/by-account', upstream: 'backend', auth: 'any' },
+    name: 'by-account',
+    path: '/by-account',
+    upstream: 'backend',
+    auth: 'any',
     rateLimit: { limit, per: '1h' },
   },
   {
-    ...{ name: 'by-ip', path: '/by-ip', upstream: 'backend', auth: 'none' },
+    name: 'by-ip',
+    path: '/by-ip',
+    upstream: 'backend',
+    auth: 'none',
     rateLimit: { limit, per: '1h', by: 'ip' },
   },
 ]

@@ -23,29 +23,40 @@ const claims: ClientClaims = {
 }
 
 const claimed = {
-  ...{ forwardedFor: '203.0.113.7', forwardedProto: 'https', forwardedHost: 'public.example' },
+  forwardedFor: '203.0.113.7',
+  forwardedProto: 'https',
+  forwardedHost: 'public.example',
 } satisfies Partial<ClientClaims>
 
 t.test('nobody is trusted unless configured, so that nothing claimed is believed', async (t) => {
   for (const trusted of [trust(), trust('192.168.0.0/16')]) {
     t.strictSame(readClient({ ...claims, ...claimed }, trusted), {
-      ...{ address: '10.0.0.1', isTrusted: false, forwardedFor: '10.0.0.1' },
-      ...{ protocol: 'http', host: 'gateway.example' },
+      address: '10.0.0.1',
+      isTrusted: false,
+      forwardedFor: '10.0.0.1',
+      protocol: 'http',
+      host: 'gateway.example',
     })
   }
 })
 
 t.test('a trusted proxy is believed, and its own address joins the list', async (t) => {
   t.strictSame(readClient({ ...claims, ...claimed }, trust('10.0.0.0/8')), {
-    ...{ address: '203.0.113.7', isTrusted: true, forwardedFor: '203.0.113.7, 10.0.0.1' },
-    ...{ protocol: 'https', host: 'public.example' },
+    address: '203.0.113.7',
+    isTrusted: true,
+    forwardedFor: '203.0.113.7, 10.0.0.1',
+    protocol: 'https',
+    host: 'public.example',
   })
 })
 
 t.test('a trusted proxy that claims nothing is the client itself', async (t) => {
   t.strictSame(readClient(claims, trust('10.0.0.0/8')), {
-    ...{ address: '10.0.0.1', isTrusted: true, forwardedFor: '10.0.0.1' },
-    ...{ protocol: 'http', host: 'gateway.example' },
+    address: '10.0.0.1',
+    isTrusted: true,
+    forwardedFor: '10.0.0.1',
+    protocol: 'http',
+    host: 'gateway.example',
   })
 })
 
@@ -107,15 +118,29 @@ t.test('a range of all addresses trusts them all', async (t) => {
 
 t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', async (t) => {
   for (const address of [
-    ...['::ffff:1.2.3.4', '::FFFF:1.2.3.4', '0:0:0:0:0:ffff:1.2.3.4', '::0:ffff:1.2.3.4'],
-    ...['::ffff:102:304', '::ffff:0102:0304', '0000:0000:0000:0000:0000:FFFF:0102:0304'],
+    '::ffff:1.2.3.4',
+    '::FFFF:1.2.3.4',
+    '0:0:0:0:0:ffff:1.2.3.4',
+    '::0:ffff:1.2.3.4',
+    '::ffff:102:304',
+    '::ffff:0102:0304',
+    '0000:0000:0000:0000:0000:FFFF:0102:0304',
   ]) {
     t.equal(plainAddress(address), '1.2.3.4', address)
   }
   t.equal(plainAddress('::ffff:cb00:71ff'), '203.0.113.255')
   for (const address of [
-    ...['1.2.3.4', '::1', '2001:db8::ffff:1', '2001:db8::ffff:102:304', '::ffff:0:102:304', ''],
-    ...['::ffff:1.2.3', '0:ffff:1.2.3.4', '::ffff:1.2.3.400', 'ffff::1.2.3.4', '::ffff:'],
+    '1.2.3.4',
+    '::1',
+    '2001:db8::ffff:1',
+    '2001:db8::ffff:102:304',
+    '::ffff:0:102:304',
+    '',
+    '::ffff:1.2.3',
+    '0:ffff:1.2.3.4',
+    '::ffff:1.2.3.400',
+    'ffff::1.2.3.4',
+    '::ffff:',
   ]) {
     t.equal(plainAddress(address), address, address)
   }

@@ -6,15 +6,28 @@ const nobody = createCrossOrigin(undefined)
 const exposed =
   'X-Request-Id, Retry-After, WWW-Authenticate, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset'
 const ours = [
-  ...['Access-Control-Allow-Origin', 'https://app.example', 'Access-Control-Allow-Credentials', 'true'],
-  ...['Access-Control-Expose-Headers', exposed],
+  'Access-Control-Allow-Origin',
+  'https://app.example',
+  'Access-Control-Allow-Credentials',
+  'true',
+  'Access-Control-Expose-Headers',
+  exposed,
 ]
 
 t.test('what the upstream says of CORS gives way, in every spelling', async (t) => {
   const said = [
-    ...['ACCESS-CONTROL-ALLOW-ORIGIN', '*', 'access-control-allow-credentials', 'false', 'A', '1'],
-    ...['Access-Control-Allow-Methods', 'PUT', 'Access-Control-Max-Age', '86400'],
-    ...['Access-Control-Allow-Private-Network', 'true'],
+    'ACCESS-CONTROL-ALLOW-ORIGIN',
+    '*',
+    'access-control-allow-credentials',
+    'false',
+    'A',
+    '1',
+    'Access-Control-Allow-Methods',
+    'PUT',
+    'Access-Control-Max-Age',
+    '86400',
+    'Access-Control-Allow-Private-Network',
+    'true',
   ]
   t.strictSame(withCrossOrigin(said, page), ['A', '1', ...ours, 'Vary', 'Origin'])
   t.strictSame(withCrossOrigin(said, nobody), ['A', '1', 'Vary', 'Origin'])
@@ -22,12 +35,10 @@ t.test('what the upstream says of CORS gives way, in every spelling', async (t) 
 
 t.test('the names that it exposes are kept, each once', async (t) => {
   const said = [
-    ...[
-      'Access-Control-Expose-Headers',
-      'ETag, x-request-id,, *',
-      'Access-Control-Expose-Headers',
-      'etag, Link',
-    ],
+    'Access-Control-Expose-Headers',
+    'ETag, x-request-id,, *',
+    'Access-Control-Expose-Headers',
+    'etag, Link',
   ]
   t.equal(withCrossOrigin(said, page)[5], `${exposed}, ETag, Link`)
   t.strictSame(withCrossOrigin(said, nobody), ['Vary', 'Origin'])

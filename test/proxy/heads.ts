@@ -47,8 +47,15 @@ export function linesOf(
   changes: Partial<RequestHeadInput> = {},
 ): readonly string[] {
   const head = writerOf().writeHead({
-    ...{ rawHeaders, isFamiliar: false, route: routeOf(false), principal, client, requestId: 'req-1' },
-    ...{ body: { kind: 'none', isEmpty: false }, connectionNames: undefined, isUpgrade: false },
+    rawHeaders,
+    isFamiliar: false,
+    route: routeOf(false),
+    principal,
+    client,
+    requestId: 'req-1',
+    body: { kind: 'none', isEmpty: false },
+    connectionNames: undefined,
+    isUpgrade: false,
     ...changes,
   })
   if (!head.endsWith('\r\n')) throw new Error('the last line has no end')
@@ -57,6 +64,10 @@ export function linesOf(
 
 /** What the gateway says in any case. */
 export const ownLines = [
-  ...['X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.com', 'X-Forwarded-For: 203.0.113.7'],
-  ...['X-Request-Id: req-1', 'X-User-Id: acc_1', 'X-User-Role: Admin'],
+  'X-Forwarded-Proto: https',
+  'X-Forwarded-Host: api.example.com',
+  'X-Forwarded-For: 203.0.113.7',
+  'X-Request-Id: req-1',
+  'X-User-Id: acc_1',
+  'X-User-Role: Admin',
 ]

@@ -4,14 +4,25 @@ import { createIdentityWriter, headerValue } from '../../src/proxy/identity.ts'
 import { principal } from './heads.ts'
 
 const all = {
-  ...{ id: 'X-User-Id', role: 'X-User-Role', email: 'X-User-Email', verified: 'X-User-Verified' },
-  ...{ name: 'X-User-Name', session: 'X-User-Session', scheme: 'X-User-Scheme' },
+  id: 'X-User-Id',
+  role: 'X-User-Role',
+  email: 'X-User-Email',
+  verified: 'X-User-Verified',
+  name: 'X-User-Name',
+  session: 'X-User-Session',
+  scheme: 'X-User-Scheme',
 }
 
 t.test('each configured header has its field of the principal', async (t) => {
   t.strictSame(createIdentityWriter(all)(principal).split('\r\n'), [
-    ...['X-User-Id: acc_1', 'X-User-Role: Admin', 'X-User-Email: ada@example.com', 'X-User-Verified: true'],
-    ...['X-User-Name: Ada%20Lovelace', 'X-User-Session: ses_1', 'X-User-Scheme: bearer', ''],
+    'X-User-Id: acc_1',
+    'X-User-Role: Admin',
+    'X-User-Email: ada@example.com',
+    'X-User-Verified: true',
+    'X-User-Name: Ada%20Lovelace',
+    'X-User-Session: ses_1',
+    'X-User-Scheme: bearer',
+    '',
   ])
 })
 

@@ -17,34 +17,37 @@ function keptOf(
 
 t.test('fields pass in their order, case and number', async (t) => {
   const headers = [
-    ...[
-      'Content-Type',
-      'text/plain',
-      'Set-Cookie',
-      'a=1',
-      'set-cookie',
-      'b=2',
-      'Content-Length',
-      '3',
-      'X-Odd_name',
-      '',
-    ],
-    ...['WWW-Authenticate', 'Basic realm="x"', 'Date', 'now', 'Server', 'J\xfcrgen', 'X-User-Id', 'theirs'],
+    'Content-Type',
+    'text/plain',
+    'Set-Cookie',
+    'a=1',
+    'set-cookie',
+    'b=2',
+    'Content-Length',
+    '3',
+    'X-Odd_name',
+    '',
+    'WWW-Authenticate',
+    'Basic realm="x"',
+    'Date',
+    'now',
+    'Server',
+    'J\xfcrgen',
+    'X-User-Id',
+    'theirs',
   ]
   t.strictSame(keptOf(headers), headers)
 })
 
 t.test('what concerns the connection to the target stays there', async (t) => {
   const names = [
-    ...[
-      'Connection',
-      'Keep-Alive',
-      'Proxy-Authenticate',
-      'Proxy-Connection',
-      'TE',
-      'Transfer-Encoding',
-      'Upgrade',
-    ],
+    'Connection',
+    'Keep-Alive',
+    'Proxy-Authenticate',
+    'Proxy-Connection',
+    'TE',
+    'Transfer-Encoding',
+    'Upgrade',
   ]
   for (const name of names.flatMap((name) => [name, name.toLowerCase(), name.toUpperCase()])) {
     t.strictSame(keptOf([name, 'some', 'X', 'y']), ['X', 'y'], name)
@@ -120,16 +123,18 @@ t.test('other ways to write the address of the target do not give it away either
 
 t.test('trailers pass, but neither framing nor what must be known before', async (t) => {
   const refused = [
-    ...[
-      'Content-Length',
-      'Transfer-Encoding',
-      'Trailer',
-      'Host',
-      'Connection',
-      'Content-Encoding',
-      'Content-Type',
-    ],
-    ...['Content-Range', 'Set-Cookie', 'TE', 'Upgrade', 'Keep-Alive'],
+    'Content-Length',
+    'Transfer-Encoding',
+    'Trailer',
+    'Host',
+    'Connection',
+    'Content-Encoding',
+    'Content-Type',
+    'Content-Range',
+    'Set-Cookie',
+    'TE',
+    'Upgrade',
+    'Keep-Alive',
   ]
   for (const name of refused) t.equal(responseTrailerLines([name, 'x', 'X-Sum', 'y']), 'X-Sum: y\r\n', name)
   const lines = responseTrailerLines(['X-Sum', 'a', 'x-sum', 'b', 'ETag', '"c"'])

@@ -21,7 +21,9 @@ async function openPair(t: Test, browserAllowsHalfOpen: boolean) {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const connected = connect({
-    ...{ port: portOf(server), host: '127.0.0.1', allowHalfOpen: browserAllowsHalfOpen },
+    port: portOf(server),
+    host: '127.0.0.1',
+    allowHalfOpen: browserAllowsHalfOpen,
   })
   const [[accepted]] = (await Promise.all([once(server, 'connection'), once(connected, 'connect')])) as [
     [Socket],

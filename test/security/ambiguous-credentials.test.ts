@@ -12,7 +12,10 @@ for (const driver of drivers) {
     const backend = await startBackend(t)
     const route = { upstream: 'backend', websocket: true }
     const routes = ['any', 'optional', 'secretKey', 'bearer', 'none'].map((auth) => ({
-      ...{ ...route, name: auth, path: `/${auth}`, auth },
+      ...route,
+      name: auth,
+      path: `/${auth}`,
+      auth,
     }))
     const gateway = await startGateway(t, { backend: backend.url, driver, config: { routes } })
     const ada = await gateway.createAccount()
@@ -113,7 +116,8 @@ for (const driver of drivers) {
         { SecretKey: bob.secretKey, APIKey: ada.apiKey },
       ])
         assertProblem(t, await askJson(t, gateway.url, accessTokenPath, pair), {
-          ...{ status: 401, code: 'credentials-invalid' },
+          status: 401,
+          code: 'credentials-invalid',
         })
     })
   })

@@ -6,8 +6,15 @@ import { startGateway } from '../setup/gateway.ts'
 
 /** All that the gateway says itself, in every way of naming it. */
 const ours = [
-  ...['X-User-Id', 'X-User-Role', 'X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Request-Id'],
-  ...['Host', 'Content-Length', 'Transfer-Encoding'],
+  'X-User-Id',
+  'X-User-Role',
+  'X-Forwarded-For',
+  'X-Forwarded-Proto',
+  'X-Forwarded-Host',
+  'X-Request-Id',
+  'Host',
+  'Content-Length',
+  'Transfer-Encoding',
 ]
 
 const spellings = [

@@ -73,7 +73,8 @@ t.test('a token ends with its time, also one that came a moment ago', async (t) 
   const time = { now: Date.now() }
   const config = { tokens: { accessLifetime: '10m', clockTolerance: '0s' } }
   const gateway = await startGateway(t, {
-    ...{ backend: (await startBackend(t)).url, config },
+    backend: (await startBackend(t)).url,
+    config,
     clock: () => time.now,
   })
   const { JwtToken } = await gateway.tokens(await gateway.createAccount())

@@ -4,20 +4,34 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 
 const names = [
-  ...['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Port', 'X-Forwarded-Prefix'],
-  ...['X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Forwarded-Method', 'X-Forwarded-User', 'X-Forwarded-Email'],
-  ...[
-    'X-Forwarded-Server',
-    'X-Forwarded-Scheme',
-    'X-Forwarded-Ssl',
-    'X-Forwarded-Client-Cert',
-    'X-Forwarded',
-  ],
-  ...['Forwarded', 'X-Real-IP', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id'],
+  'X-Forwarded-For',
+  'X-Forwarded-Proto',
+  'X-Forwarded-Host',
+  'X-Forwarded-Port',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-Uri',
+  'X-Forwarded-Path',
+  'X-Forwarded-Method',
+  'X-Forwarded-User',
+  'X-Forwarded-Email',
+  'X-Forwarded-Server',
+  'X-Forwarded-Scheme',
+  'X-Forwarded-Ssl',
+  'X-Forwarded-Client-Cert',
+  'X-Forwarded',
+  'Forwarded',
+  'X-Real-IP',
+  'X-Original-URL',
+  'X-Rewrite-URL',
+  'X-Request-Id',
 ]
 
 const aliases = (name: string) => [
-  ...[name, name.toUpperCase(), name.toLowerCase(), name.replaceAll('-', '_'), name.replaceAll('-', '.')],
+  name,
+  name.toUpperCase(),
+  name.toLowerCase(),
+  name.replaceAll('-', '_'),
+  name.replaceAll('-', '.'),
 ]
 
 t.test('no spelling of a forwarding header passes from a client that is no trusted proxy', async (t) => {

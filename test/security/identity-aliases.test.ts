@@ -5,8 +5,14 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 
 const defaults = [
-  ...['X-User-Id', 'X-User-Role', 'X-User-Email', 'X-User-Verified', 'X-User-Name', 'X-User-Session'],
-  ...['X-User-Scheme', 'X-Gatehouse-Assertion'],
+  'X-User-Id',
+  'X-User-Role',
+  'X-User-Email',
+  'X-User-Verified',
+  'X-User-Name',
+  'X-User-Session',
+  'X-User-Scheme',
+  'X-Gatehouse-Assertion',
 ]
 const configured = { id: 'Remote-User', role: 'X-Auth.Role', email: 'X_Mail' }
 
@@ -41,7 +47,13 @@ function aliasesOf(name: string): string[] {
   ]
   return [
     ...joined.map((sign) => words.join(sign)),
-    ...[name.toUpperCase(), name.toLowerCase(), `${name}-`, `${name}_`, `-${name}`, `_${name}`, `.${name}.`],
+    name.toUpperCase(),
+    name.toLowerCase(),
+    `${name}-`,
+    `${name}_`,
+    `-${name}`,
+    `_${name}`,
+    `.${name}.`,
     [...plain(name)].join('_'),
   ]
 }

@@ -17,7 +17,10 @@ for (const driver of drivers) {
   t.test(`names that objects have of themselves mean nothing, on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const routes = ['constructor', 'toString'].map((name) => ({
-      ...{ name, path: `/${name}`, upstream: 'backend', auth: 'any' },
+      name,
+      path: `/${name}`,
+      upstream: 'backend',
+      auth: 'any',
     }))
     const gateway = await startGateway(t, { backend: backend.url, driver, config: { routes } })
     const { account, secretKey } = await gateway.createAccount()

@@ -19,8 +19,15 @@ for (const driver of drivers) {
     const tokens = await gateway.tokens(created)
     const { secretKey, apiKey } = created
     const secrets = [
-      ...[secretKey, apiKey, tokens.JwtToken, tokens.RefreshToken],
-      ...['hunter2-query', 'hunter2-cookie', 'hunter2-basic', 'hunter2-body', 'hunter2-userinfo'],
+      secretKey,
+      apiKey,
+      tokens.JwtToken,
+      tokens.RefreshToken,
+      'hunter2-query',
+      'hunter2-cookie',
+      'hunter2-basic',
+      'hunter2-body',
+      'hunter2-userinfo',
     ]
     const basic = Buffer.from('user:hunter2-basic').toString('base64')
     const answers: RawResponse[] = []
@@ -89,15 +96,23 @@ t.test('a secret in the path is not written down, however it is encoded', async 
   const { account, secretKey } = await gateway.createAccount()
   const links = await gateway.operate(async ({ setupLinks }) => setupLinks.create(account.id))
   const kinds = [
-    ...[secretKey, links.token, createLinkToken('email', account.id).token],
+    secretKey,
+    links.token,
+    createLinkToken('email', account.id).token,
     createPortalToken(account.id).token,
   ]
   const targets = [
     ...kinds.flatMap((token) => [
-      ...[`/x/${token}`, `/x/${token.replaceAll('_', '%5F')}`, `/x/%67${token.slice(1)}`, `/x//${token}`],
-      ...[`/portal/setup%23${token}`, `/portal/setup%2523${token}`, `/x#access_token=${token}`],
+      `/x/${token}`,
+      `/x/${token.replaceAll('_', '%5F')}`,
+      `/x/%67${token.slice(1)}`,
+      `/x//${token}`,
+      `/portal/setup%23${token}`,
+      `/portal/setup%2523${token}`,
+      `/x#access_token=${token}`,
     ]),
-    ...['/x#access_token=hunter2-fragment', 'http://user:hunter2-userinfo@gateway.test/a//b'],
+    '/x#access_token=hunter2-fragment',
+    'http://user:hunter2-userinfo@gateway.test/a//b',
   ]
   for (const target of targets) await ask(t, gateway.url, `GET ${target}`)
   await ask(t, gateway.url, 'GET /x/gps_positions/today')

@@ -77,7 +77,7 @@ for (const driver of drivers) {
       const limiter = openLimiter({ store, contact: { isUp: true }, clock })
       t.teardown(() => limiter.close())
       const mails: string[] = []
-      const mail = { ...{ host: '127.0.0.1', port: 1, security: 'none' as const }, from: 'a@b.c' }
+      const mail = { host: '127.0.0.1', port: 1, security: 'none' as const, from: 'a@b.c' }
       const tls = { verify: true, ca: undefined }
       const withMail = { ...config, mail: { ...mail, tls, username: undefined, password: undefined } }
       const people = createPeople({ config: withMail, store, sealingKey: key, limiter, clock })
@@ -99,11 +99,15 @@ for (const driver of drivers) {
       const apiKey = await keys.resetApiKey(id)
       const privateKeys = (await signingKeys.load()).map(({ material }) => material.privateKey)
       Object.assign(secrets, {
-        ...{ 'used set-up link': usedLink.token, 'open set-up link': openLink.token },
-        ...{ 'portal session': signedIn.token, 'ended portal session': second.token },
-        ...{ 'previous secret key': admin.secretKey, 'secret key': secretKey ?? '' },
-        ...{ 'previous API key': admin.apiKey, 'API key': apiKey },
-        ...{ 'sealing key': key.toString('base64') },
+        'used set-up link': usedLink.token,
+        'open set-up link': openLink.token,
+        'portal session': signedIn.token,
+        'ended portal session': second.token,
+        'previous secret key': admin.secretKey,
+        'secret key': secretKey ?? '',
+        'previous API key': admin.apiKey,
+        'API key': apiKey,
+        'sealing key': key.toString('base64'),
       })
       for (const [index, privateKey] of privateKeys.entries()) {
         const { d = '' } = privateKey?.export({ format: 'jwk' }) ?? {}

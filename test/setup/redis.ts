@@ -93,8 +93,18 @@ export async function startRedis(
 /** What a server, a sentinel or a node of a Cluster needs for TLS, beside its port. */
 export function tlsArgs({ cert, key }: TlsFiles): readonly string[] {
   return [
-    ...['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert],
-    ...['--tls-auth-clients', 'no', '--tls-replication', 'yes', '--tls-cluster', 'yes'],
+    '--tls-cert-file',
+    cert,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    cert,
+    '--tls-auth-clients',
+    'no',
+    '--tls-replication',
+    'yes',
+    '--tls-cluster',
+    'yes',
   ]
 }
 

@@ -68,7 +68,9 @@ async function startOne(scope: Scope, masterPort: number, tls?: TlsFiles): Promi
   writeFileSync(
     file,
     [
-      ...[`port ${plain}`, 'bind 127.0.0.1', `dir ${dir}`],
+      `port ${plain}`,
+      'bind 127.0.0.1',
+      `dir ${dir}`,
       ...(tls && secure ? [`tls-port ${secure}`, ...linesOf(tlsArgs(tls))] : []),
       `sentinel monitor ${masterName} 127.0.0.1 ${masterPort} 2`,
       `sentinel down-after-milliseconds ${masterName} ${downAfterMs}`,

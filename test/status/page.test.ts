@@ -11,10 +11,22 @@ t.test('amounts are short and exact enough', async (t) => {
   t.strictSame([perSecond(0, 0), perSecond(1, 3), perSecond(12_345, 10)], ['0', '0.333', '1,230'])
   t.strictSame([share(0, 0), share(0, 5), share(1, 3), share(5, 5)], ['–', '0%', '33.3%', '100%'])
   t.strictSame([undefined, 0.416, 12.4, 999, 1_000, 29_700].map(milliseconds), [
-    ...['–', '0.42 ms', '12 ms', '999 ms', '1 s', '30 s'],
+    '–',
+    '0.42 ms',
+    '12 ms',
+    '999 ms',
+    '1 s',
+    '30 s',
   ])
   t.strictSame([0, 59, 60, 3_599, 3_600, 11_100, 86_400, 93_600].map(span), [
-    ...['0 s', '59 s', '1 min', '59 min', '1 h', '3 h 5 min', '1 d', '1 d 2 h'],
+    '0 s',
+    '59 s',
+    '1 min',
+    '59 min',
+    '1 h',
+    '3 h 5 min',
+    '1 d',
+    '1 d 2 h',
   ])
 })
 
@@ -23,8 +35,15 @@ t.test('whatever a name holds is text on the page, and each state has its words'
   metrics.requests.of('<script>alert(1)</script>', 'GET', '200').value++
   const reading = readMetrics(await metrics.snapshot())
   const status: Status = {
-    ...{ status: 'ok', version: '1"<b>', at: new Date(0).toISOString(), uptimeS: 1, workers: 2, inFlight: 0 },
-    ...{ webSocketsOpen: 0, lastReloadSuccessful: false, store: { driver: 'redis', isUp: false } },
+    status: 'ok',
+    version: '1"<b>',
+    at: new Date(0).toISOString(),
+    uptimeS: 1,
+    workers: 2,
+    inFlight: 0,
+    webSocketsOpen: 0,
+    lastReloadSuccessful: false,
+    store: { driver: 'redis', isUp: false },
     upstreams: [{ name: 'a', targets: [{ url: 'http://a"<i>', weight: 1, isHealthy: false }] }],
     sinceStart: figuresOf(reading, { routes: [], upstreams: [] }),
     recent: null,

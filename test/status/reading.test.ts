@@ -62,7 +62,10 @@ t.test('what is less than before is none, never less than none', async (t) => {
 t.test('the health of a target is told where it is watched', async (t) => {
   const targets = ['http://10.0.0.1:1', 'http://10.0.0.2:1', 'http://10.0.0.3:1']
   const healthy = {
-    ...{ name: 'gatehouse_upstream_target_healthy', help: 'x', type: 'gauge', aggregator: 'min' },
+    name: 'gatehouse_upstream_target_healthy',
+    help: 'x',
+    type: 'gauge',
+    aggregator: 'min',
     values: [1, 0].map((value, index) => ({
       value,
       labels: { upstream: 'a', target: targets[index] ?? '' },
@@ -71,7 +74,8 @@ t.test('the health of a target is told where it is watched', async (t) => {
   // The cast is sound: these are the members of a gauge that are read.
   const snapshot = [healthy] as unknown as MetricsSnapshot
   const config = {
-    ...{ routes: [], store: { driver: 'sqlite', path: '' } },
+    routes: [],
+    store: { driver: 'sqlite', path: '' },
     upstreams: ['a', 'b'].map((name) => ({
       name,
       targets: targets.map((url) => ({ url: new URL(url), weight: 2 })),
@@ -83,7 +87,8 @@ t.test('the health of a target is told where it is watched', async (t) => {
     health: () => 'degraded',
     isShuttingDown: () => true,
     snapshot: async () => snapshot,
-    ...{ version: '1', clock: () => 0 },
+    version: '1',
+    clock: () => 0,
   })
   const status = await look()
   t.equal(status.status, 'shutting-down')

@@ -21,10 +21,23 @@ import type { NewPlace } from './place.ts'
 /** The contract of the store port (src/store/store.ts): every adapter, in every form, passes all of it. */
 export function runStoreSuite(t: Test, newPlace: NewPlace): void {
   for (const cases of [
-    ...[accountCases, absenceCases, pagingCases, accountChangeCases, endingSessionsCases],
-    ...[sessionCases, rotationCases, raceCases, signingKeyCases, changeLogCases, reopeningCases],
+    accountCases,
+    absenceCases,
+    pagingCases,
+    accountChangeCases,
+    endingSessionsCases,
+    sessionCases,
+    rotationCases,
+    raceCases,
+    signingKeyCases,
+    changeLogCases,
+    reopeningCases,
     rateCases,
-    ...[passwordCases, portalSessionCases, keyUseCases, auditCases, searchCases],
+    passwordCases,
+    portalSessionCases,
+    keyUseCases,
+    auditCases,
+    searchCases,
   ]) {
     cases(t, newPlace)
   }

@@ -27,7 +27,12 @@ t.test('it says who is calling, to whom, by whom and for how long', async (t) =>
   t.strictSame(partOf(token, 0), { alg: 'ES256', typ: 'gatehouse-assertion+jwt', kid: 'a' })
   const times = { iat: 1_800_000_000, exp: 1_800_000_061 }
   t.strictSame(partOf(token, 1), {
-    ...{ iss: issuer, aud: 'orders', sub: 'acc_1', role: 'User', scheme: 'bearer', sid: 'ses_1' },
+    iss: issuer,
+    aud: 'orders',
+    sub: 'acc_1',
+    role: 'User',
+    scheme: 'bearer',
+    sid: 'ses_1',
     ...times,
   })
   const ofKey = of({ ...subject, scheme: 'secretKey', sessionId: undefined }, 'orders')

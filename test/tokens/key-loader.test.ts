@@ -33,7 +33,11 @@ async function openLoader(t: Test) {
   const own = keysOf(store)
   const replaced = { count: 0 }
   const loader = createKeyLoader({
-    ...{ keyring, signingKeys: own, algorithm: 'ES256', configured: [], clock },
+    keyring,
+    signingKeys: own,
+    algorithm: 'ES256',
+    configured: [],
+    clock,
     log: createLog({ level: 'info', stream }),
     onReplaced: () => replaced.count++,
   })

@@ -160,7 +160,10 @@ t.test('who makes the first at the same moment as one with another sealing key l
     },
   }
   const loading = createSigningKeys({
-    ...{ store: late, sealer: createSealer(randomBytes(32)), algorithm: 'ES256', clock: () => startMs },
+    store: late,
+    sealer: createSealer(randomBytes(32)),
+    algorithm: 'ES256',
+    clock: () => startMs,
   }).load()
   await t.rejects(loading, { name: 'OperatorError', message: /cannot be unsealed/ })
   t.match(await store.listSigningKeys(), [{ algorithm: 'RS256' }])

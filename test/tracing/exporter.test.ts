@@ -25,7 +25,9 @@ function open(t: Test, url: string) {
     warn: (_: object, text: string) => lines.push(text),
   }
   const exporter = openExporter({
-    ...{ url: `${url}/v1/traces`, resource: { 'service.name': 'gatehouse' }, counts },
+    url: `${url}/v1/traces`,
+    resource: { 'service.name': 'gatehouse' },
+    counts,
     // The cast is sound: these are the two forms in which it is called.
     log: log as unknown as Parameters<typeof openExporter>[0]['log'],
   })

@@ -22,17 +22,19 @@ t.test('a well-formed traceparent is read, whatever its flags and version', asyn
 
 t.test('what is not well-formed is none', async (t) => {
   const wrong = [
-    ...[
-      '',
-      '00',
-      sampled.toUpperCase(),
-      `${sampled}-more`,
-      `${sampled} `,
-      ` ${sampled}`,
-      `ff${sampled.slice(2)}`,
-    ],
-    ...[`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`, sampled.slice(0, -1)],
-    ...[`00-${traceId.slice(1)}-${parentId}-01`, `cc-${traceId}-${parentId}-01more`, `${sampled}\n`],
+    '',
+    '00',
+    sampled.toUpperCase(),
+    `${sampled}-more`,
+    `${sampled} `,
+    ` ${sampled}`,
+    `ff${sampled.slice(2)}`,
+    `00-${'0'.repeat(32)}-${parentId}-01`,
+    `00-${traceId}-${'0'.repeat(16)}-01`,
+    sampled.slice(0, -1),
+    `00-${traceId.slice(1)}-${parentId}-01`,
+    `cc-${traceId}-${parentId}-01more`,
+    `${sampled}\n`,
   ]
   for (const text of wrong) t.equal(parseTraceparent(text), undefined, text)
 })

@@ -40,7 +40,8 @@ async function fill(connection: ClientConnection): Promise<number> {
 async function startStuck(t: Test, version: '1.0' | '1.1') {
   const asked: ClientConnection[] = []
   const { port } = await listen(t, (connection) => void asked.push(connection), {
-    ...{ requestTimeoutMs: 30_000, tls: undefined },
+    requestTimeoutMs: 30_000,
+    tls: undefined,
   })
   const client = await sendAndClose(t, port, `GET / HTTP/${version}`)
   client.socket.pause()

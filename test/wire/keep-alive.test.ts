@@ -10,7 +10,9 @@ const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 t.test('a connection is kept for as long as its client was told last', async (t) => {
   const asked: ClientConnection[] = []
   const { port, adapt } = await listen(t, (connection) => void asked.push(connection), {
-    ...{ requestTimeoutMs: 30_000, keepAliveTimeoutMs: 60_000, tls: undefined },
+    requestTimeoutMs: 30_000,
+    keepAliveTimeoutMs: 60_000,
+    tls: undefined,
   })
   const client = await connectRaw(t, `http://127.0.0.1:${port}`)
   client.send(request)

@@ -9,7 +9,7 @@ import { portOf } from '../setup/net.ts'
 export async function listen(
   t: Test,
   onRequest: ConnectionOptions<ClientConnection>['onRequest'],
-  terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'>,
+  terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'> & Partial<ListenerTerms>,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, ...terms }
   const { server, connections, adapt } = createListener({
@@ -27,7 +27,9 @@ export async function listen(
     for (const { socket } of connections) socket.destroy()
   })
   return {
-    ...{ port: portOf(server), connections, server },
+    port: portOf(server),
+    connections,
+    server,
     /** Takes other limits. */
     adapt: (changes: Partial<ListenerTerms>) => adapt({ ...limits, ...changes }),
   }

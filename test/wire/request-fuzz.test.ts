@@ -72,13 +72,15 @@ t.test('a head that never ends is refused as soon as it is too large', async (t)
 
 t.test('what can no longer become a head is refused before it is whole', async (t) => {
   for (const text of [
-    ...['G(', 'GET / HTTP/3.0\r\n', 'GET / HTTP/1.1\n', 'GET / HTTP/1.1\r\nX\r\n', 'GET / HTTP/1.1\r\n X'],
-    ...[
-      'GET / HTTP/1.1\r\nX: y\n',
-      'GET / HTTP/1.1\r\nX: \x01',
-      'GET / HTTP/1.1\r\nX: y\r\n\r!',
-      '\x16\x03\x01',
-    ],
+    'G(',
+    'GET / HTTP/3.0\r\n',
+    'GET / HTTP/1.1\n',
+    'GET / HTTP/1.1\r\nX\r\n',
+    'GET / HTTP/1.1\r\n X',
+    'GET / HTTP/1.1\r\nX: y\n',
+    'GET / HTTP/1.1\r\nX: \x01',
+    'GET / HTTP/1.1\r\nX: y\r\n\r!',
+    '\x16\x03\x01',
   ]) {
     t.type(readHeads([bytesOf(text)]).refusal, 'string', JSON.stringify(text))
   }

@@ -123,7 +123,10 @@ function figureOf({ unit, badFrom, badBelow, words = {} }: Panel): object {
       overrides: [],
     },
     options: {
-      ...{ colorMode: 'value', graphMode: 'none', textMode: 'value', justifyMode: 'center' },
+      colorMode: 'value',
+      graphMode: 'none',
+      textMode: 'value',
+      justifyMode: 'center',
       reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
     },
   }

@@ -45,7 +45,10 @@ export function createScene(routes: readonly CompiledRoute[]): Scene {
   }
 
   return {
-    ...{ table, at, hostsAbove, atBackend: createBackendIndex(guarded) },
+    table,
+    at,
+    hostsAbove,
+    atBackend: createBackendIndex(guarded),
     above: (host, prefix) =>
       prefixesOf(prefix).flatMap((path) => [...at(host, path), ...at(undefined, path)]),
     bypassedBy: (route) => bypassed.get(route),

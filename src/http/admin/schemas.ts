@@ -34,8 +34,13 @@ export const accountChanges = {
 }
 
 export const session = object({
-  ...{ id: text, createdAt: time, refreshedAt: time, expiresAt: time },
-  ...{ refreshes: count, address: text, client: text },
+  id: text,
+  createdAt: time,
+  refreshedAt: time,
+  expiresAt: time,
+  refreshes: count,
+  address: text,
+  client: text,
 })
 
 export const auditEntry = object({

@@ -8,8 +8,14 @@ const text = { type: 'string' } as const
 const tokenText = { type: 'string', minLength: 1 } as const
 
 const issued = object({
-  ...{ Id: text, FirstName: text, LastName: text, Email: text, Role: text },
-  ...{ IsVerified: { type: 'boolean' }, JwtToken: text, RefreshToken: text },
+  Id: text,
+  FirstName: text,
+  LastName: text,
+  Email: text,
+  Role: text,
+  IsVerified: { type: 'boolean' },
+  JwtToken: text,
+  RefreshToken: text,
 })
 
 const refreshBody = {

@@ -70,7 +70,9 @@ function parametersOf(query: JsonSchema): readonly object[] {
   // The cast is sound: queries are made by object() in admin/schemas.ts.
   const properties = query.properties as Readonly<Record<string, JsonSchema>>
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: false },
+    name,
+    in: 'query',
+    required: false,
     ...(description !== undefined && { description }),
     schema,
   }))

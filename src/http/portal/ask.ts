@@ -36,7 +36,10 @@ export function ask(
   // What was aborted tells of it in words of its own.
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
-    ...{ method, path, hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port },
+    method,
+    path,
+    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
     headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
     signal,
     agent: false,

@@ -25,7 +25,9 @@ export const integrationPages: Pages = (options) => {
     const callable = callableRoutes(routes, account)
     const { baseUrl, path } = placeOf(callable[0])
     const view: IntegrationView = {
-      ...{ accountId: account.id, keys, snippets: { baseUrl, path } },
+      accountId: account.id,
+      keys,
+      snippets: { baseUrl, path },
       tryIt: { routes: callable, chosen: undefined, tried: undefined },
       ...more,
     }

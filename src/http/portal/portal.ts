@@ -21,8 +21,13 @@ import { sessionsPages } from './sessions-pages.ts'
 import { createVisit, signedIn, type Visit, type VisitParts } from './visit.ts'
 
 const everyPart: readonly Pages[] = [
-  ...[doorPages, integrationPages, sessionsPages, profilePages],
-  ...[accountsPages, accountPages, auditPages],
+  doorPages,
+  integrationPages,
+  sessionsPages,
+  profilePages,
+  accountsPages,
+  accountPages,
+  auditPages,
 ]
 
 /** The portal, in a scope of its own: everything at and below its path, for every method. */

@@ -10,8 +10,16 @@ export interface FormRefusal {
 
 /** What is told of a form as a whole; every other error gets a page of its own. */
 const told = new Set([
-  ...['request-invalid', 'credentials-invalid', 'account-exists', 'account-disabled', 'own-account'],
-  ...['link-invalid', 'too-many-failures', 'rate-limited', 'sign-in-busy', 'mail-unavailable'],
+  'request-invalid',
+  'credentials-invalid',
+  'account-exists',
+  'account-disabled',
+  'own-account',
+  'link-invalid',
+  'too-many-failures',
+  'rate-limited',
+  'sign-in-busy',
+  'mail-unavailable',
 ])
 
 /**

@@ -32,7 +32,9 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
 
   async function withToken(path: string, body: unknown): Promise<GatewayAnswer> {
     return ask(gatewayUrl(), {
-      ...{ method: 'POST', path, host: undefined },
+      method: 'POST',
+      path,
+      host: undefined,
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })
@@ -78,7 +80,9 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       return {
         kind: 'answered',
         answer: {
-          ...{ route: callText(route), status: answer.status, contentType: answer.contentType },
+          route: callText(route),
+          status: answer.status,
+          contentType: answer.contentType,
           durationMs: Math.round(performance.now() - startedAt),
           scheme: isToken
             ? 'an access token'

@@ -35,7 +35,11 @@ export function openPortalSessions(
         startScript,
         [keys.account(accountId), keys.portalSessionsOf(accountId)],
         [
-          ...[revision, id, createdAt, expiresAt, portalSessionsMax],
+          revision,
+          id,
+          createdAt,
+          expiresAt,
+          portalSessionsMax,
           JSON.stringify({ ...session, seenAt: createdAt }),
         ],
         audit,

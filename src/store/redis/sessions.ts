@@ -75,8 +75,10 @@ export function openSessions(connection: Connection): SessionVerbs {
           const { session, account } = verdict
           if (await advance(session, use, account.revision)) {
             const advanced = {
-              ...{ ...session, ...use.visitor },
-              ...{ generation: session.generation + 1, rotatedAt: use.now },
+              ...session,
+              ...use.visitor,
+              generation: session.generation + 1,
+              rotatedAt: use.now,
             }
             return { kind: 'current', session: advanced, account }
           }
@@ -94,7 +96,12 @@ export function openSessions(connection: Connection): SessionVerbs {
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [
-        ...[revision, use.generation, id, use.now, livesUntil, livesUntil + keptAfterEndMs],
+        revision,
+        use.generation,
+        id,
+        use.now,
+        livesUntil,
+        livesUntil + keptAfterEndMs,
         ...(use.visitor ? [use.visitor.address, use.visitor.client] : []),
       ],
     )

@@ -15,19 +15,27 @@ import type { Database } from './database.ts'
 import { openTerms } from './terms.ts'
 
 const columns = [
-  ...[
-    'id',
-    'email',
-    'email_key',
-    'first_name',
-    'last_name',
-    'role',
-    'is_verified',
-    'is_disabled',
-    'created_at',
-  ],
-  ...['revision', 'session_epoch', 'secret_digest', 'secret_sealed', 'secret_created_at', 'previous_digest'],
-  ...['previous_until', 'api_digest', 'api_sealed', 'api_created_at', 'portal', 'role_epoch'],
+  'id',
+  'email',
+  'email_key',
+  'first_name',
+  'last_name',
+  'role',
+  'is_verified',
+  'is_disabled',
+  'created_at',
+  'revision',
+  'session_epoch',
+  'secret_digest',
+  'secret_sealed',
+  'secret_created_at',
+  'previous_digest',
+  'previous_until',
+  'api_digest',
+  'api_sealed',
+  'api_created_at',
+  'portal',
+  'role_epoch',
 ]
 
 /** The accounts table. Every function is to be called within a read or a write. */
@@ -125,20 +133,27 @@ export function openAccounts(database: Database) {
 function toRow(account: Account): SQLInputValue[] {
   const { secretKey, previousSecretKey, apiKey } = account
   return [
-    ...[
-      account.id,
-      account.email,
-      emailKey(account.email),
-      account.firstName,
-      account.lastName,
-      account.role,
-    ],
-    ...[Number(account.isVerified), Number(account.isDisabled), account.createdAt],
-    ...[account.revision, account.sessionEpoch],
-    ...[secretKey.digest, secretKey.sealed ?? null, secretKey.createdAt],
-    ...[previousSecretKey?.digest ?? null, previousSecretKey?.validUntil ?? null],
-    ...[apiKey.digest, apiKey.sealed ?? null, apiKey.createdAt],
-    ...[JSON.stringify(account.portal), account.roleEpoch],
+    account.id,
+    account.email,
+    emailKey(account.email),
+    account.firstName,
+    account.lastName,
+    account.role,
+    Number(account.isVerified),
+    Number(account.isDisabled),
+    account.createdAt,
+    account.revision,
+    account.sessionEpoch,
+    secretKey.digest,
+    secretKey.sealed ?? null,
+    secretKey.createdAt,
+    previousSecretKey?.digest ?? null,
+    previousSecretKey?.validUntil ?? null,
+    apiKey.digest,
+    apiKey.sealed ?? null,
+    apiKey.createdAt,
+    JSON.stringify(account.portal),
+    account.roleEpoch,
   ]
 }
 

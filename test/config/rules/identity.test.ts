@@ -7,11 +7,37 @@ t.test(
   'a name that the connection, the client or the gateway needs is refused in every spelling',
   async (t) => {
     const names = [
-      ...['Authorization', 'SecretKey', 'Secret-Key', 'secret_key', 'Cookie', 'Set-Cookie', 'Host'],
-      ...['Connection', 'Keep-Alive', 'Transfer-Encoding', 'transfer.encoding', 'TE', 'Trailer', 'Upgrade'],
-      ...['Content-Length', 'content_length', 'Content-Type', 'Content-Encoding', 'Expect', 'Date', 'Via'],
-      ...['Proxy-Authorization', 'Proxy-Connection', 'Forwarded', 'X-Forwarded-For', 'X_Forwarded_Proto'],
-      ...['X-Forwarded-Host', 'X-Real-IP', 'X-Request-Id', 'traceparent', 'tracestate'],
+      'Authorization',
+      'SecretKey',
+      'Secret-Key',
+      'secret_key',
+      'Cookie',
+      'Set-Cookie',
+      'Host',
+      'Connection',
+      'Keep-Alive',
+      'Transfer-Encoding',
+      'transfer.encoding',
+      'TE',
+      'Trailer',
+      'Upgrade',
+      'Content-Length',
+      'content_length',
+      'Content-Type',
+      'Content-Encoding',
+      'Expect',
+      'Date',
+      'Via',
+      'Proxy-Authorization',
+      'Proxy-Connection',
+      'Forwarded',
+      'X-Forwarded-For',
+      'X_Forwarded_Proto',
+      'X-Forwarded-Host',
+      'X-Real-IP',
+      'X-Request-Id',
+      'traceparent',
+      'tracestate',
     ]
     for (const name of names) {
       const message = `identity.headers.id: "${name}" has a meaning of its own: take another name`
@@ -40,13 +66,16 @@ t.test('any other name is taken, the rest keep their defaults or stay away', asy
 })
 
 const assertion = (options: Readonly<Record<string, unknown>>, more = {}) => ({
-  ...{ ...least, ...more },
+  ...least,
+  ...more,
   identity: { assertion: options },
 })
 
 t.test('an assertion has a header of its own', async (t) => {
   t.strictSame(load(t, assertion({ enabled: true, header: 'X-Proof', lifetime: '5m' })).assertion, {
-    ...{ enabled: true, header: 'X-Proof', lifetimeMs: 300_000 },
+    enabled: true,
+    header: 'X-Proof',
+    lifetimeMs: 300_000,
   })
   t.strictSame(complaints(t, assertion({ header: 'x_user.id' })), [
     'identity.assertion.header: "x_user.id" is the header of "id" already: case and signs do not count',

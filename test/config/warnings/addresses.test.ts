@@ -81,7 +81,8 @@ for (const [url, host, isLoop] of loops) {
   t.test(`${url} is ${isLoop ? '' : 'not '}warned of as a loop where ${host} is listened on`, async (t) => {
     const options = {
       ...withUpstream({ targets: [{ url: 'http://10.0.0.9:3000' }, { url }] }),
-      ...{ listen: { host }, publicUrl: 'https://api.example.com' },
+      listen: { host },
+      publicUrl: 'https://api.example.com',
     }
     const message =
       'upstreams.backend.targets.1.url: is the gateway itself, so that requests go round in a circle: give the address of a backend'

@@ -7,7 +7,10 @@ const upstreams = { ...least.upstreams, other: least.upstreams.backend }
 /** Messages by the index of their route; the routes are named r0, r1 and so on, and protected unless they say. */
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
   const named = routes.map((route, index) => ({
-    ...{ name: `r${index}`, path: '/', upstream: 'backend', auth: 'any' },
+    name: `r${index}`,
+    path: '/',
+    upstream: 'backend',
+    auth: 'any',
     ...route,
   }))
   const config = load(t, { upstreams, routes: named })

@@ -39,7 +39,10 @@ export const fieldCases: readonly Case[] = [
   asked('three hundred request fields pass', many),
   asked('cookies pass apart, in order', ['Cookie: a=1; b=2', 'Cookie: c=3']),
   asked('conditions and ranges are the upstream’s', [
-    ...['Range: bytes=0-1,5-', 'If-Range: "x"', 'If-None-Match: W/"y"', 'If-Modified-Since: nonsense'],
+    'Range: bytes=0-1,5-',
+    'If-Range: "x"',
+    'If-None-Match: W/"y"',
+    'If-Modified-Since: nonsense',
   ]),
   asked('what concerns the connection of the client ends with it', [...hops, 'X-Kept: 1'], ['X-Kept: 1']),
   answered('response fields keep case and order', ordered),
@@ -54,14 +57,12 @@ export const fieldCases: readonly Case[] = [
     ['X-Kept: 1'],
   ),
   answered('caching, ranges and variants are the upstream’s', [
-    ...[
-      'Accept-Ranges: bytes',
-      'Vary: *',
-      'Cache-Control: no-store',
-      'Age: 3',
-      'ETag: "x"',
-      'Warning: 110 - "x"',
-    ],
+    'Accept-Ranges: bytes',
+    'Vary: *',
+    'Cache-Control: no-store',
+    'Age: 3',
+    'ETag: "x"',
+    'Warning: 110 - "x"',
   ]),
 ]
 

@@ -13,7 +13,14 @@ async function start(t: Test) {
     const said = await runClient(
       'curl',
       [
-        ...['-sS', '-X', method, '-H', `SecretKey: ${place.secretKey}`, '-w', '\n%{http_code}', ...args],
+        '-sS',
+        '-X',
+        method,
+        '-H',
+        `SecretKey: ${place.secretKey}`,
+        '-w',
+        '\n%{http_code}',
+        ...args,
         place.url + path,
       ],
       { cwd: root },

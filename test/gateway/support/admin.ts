@@ -37,7 +37,10 @@ export async function startAdminApi(
   }
 
   return {
-    ...{ gateway, admin, described, callAs },
+    gateway,
+    admin,
+    described,
+    callAs,
     call: (operation, path, body) => callAs([`SecretKey: ${admin.secretKey}`], operation, path, body),
   }
 }

@@ -9,8 +9,13 @@ const run = promisify(execFile)
 /** Runs git far from the settings of whoever runs the tests. @returns what it printed */
 export async function git(home: string, ...args: readonly string[]): Promise<string> {
   const env = {
-    ...{ PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
-    ...{ GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.com', GIT_COMMITTER_NAME: 'a' },
+    PATH: process.env.PATH,
+    HOME: home,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.com',
   }
   const { stdout } = await run('git', args, { env, cwd: home, maxBuffer: 100 * 1_048_576 })
@@ -43,13 +48,17 @@ function serve(root: string, request: IncomingMessage, response: ServerResponse)
   const child = spawn('git', ['http-backend'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: {
-      ...{ PATH: process.env.PATH, GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: '1', HOME: root },
-      ...{ PATH_INFO: pathname, QUERY_STRING: search.slice(1), REQUEST_METHOD: request.method },
-      ...{ CONTENT_TYPE: headers['content-type'], CONTENT_LENGTH: headers['content-length'] },
-      ...{
-        HTTP_CONTENT_ENCODING: headers['content-encoding'],
-        GIT_PROTOCOL: headers['git-protocol']?.toString(),
-      },
+      PATH: process.env.PATH,
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      HOME: root,
+      PATH_INFO: pathname,
+      QUERY_STRING: search.slice(1),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: headers['content-type'],
+      CONTENT_LENGTH: headers['content-length'],
+      HTTP_CONTENT_ENCODING: headers['content-encoding'],
+      GIT_PROTOCOL: headers['git-protocol']?.toString(),
       REMOTE_USER: headers['x-user-id']?.toString(),
     },
   })

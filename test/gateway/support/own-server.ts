@@ -20,7 +20,10 @@ export async function startOwnServer(
 ): Promise<OwnServer> {
   const ended: (readonly [Arrival, boolean])[] = []
   const gatewayServer = createGatewayServer({
-    ...{ requestTimeoutMs: 30_000, keepAliveTimeoutMs: 5_000, headersBytesMax: 16_384, tls: undefined },
+    requestTimeoutMs: 30_000,
+    keepAliveTimeoutMs: 5_000,
+    headersBytesMax: 16_384,
+    tls: undefined,
     trusted: { has: () => false },
     observer: { begin: () => {}, end: (...end) => void ended.push(end), refuse: () => {} },
     ownPaths: { has: (path) => path === ownPath },

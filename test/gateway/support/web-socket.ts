@@ -128,6 +128,8 @@ export function record(socket: WebSocket | undefined): Told {
 
 /** The lines of an upgrade request (RFC 6455 1.2), for those who want to write it themselves. */
 export const upgradeLines: readonly string[] = [
-  ...['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]

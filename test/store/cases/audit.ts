@@ -54,7 +54,11 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
       newAuditEntry({ target: undefined, actor: { kind: 'system', channel: 'system' } }),
       newAuditEntry({
         actor: {
-          ...{ kind: 'account', channel: 'portal', id: 'a', email: '"ä\n@example.com', address: '::1' },
+          kind: 'account',
+          channel: 'portal',
+          id: 'a',
+          email: '"ä\n@example.com',
+          address: '::1',
         },
       }),
     ]

@@ -10,7 +10,11 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     const account = await createAccount(store, { sessionEpoch: 4 })
     const { id, accountId, createdAt, expiresAt } = await startSession(store, account, { visitor })
     const expected = {
-      ...{ id, accountId, createdAt, expiresAt, ...visitor },
+      id,
+      accountId,
+      createdAt,
+      expiresAt,
+      ...visitor,
       generation: 1,
       rotatedAt: createdAt,
       sessionEpoch: 4,

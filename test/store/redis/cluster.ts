@@ -61,8 +61,14 @@ async function untilAll(nodes: readonly ClusterNode[], ...lines: readonly string
 async function startNode(t: Test, args: readonly string[], tls: TlsFiles): Promise<ClusterNode> {
   const busPort = await freePort()
   const clusterArgs = [
-    ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
-    ...['--cluster-node-timeout', String(nodeTimeoutMs), '--repl-diskless-sync-delay', '0'],
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    String(busPort),
+    '--cluster-node-timeout',
+    String(nodeTimeoutMs),
+    '--repl-diskless-sync-delay',
+    '0',
   ]
   const server = await startRedis(t, [...clusterArgs, ...args], tls)
   const client = openInspector(t, server)

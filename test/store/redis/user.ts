@@ -7,11 +7,38 @@ const keysAndChannels = ['~gh:*', '&gh:*']
 const commands = [
   // To see whether Redis is loading its data; from 7.2 on `client|setinfo` too spares entries in the ACL log.
   'info',
-  ...['evalsha', 'eval', 'time'],
-  ...['get', 'set', 'del', 'incr', 'exists', 'pexpire', 'pexpireat'],
-  ...['hget', 'hset', 'hsetnx', 'hdel', 'hexists', 'hkeys', 'hmget', 'hgetall', 'hvals'],
-  ...['zadd', 'zrem', 'zcard', 'zrange', 'zrevrank', 'zrangebyscore', 'zrangebylex', 'zremrangebyscore'],
-  ...['xadd', 'xrange', 'xrevrange', 'publish', 'subscribe'],
+  'evalsha',
+  'eval',
+  'time',
+  'get',
+  'set',
+  'del',
+  'incr',
+  'exists',
+  'pexpire',
+  'pexpireat',
+  'hget',
+  'hset',
+  'hsetnx',
+  'hdel',
+  'hexists',
+  'hkeys',
+  'hmget',
+  'hgetall',
+  'hvals',
+  'zadd',
+  'zrem',
+  'zcard',
+  'zrange',
+  'zrevrank',
+  'zrangebyscore',
+  'zrangebylex',
+  'zremrangebyscore',
+  'xadd',
+  'xrange',
+  'xrevrange',
+  'publish',
+  'subscribe',
 ]
 
 /** What only some need: a database in the URL, `store.redis.replicas`, a Cluster. */
@@ -30,7 +57,12 @@ export const password = 'a p@ss:word/with?everything#'
 
 /** Arguments of a server that knows this user. */
 export const userArgs = [
-  ...['--user', 'gatehouse', 'on', `>${password}`, ...keysAndChannels, '-@all'],
+  '--user',
+  'gatehouse',
+  'on',
+  `>${password}`,
+  ...keysAndChannels,
+  '-@all',
   ...[...commands, ...commandsSometimes].map((command) => `+${command}`),
 ]
 
