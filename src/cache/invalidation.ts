@@ -126,8 +126,9 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       await running
       assertUp()
       const waitMs = begunAt + confirmGapMs - performance.now()
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
-      if (!running) return
+      if (waitMs <= 0 && !running) return
+      // A timer may come early by part of a millisecond.
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))
     }
   }
 
