@@ -1,5 +1,6 @@
 import { GatehouseError } from '../errors.ts'
-import type { AccessTokenClaims, AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
+import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
+import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import type { Directory, KnownAccount, KnownSession, Principal } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
@@ -9,7 +10,7 @@ const expired = rejected('token-expired')
 /** `mismatch`: the account that is known is not that of the token; either may be the older. */
 type Judgement = Authentication | 'mismatch'
 
-type InvalidVerdict = Extract<AccessTokenVerdict, { readonly kind: 'invalid' }>
+type Wrong = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 
 /** What the store would have to say, or that it cannot. */
 type Answer<Value> = Value | undefined | 'out-of-reach'
@@ -59,13 +60,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   async function verifyAfresh(credential: string): Promise<Authentication> {
     await confirm()
     const verdict = accessTokens.verify(credential)
-    return verdict.kind === 'invalid' ? refuse(credential, verdict) : decideAfresh(verdict.claims)
-  }
-
-  function refuse(credential: string, { code, isFinal }: InvalidVerdict): Authentication {
-    if (code === 'token-expired') return expired
-    const holdsUntil = isFinal ? Number.POSITIVE_INFINITY : 0
-    return rejected(code, { holdsUntil, reason: accessTokens.whyInvalid(credential) })
+    return verdict.kind === 'valid' ? decideAfresh(verdict.claims) : refuse(verdict)
   }
 
   return {
@@ -73,12 +68,16 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
-      if (verdict.isFinal) return refuse(credential, verdict)
-      // One that has expired is of a key that is known.
-      const mayBeRight = verdict.code === 'token-invalid' && accessTokens.isOfNewKey(credential)
-      return mayBeRight ? verifyAfresh(credential) : refuse(credential, verdict)
+      const mayBeRight = verdict.kind === 'invalid' && !verdict.isFinal && accessTokens.isOfNewKey(credential)
+      return mayBeRight ? verifyAfresh(credential) : refuse(verdict)
     },
   }
+}
+
+function refuse(verdict: Wrong): Authentication {
+  if (verdict.kind === 'expired') return expired
+  const { isFinal, reason } = verdict
+  return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
 }
 
 /** A look-up that says so where the store is out of reach, at once or later. */

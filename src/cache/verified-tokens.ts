@@ -1,4 +1,5 @@
-import type { AccessTokenClaims, VerifiedTokens } from '../tokens/access-token.ts'
+import type { VerifiedTokens } from '../tokens/access-token.ts'
+import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { copyOf } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
@@ -11,10 +12,11 @@ const refusedLengthMax = 2_048
  */
 const tailLength = 12
 
-interface Verified {
+/** What is known of a token. */
+interface Known<Finding> {
   /** The whole of it: one that only ends as another does is another. */
   readonly token: string
-  readonly claims: AccessTokenClaims
+  readonly finding: Finding
 }
 
 /**
@@ -23,20 +25,18 @@ interface Verified {
  * than any of ours is read anew each time.
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
-  const verified = createLru<Verified>(entriesMax)
-  const refused = createLru<Pick<Verified, 'token'>>(refusedMax)
+  const verified = createLru<Known<AccessTokenClaims>>(entriesMax)
+  const refused = createLru<Known<string>>(refusedMax)
 
   return {
-    get: (token) => {
-      const found = verified.get(tailOf(token))
-      return found?.token === token ? found.claims : undefined
-    },
+    get: (token) => findingOf(verified.get(tailOf(token)), token),
     // Texts of their own: a piece of a request's head would keep the whole head in memory.
-    set: (token, claims) => verified.set(copyOf(tailOf(token)), { token: copyOf(token), claims }),
-    refuse: (token) => {
-      if (token.length <= refusedLengthMax) refused.set(copyOf(tailOf(token)), { token: copyOf(token) })
+    set: (token, claims) => verified.set(copyOf(tailOf(token)), { token: copyOf(token), finding: claims }),
+    refuse: (token, reason) => {
+      if (token.length > refusedLengthMax) return
+      refused.set(copyOf(tailOf(token)), { token: copyOf(token), finding: reason })
     },
-    isRefused: (token) => refused.get(tailOf(token))?.token === token,
+    whyRefused: (token) => findingOf(refused.get(tailOf(token)), token),
     clear: () => {
       verified.clear()
       refused.clear()
@@ -46,4 +46,8 @@ export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { cle
 
 function tailOf(token: string): string {
   return token.slice(-tailLength)
+}
+
+function findingOf<Finding>(known: Known<Finding> | undefined, token: string): Finding | undefined {
+  return known?.token === token ? known.finding : undefined
 }

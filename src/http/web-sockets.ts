@@ -3,7 +3,7 @@ import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
-import { roleEpochIn, signingKeyIdOf } from '../tokens/access-token.ts'
+import { roleEpochIn, signingKeyIdOf } from '../tokens/token-text.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseKey } from '../../src/accounts/keys.ts'
 import { isStillValid } from '../../src/auth/still-valid.ts'
-import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/access-token.ts'
+import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { newSigningKey } from '../tokens/forge.ts'
 import { accessOf, openBench } from './bench.ts'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { signingKeyIdOf } from '../../src/tokens/access-token.ts'
+import { signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'

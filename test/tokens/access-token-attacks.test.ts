@@ -19,7 +19,7 @@ const hmac = newSigningKey('hmac', 'HS256')
 const stranger = newSigningKey('key', 'ES256')
 const { verify } = createBench([key, rsa, edwards, hmac])
 
-const invalid = { kind: 'invalid', code: 'token-invalid' }
+const invalid = { kind: 'invalid' }
 
 /** A right header with changes; undefined takes a member away. */
 function headerWith(changes: Json): Json {
@@ -39,7 +39,7 @@ t.test('a token without a signature is none', async (t) => {
       'AA',
       signatureOf('x', 'ES256', stranger.material.privateKey ?? key.material.publicKey),
     ]) {
-      t.strictSame(verify(`${encode(headerWith({ alg }))}.${encode(rightClaims)}.${signature}`), invalid)
+      t.match(verify(`${encode(headerWith({ alg }))}.${encode(rightClaims)}.${signature}`), invalid)
     }
   }
 })
@@ -57,7 +57,7 @@ t.test('the public key is no secret of HS256', async (t) => {
     ]) {
       const signed = `${encode({ ...rightHeader(each), alg: 'HS256' })}.${encode(rightClaims)}`
       const signature = createHmac('sha256', secret).update(signed).digest('base64url')
-      t.strictSame(verify(`${signed}.${signature}`), invalid)
+      t.match(verify(`${signed}.${signature}`), invalid)
     }
   }
 })
@@ -67,8 +67,8 @@ t.test('the algorithm is that of the key, whatever the token says', async (t) =>
   for (const claimed of all) {
     for (const signer of all.filter((each) => each !== claimed)) {
       const asKey = { ...rightHeader(claimed), alg: signer.algorithm }
-      t.strictSame(verify(forge(asKey, rightClaims, signer.material)), invalid)
-      t.strictSame(verify(forge(rightHeader(claimed), rightClaims, signer.material)), invalid)
+      t.match(verify(forge(asKey, rightClaims, signer.material)), invalid)
+      t.match(verify(forge(rightHeader(claimed), rightClaims, signer.material)), invalid)
     }
   }
   const secret = createSecretKey(hmac.material.publicKey.export())
@@ -78,7 +78,7 @@ t.test('the algorithm is that of the key, whatever the token says', async (t) =>
   ] as const) {
     const signed = `${encode({ ...rightHeader(hmac), alg })}.${encode(rightClaims)}`
     const signature = createHmac(hash, secret).update(signed).digest('base64url')
-    t.strictSame(verify(`${signed}.${signature}`), invalid, alg)
+    t.match(verify(`${signed}.${signature}`), invalid, alg)
   }
 })
 
@@ -102,7 +102,7 @@ t.test('only the ID of one of our keys finds a key', async (t) => {
     undefined,
   ]
   for (const kid of kids) {
-    t.strictSame(verify(forge(headerWith({ kid }), rightClaims, key.material)), invalid, JSON.stringify(kid))
+    t.match(verify(forge(headerWith({ kid }), rightClaims, key.material)), invalid, JSON.stringify(kid))
   }
 })
 
@@ -119,7 +119,7 @@ t.test('a token brings no key of its own', async (t) => {
     { jwk, kid: 'new' },
   ]
   for (const extra of extras) {
-    t.strictSame(
+    t.match(
       verify(forge(headerWith(extra), rightClaims, stranger.material)),
       invalid,
       Object.keys(extra).join(),
@@ -129,7 +129,7 @@ t.test('a token brings no key of its own', async (t) => {
 
 t.test('a header that must be understood is not, even if it is signed', async (t) => {
   for (const crit of [['exp'], ['b64'], [], 'exp', null, {}]) {
-    t.strictSame(verify(forge(headerWith({ crit, b64: false }), rightClaims, key.material)), invalid)
+    t.match(verify(forge(headerWith({ crit, b64: false }), rightClaims, key.material)), invalid)
   }
 })
 
@@ -146,12 +146,12 @@ t.test('a token of another type is none', async (t) => {
     ['at+jwt'],
     undefined,
   ]) {
-    t.strictSame(verify(forge(headerWith({ typ }), rightClaims, key.material)), invalid, JSON.stringify(typ))
+    t.match(verify(forge(headerWith({ typ }), rightClaims, key.material)), invalid, JSON.stringify(typ))
   }
 })
 
 t.test('a member that comes twice in the header cannot say two things', async (t) => {
   const twice = `{"alg":"ES256","typ":"at+jwt","kid":"key","alg":"none"}`
-  t.strictSame(verify(`${encode(twice)}.${encode(rightClaims)}.`), invalid)
-  t.strictSame(verify(forge(twice, rightClaims, key.material)), invalid)
+  t.match(verify(`${encode(twice)}.${encode(rightClaims)}.`), invalid)
+  t.match(verify(forge(twice, rightClaims, key.material)), invalid)
 })

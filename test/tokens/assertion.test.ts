@@ -110,6 +110,6 @@ for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
     const key = newSigningKey('a', algorithm)
     const { of } = create({ keys: [key] })
     const { verify } = createBench([key])
-    t.strictSame(verify(of(subject, 'gatehouse')), { kind: 'invalid', code: 'token-invalid' })
+    t.equal(verify(of(subject, 'gatehouse')).kind, 'invalid')
   })
 }
