@@ -197,7 +197,8 @@ export const failures = {
     status: 429,
     title: 'Too many wrong credentials',
     detail: 'Too many wrong credentials came from this address; a right one still passes.',
-    check: '`limits.failures`; a client that goes on with a key that was reset.',
+    check:
+      '`limits.failures`; a client that goes on with a key that was reset; `gatehouse_rate_limited_total`.',
   },
   'request-timeout': {
     status: 408,
@@ -208,7 +209,7 @@ export const failures = {
   internal: {
     status: 500,
     title: 'Internal error',
-    check: 'A fault of the gateway: find the `requestId` in its log and report it.',
+    check: 'A fault of the gateway. Its log has an error with this `requestId` that says where: report it.',
   },
   'upstream-unreachable': {
     status: 502,

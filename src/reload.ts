@@ -34,7 +34,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
     const outcome = await attempt(options)
     const isTaken = outcome.kind === 'taken'
     metrics.lastReload.set(Number(isTaken))
-    metrics.reloads.inc({ outcome: isTaken ? 'taken' : 'refused' })
+    metrics.reloads.inc({ outcome: outcome.kind })
     if (isTaken) log.info('the config was reloaded')
     else log.error({ problems: outcome.problems }, 'the config was not reloaded: the one before runs on')
     return outcome

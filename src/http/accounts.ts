@@ -5,10 +5,9 @@ import { type Code, GatehouseError } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Rate } from '../store/store.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
-import { arrivalOf, ownRouteName } from './arrival.ts'
+import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
-import { countLimited } from './refuse.ts'
 import { visitorOf } from './visitor.ts'
 
 export const accountPaths = {
@@ -87,7 +86,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
       const { address } = arrivalOf(request.raw).client
       const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw countLimited(metrics, ownRouteName, excess)
+      if (excess) throw excess
     }
     throw error
   }

@@ -43,6 +43,8 @@ export interface Outcome {
   code: Code | undefined
   /** Why it failed, in words for the operator. */
   reason: string | undefined
+  /** What was thrown that nobody reckoned with: a fault of the gateway. */
+  fault: unknown
   /** When it left for the upstream, and when the whole answer had come. */
   sentAt: number | undefined
   answeredAt: number | undefined
@@ -98,6 +100,7 @@ export function createArrival(
       status: undefined,
       code: undefined,
       reason: undefined,
+      fault: undefined,
       sentAt: undefined,
       answeredAt: undefined,
     },

@@ -11,7 +11,7 @@ import type { RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
 import { createDecisionCounts } from './decision-counts.ts'
-import { countLimited, createRefuse } from './refuse.ts'
+import { createRefuse } from './refuse.ts'
 import { asksForWebSocket } from './upgrade.ts'
 
 export interface GateOptions<Upstream> {
@@ -71,9 +71,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     if (code !== undefined) return refusalOf(code)
     if (!route.rateLimit) return route
     const caller = { principal: outcome.principal, address: client.address }
-    return takeRate(limiter, route.name, route.rateLimit, caller).then((excess) =>
-      excess ? countLimited(metrics, route.name, excess) : route,
-    )
+    return takeRate(limiter, route.name, route.rateLimit, caller).then((excess) => excess ?? route)
   }
 
   /** Somebody who may not pass by what is known may have got another role since, or be verified. */
@@ -82,7 +80,7 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
     arrival: Arrival,
     decision: Decision,
   ): Promise<Passage<Upstream>> {
-    const isUpToDate = await (decision.scheme ? authenticator.confirm() : undefined)?.then(
+    const isUpToDate = await authenticator.confirm().then(
       () => true,
       () => false,
     )

@@ -28,6 +28,7 @@ export interface ObserverOptions {
 const clientLeft = 499
 /** The answer to a WebSocket, whose request is over when it closes. */
 const switching = 101
+const tooManyRequests = 429
 /** Whether a path is to be looked at more closely: most are not. */
 const mayBeUnfit = new RegExp(`[?#%]|${secretStart.source}`)
 /** Of a request that has no readable method. */
@@ -46,6 +47,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
     metrics.end()
     count(arrival, now)
     recordTrace?.(arrival, now)
+    if (arrival.outcome.fault !== undefined) reportFault(arrival)
     if (logsAccess) writeLine(arrival, now, isComplete)
   }
 
@@ -56,9 +58,17 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
     const figures = figuresOf(route)
     figures.duration.observe((endedAt - arrivedAt) / 1_000)
     figures.count(head.method, status)
+    // One of an upstream is its own.
+    if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
     if (upstream === undefined || sentAt === undefined) return
     upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
+  }
+
+  /** Whatever is said of requests: where it was thrown is what mends it. */
+  function reportFault({ requestId, outcome }: Arrival): void {
+    const { route, fault: err } = outcome
+    log.error({ requestId, route, err }, 'a fault of the gateway: the request was answered 500')
   }
 
   function writeLine(

@@ -13,7 +13,7 @@ export interface OperationDoc {
   readonly summary: string
   readonly description?: string
   /** Who may call it; default: anybody. */
-  readonly security?: 'admin' | 'none'
+  readonly security?: 'admin'
   /** An object whose members are the parameters of the query. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
@@ -37,24 +37,32 @@ export interface Operation extends OperationDoc {
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
-type Admit = (request: FastifyRequest) => Promise<void>
+/** Who may call. */
+export interface Admission {
+  /** Decides before a byte of the body is read. @throws GatehouseError */
+  admit(request: FastifyRequest): Promise<void>
+  /**
+   * Decides anew once the body is there: somebody who held it back may be disabled by now, or have another role.
+   * Nothing is counted a second time. @throws GatehouseError
+   */
+  admitAgain(request: FastifyRequest): Promise<void>
+}
 
-/**
- * Registers the operations of a path of the gateway itself: it owns the path for every method.
- * @param admit decides who may call: before a byte of the body is read, and again once it is there
- */
+/** Registers the operations of a path of the gateway itself: it owns the path for every method. */
 export function ownOperations(
   app: FastifyInstance,
   path: string,
-  { operations, admit }: { readonly operations: readonly Operation[]; readonly admit: Admit },
+  { operations, admission }: { readonly operations: readonly Operation[]; readonly admission: Admission },
 ): void {
   const allow = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   for (const { method, query, body, isBodyOptional, handler } of operations) {
     app.route({
       url: path,
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
-      onRequest: admit,
-      preHandler: (request) => admitAgain(request, admit),
+      onRequest: admission.admit,
+      preHandler: async (request) => {
+        if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
+      },
       preValidation: (request, _reply, done) => {
         if (isBodyOptional) request.body ??= {}
         done()
@@ -69,9 +77,4 @@ export function ownOperations(
     onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
     handler: async () => undefined,
   })
-}
-
-/** Whoever held back the body may not be let in any more: disabled, or with another role. */
-async function admitAgain(request: FastifyRequest, admit: Admit): Promise<void> {
-  if (arrivalOf(request.raw).head.body.kind !== 'none') await admit(request)
 }

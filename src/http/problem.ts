@@ -34,8 +34,10 @@ export function createProblem(request: IncomingMessage, error: GatehouseError): 
   return describeProblem(error, { requestId: arrival.requestId, access: arrival.outcome.access })
 }
 
-function noteFailure({ outcome }: Arrival, { code, cause }: GatehouseError): void {
+function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
+  const { code, cause } = error
   outcome.code = code
+  if (code === 'internal') outcome.fault = cause ?? error
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
 }
 

@@ -2,7 +2,6 @@ import type { Refusal } from '../auth/decision.ts'
 import { countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { type Code, type GatehouseError, refusalOf } from '../errors.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival } from './arrival.ts'
 
@@ -10,7 +9,6 @@ export interface RefuseOptions {
   readonly limiter: Limiter
   /** Wrong credentials that one client address may send. */
   readonly failures: Rate
-  readonly metrics: Metrics
 }
 
 /**
@@ -22,21 +20,11 @@ export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Pr
 /** A guess at a key, or one that was reset; tokens cannot be guessed. */
 const failureCode: Code = 'secret-key-invalid'
 
-export function createRefuse({ limiter, failures, metrics }: RefuseOptions): Refuse {
-  return ({ code, isMalformed }, arrival) => {
+export function createRefuse({ limiter, failures }: RefuseOptions): Refuse {
+  return ({ code, isMalformed }, { client }) => {
     if (code !== failureCode) return refusalOf(code)
-    const { route } = arrival.outcome
-    const { address } = arrival.client
-    const excess = countFailure(limiter, failures, { address, isMalformed })
-    if (excess instanceof Promise) {
-      return excess.then((error) => (error ? countLimited(metrics, route, error) : refusalOf(code)))
-    }
-    return excess ? countLimited(metrics, route, excess) : refusalOf(code)
+    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
+    if (excess instanceof Promise) return excess.then((error) => error ?? refusalOf(code))
+    return excess ?? refusalOf(code)
   }
-}
-
-/** Counts one who is refused for their rate. @returns the error they are refused with */
-export function countLimited({ rateLimited }: Metrics, route: string, error: GatehouseError): GatehouseError {
-  rateLimited.inc({ route })
-  return error
 }

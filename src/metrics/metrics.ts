@@ -108,7 +108,7 @@ export function createMetrics(build: { readonly version: string }) {
   })
   const rateLimited = new Counter({
     name: 'gatehouse_rate_limited_total',
-    help: 'Requests refused for their rate, by route; _gateway counts wrong pairs of keys too.',
+    help: 'Requests refused with 429, by route: for their rate, or for too many wrong credentials.',
     labelNames: ['route'],
     registers,
   })
@@ -139,7 +139,7 @@ export function createMetrics(build: { readonly version: string }) {
   lastReload.set(1)
   const reloads = new Counter({
     name: 'gatehouse_config_reloads_total',
-    help: 'Reloads, by outcome: taken or refused.',
+    help: 'Reloads, by outcome: taken, refused (the config is not good) or failed (it could not be carried out).',
     labelNames: ['outcome'],
     registers,
   })

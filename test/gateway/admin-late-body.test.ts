@@ -5,6 +5,7 @@ import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { adminPath, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
 import { assertProblem, codeOf } from './support/problem.ts'
 
 const newcomer = { email: 'newcomer@example.com', firstName: '', lastName: '', role: 'Admin' }
@@ -31,8 +32,11 @@ for (const driver of drivers) {
     })
 
     t.test('is still one otherwise', async (t) => {
+      const decided = async () => (await readMetrics(gateway.opsUrl)).value('gatehouse_auth_decisions_total')
+      const before = await decided()
       const sendBody = await holdBack(t, gateway, `SecretKey: ${admin.secretKey}`)
       t.equal((await sendBody()).status, 201, 'and the e-mail was not taken by those before')
+      t.equal(await decided(), before + 1, 'which is counted once')
     })
   })
 }

@@ -48,6 +48,9 @@ t.test('a file that is gone, or no YAML, changes nothing', async (t) => {
   t.match(await askForReload(gateway.opsUrl), { code: 422, problems: [/gateway\.yaml:1:/] })
   rmSync(gateway.configFile)
   t.match(await askForReload(gateway.opsUrl), { code: 503, status: 'failed', problems: [/cannot read/] })
+  const { value } = await readMetrics(gateway.opsUrl)
+  for (const outcome of ['refused', 'failed'])
+    t.equal(value('gatehouse_config_reloads_total', { outcome }), 1, outcome)
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
 })
 

@@ -26,7 +26,7 @@ export interface AdminApi {
 /** The admin API: what Admins do in the portal, for programs. Nothing of it may be kept on the way. */
 export function createAdminApi({ actsOf, hasPortal, ...options }: AdminOptions): AdminApi {
   const operations = adminOperations({ actsOf: (request) => actsOf(adminOf(request)), hasPortal })
-  const admit = createAdmission(options)
+  const admission = createAdmission(options)
 
   function register(scope: FastifyInstance): void {
     acceptDescribedOnly(scope)
@@ -34,7 +34,7 @@ export function createAdminApi({ actsOf, hasPortal, ...options }: AdminOptions):
       reply.header('Cache-Control', 'no-store')
     })
     for (const [path, ofPath] of Object.entries(operations)) {
-      ownOperations(scope, path, { operations: ofPath, admit })
+      ownOperations(scope, path, { operations: ofPath, admission })
     }
   }
 
