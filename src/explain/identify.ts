@@ -2,7 +2,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
 import { type Code, GatehouseError } from '../errors.ts'
-import type { Route } from '../routes/route.ts'
+import type { GatedRoute } from '../routes/route.ts'
 import type { Arrived } from './arrive.ts'
 import type { Callers } from './callers.ts'
 import type { Trail } from './trail.ts'
@@ -20,7 +20,7 @@ const ofCredentials = new Set(['credentials-missing', 'credentials-ambiguous', '
 /** Finds out who is calling; undefined = nobody. @throws GatehouseError for whoever may not pass */
 export async function identify(
   { fields, client }: Arrived,
-  { access }: Route<unknown>,
+  { access }: GatedRoute,
   { schemes, config, trail }: Identifying,
 ): Promise<Principal | undefined> {
   trail.begin('scheme')

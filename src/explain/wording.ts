@@ -1,7 +1,7 @@
 import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
 import { addressSubject } from '../auth/rate-limit.ts'
-import type { Access, Route } from '../routes/route.ts'
+import type { Access, GatedRoute, Route } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import type { Step } from './explanation.ts'
 
@@ -38,7 +38,7 @@ export function ofPrincipal(principal: Principal | undefined): Told {
   }
 }
 
-export function ofPolicy({ access }: Route<unknown>): Told {
+export function ofPolicy({ access }: GatedRoute): Told {
   if (access.kind === 'public')
     return { detail: 'everybody may pass', facts: { roles: null, verifiedOnly: false } }
   const roles = access.roles && [...access.roles]

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import type { Decision } from '../auth/decision.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type Code, GatehouseError } from '../errors.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
 import type { CrossOrigin } from '../proxy/cross-origin.ts'
-import type { Access, SchemeName } from '../routes/route.ts'
+import type { Access } from '../routes/route.ts'
 import { parseTarget, type Target } from '../routes/target.ts'
 import type { Trace } from '../tracing/tracer.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
@@ -27,6 +28,10 @@ export interface Arrival {
   crossOrigin: CrossOrigin | undefined
   /** Where it stands in its trace, once it goes to an upstream; undefined = nothing is traced. */
   trace: Trace | undefined
+  /** Who may have what it asks for; undefined until that is found. */
+  access: Access | undefined
+  /** Who is calling, and whether that is somebody who may; undefined until it is decided. */
+  decision: Decision | undefined
   readonly outcome: Outcome
 }
 
@@ -34,9 +39,6 @@ export interface Arrival {
 export interface Outcome {
   /** Name of the route, `_gateway` or `_unmatched`. */
   route: string
-  access: Access | undefined
-  scheme: SchemeName | undefined
-  principal: Principal | undefined
   upstream: string | undefined
   /** Of the answer, once there is one. */
   status: number | undefined
@@ -91,11 +93,10 @@ export function createArrival(
     destination: undefined,
     crossOrigin: undefined,
     trace: undefined,
+    access: undefined,
+    decision: undefined,
     outcome: {
       route: unmatched,
-      access: undefined,
-      scheme: undefined,
-      principal: undefined,
       upstream: undefined,
       status: undefined,
       code: undefined,
@@ -105,6 +106,11 @@ export function createArrival(
       answeredAt: undefined,
     },
   }
+}
+
+/** Who is calling, once they were let in; undefined for nobody in particular. */
+export function principalOf({ decision }: Arrival): Principal | undefined {
+  return decision?.kind === 'allowed' ? decision.principal : undefined
 }
 
 /** Of heads whose fields came a moment ago: read once for all of them. */

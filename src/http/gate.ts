@@ -6,16 +6,16 @@ import { takeRate } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { GatehouseError, refusalOf } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { Route } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import type { GatedRoute } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
 import { createDecisionCounts } from './decision-counts.ts'
 import { createRefuse } from './refuse.ts'
 import { asksForWebSocket } from './upgrade.ts'
 
-export interface GateOptions<Upstream> {
-  readonly table: RouteTable<Upstream>
+export interface GateOptions<Passable extends GatedRoute> {
+  /** Where a request goes, or why it goes nowhere. */
+  readonly findRoute: (arrival: Arrival, destination: Destination) => Passage<Passable>
   readonly authenticator: Authenticator
   readonly limiter: Limiter
   /** Wrong credentials that one client address may send. */
@@ -26,7 +26,7 @@ export interface GateOptions<Upstream> {
 }
 
 /** Where a request may go, or what it is refused with. */
-export type Passage<Upstream> = Route<Upstream> | GatehouseError
+export type Passage<Passable extends GatedRoute> = Passable | GatehouseError
 
 /**
  * Decides about a request before a byte of its body is read: where it goes, who is calling, whether that may
@@ -34,52 +34,50 @@ export type Passage<Upstream> = Route<Upstream> | GatehouseError
  * the rest, and functions that end with one are never compiled.
  * @throws GatehouseError `store-unavailable`, at once or as a rejection, where it cannot be decided
  */
-export type Gate<Upstream> = (
+export type Gate<Passable extends GatedRoute> = (
   arrival: Arrival,
   destination: Destination,
-) => Passage<Upstream> | Promise<Passage<Upstream>>
+) => Passage<Passable> | Promise<Passage<Passable>>
 
 /** How long the use of a key is not noted again where the same head comes from the same address. */
 const notedMs = 1_000
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
-export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstream> {
-  const { table, authenticator, limiter, metrics, keyUses } = options
+export function createGate<Passable extends GatedRoute>(options: GateOptions<Passable>): Gate<Passable> {
+  const { findRoute, authenticator, limiter, metrics, keyUses } = options
   const refuse = createRefuse(options)
   const count = createDecisionCounts(metrics)
 
   /** @param isConfirmed whether it was decided by what is true now, not by what was kept */
   function pass(
-    route: Route<Upstream>,
+    route: Passable,
     arrival: Arrival,
     decision: Decision,
     isConfirmed = false,
-  ): Passage<Upstream> | Promise<Passage<Upstream>> {
-    const { outcome, client } = arrival
-    outcome.scheme = decision.scheme
-    outcome.principal = decision.kind === 'allowed' ? decision.principal : undefined
+  ): Passage<Passable> | Promise<Passage<Passable>> {
+    arrival.decision = decision
     if (decision.kind === 'refused') {
       count(decision.scheme, decision.code)
-      outcome.reason = decision.reason
+      arrival.outcome.reason = decision.reason
       return refuse(decision, arrival)
     }
     noteUse(arrival, decision)
-    const code = authorize(route.access, outcome.principal)
+    const code = authorize(route.access, decision.principal)
     if (code !== undefined && !isConfirmed) return passConfirmed(route, arrival, decision)
     count(decision.scheme, code)
     if (code !== undefined) return refusalOf(code)
     if (!route.rateLimit) return route
-    const caller = { principal: outcome.principal, address: client.address }
+    const caller = { principal: decision.principal, address: arrival.client.address }
     return takeRate(limiter, route.name, route.rateLimit, caller).then((excess) => excess ?? route)
   }
 
   /** Somebody who may not pass by what is known may have got another role since, or be verified. */
   async function passConfirmed(
-    route: Route<Upstream>,
+    route: Passable,
     arrival: Arrival,
     decision: Decision,
-  ): Promise<Passage<Upstream>> {
+  ): Promise<Passage<Passable>> {
     const isUpToDate = await authenticator.confirm().then(
       () => true,
       () => false,
@@ -99,36 +97,15 @@ export function createGate<Upstream>(options: GateOptions<Upstream>): Gate<Upstr
   }
 
   return function gate(arrival, destination) {
-    const route = findRoute(table, arrival, destination)
+    const route = findRoute(arrival, destination)
     if (route instanceof GatehouseError) return route
     arrival.outcome.route = route.name
-    arrival.outcome.access = route.access
+    arrival.access = route.access
     // Asked before it is decided: what comes behind an upgrade that is refused is no request.
     if (route.websocket && asksForWebSocket(arrival.head)) arrival.connection.endAfterAnswer()
     const decision = authenticator.decide(route.access, arrival.fields.credentials)
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
       : pass(route, arrival, decision)
-  }
-}
-
-function findRoute<Upstream>(
-  table: RouteTable<Upstream>,
-  { head, outcome }: Arrival,
-  { hostName, target }: Destination,
-): Passage<Upstream> {
-  const match = table.match(hostName, target, head.method)
-  switch (match.kind) {
-    case 'route':
-      return match.route
-    case 'none':
-      return refusalOf('route-not-found')
-    case 'ambiguous':
-      return refusalOf('path-ambiguous')
-    case 'method':
-      outcome.route = match.only?.name ?? outcome.route
-      return new GatehouseError('method-not-allowed', { allow: match.allowed })
-    default:
-      return match satisfies never
   }
 }

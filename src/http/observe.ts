@@ -2,7 +2,7 @@ import { hideSecrets, secretStart } from '../hide-secrets.ts'
 import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Arrival, unmatched } from './arrival.ts'
+import { type Arrival, principalOf, unmatched } from './arrival.ts'
 import { knownMethods } from './known-methods.ts'
 import type { UnreadableRefusal } from './unreadable.ts'
 
@@ -71,12 +71,9 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
     log.error({ requestId, route, err }, 'a fault of the gateway: the request was answered 500')
   }
 
-  function writeLine(
-    { requestId, head, client, outcome, arrivedAt, destination }: Arrival,
-    now: number,
-    isComplete: boolean,
-  ): void {
-    const { route, status = clientLeft, scheme, principal, upstream, code, reason } = outcome
+  function writeLine(arrival: Arrival, now: number, isComplete: boolean): void {
+    const { requestId, head, client, decision, outcome, arrivedAt, destination } = arrival
+    const { route, status = clientLeft, upstream, code, reason } = outcome
     const path = pathForLog(destination?.target.sentPath ?? head.target)
     log.line(
       member('requestId', requestId) +
@@ -85,8 +82,8 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
         member('path', path) +
         member('route', route) +
         `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
-        member('scheme', scheme) +
-        member('accountId', principal?.accountId) +
+        member('scheme', decision?.scheme) +
+        member('accountId', principalOf(arrival)?.accountId) +
         member('upstream', upstream) +
         member('code', code) +
         member('reason', reason) +

@@ -31,7 +31,7 @@ interface About {
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
   const arrival = arrivalOf(request)
   noteFailure(arrival, error)
-  return describeProblem(error, { requestId: arrival.requestId, access: arrival.outcome.access })
+  return describeProblem(error, { requestId: arrival.requestId, access: arrival.access })
 }
 
 function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
@@ -95,14 +95,14 @@ export function prepareEarlyReply(request: FastifyRequest, reply: FastifyReply):
 
 /** Answers with a problem, unless an answer is under way: that one is broken off. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome, requestId, crossOrigin } = arrival
+  const { connection, outcome, access, requestId, crossOrigin } = arrival
   noteFailure(arrival, error)
   if (connection.isHeadSent) {
     connection.breakOff()
     return
   }
   outcome.status = error.status
-  writeProblem(connection, error, { requestId, access: outcome.access, extraLines: crossOrigin?.lines })
+  writeProblem(connection, error, { requestId, access, extraLines: crossOrigin?.lines })
 }
 
 /** Answers where there is no request to answer. */

@@ -2,16 +2,19 @@ import { GatehouseError } from '../errors.ts'
 import { type ForwardEvents, type Forwarding, forward } from '../proxy/forward.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
-import type { Arrival, Destination } from './arrival.ts'
+import { type Arrival, type Destination, principalOf } from './arrival.ts'
+import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type Passage } from './gate.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
 import { malformedError } from './unreadable.ts'
 import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
 
-export interface ProxyOptions extends GateOptions<Upstream> {
+export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'> {
+  readonly table: RouteTable<Upstream>
   readonly writer: RequestWriter
   /** undefined = traceparent is passed on as it is. */
   readonly tracer: Tracer | undefined
@@ -29,8 +32,11 @@ export type CarryOut = (arrival: Arrival, destination: Destination) => void
  * and authorised, and only then forwarded.
  */
 export function createProxy(options: ProxyOptions): CarryOut {
-  const { writer, onUpgraded, tracer } = options
-  const gate = createGate(options)
+  const { table, writer, onUpgraded, tracer } = options
+  const gate = createGate<Route<Upstream>>({
+    ...options,
+    findRoute: (arrival, destination) => findRoute(table, arrival, destination),
+  })
   const events = createEvents(onUpgraded)
 
   function pass(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
@@ -40,7 +46,6 @@ export function createProxy(options: ProxyOptions): CarryOut {
       throw new GatehouseError('body-too-large')
     const isUpgrade = route.websocket && asksForWebSocket(head)
     const { connectionNames, host = '' } = fields
-    const { principal } = outcome
     outcome.upstream = route.upstream.name
     if (tracer) arrival.trace = tracer.begin(head.rawHeaders)
     forward(
@@ -54,7 +59,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
           rawHeaders: arrival.trace?.rawHeaders ?? head.rawHeaders,
           isFamiliar: head.isFamiliar && arrival.trace === undefined,
           route,
-          principal,
+          principal: principalOf(arrival),
           client,
           requestId,
           body,
@@ -73,7 +78,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
     )
   }
 
-  function go(passage: Passage<Upstream>, arrival: Arrival, destination: Destination): void {
+  function go(passage: Passage<Route<Upstream>>, arrival: Arrival, destination: Destination): void {
     if (passage instanceof GatehouseError) answerProblem(arrival, passage)
     else pass(passage, arrival, destination)
   }

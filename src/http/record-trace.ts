@@ -15,11 +15,11 @@ export function createTraceRecorder(
   exporter: Pick<Exporter, 'add'>,
 ): (arrival: Arrival, now: number) => void {
   return function recordTrace(arrival, now) {
-    const { head, outcome, arrivedAt, requestId } = arrival
+    const { head, decision, outcome, arrivedAt, requestId } = arrival
     // Of what went to no upstream nobody has asked yet.
     const trace = arrival.trace ?? tracer.begin(head.rawHeaders)
     if (!trace.isSampled) return
-    const { route, upstream, status, code, scheme, sentAt, answeredAt } = outcome
+    const { route, upstream, status, code, sentAt, answeredAt } = outcome
     const method = knownMethods.has(head.method) ? head.method : otherMethod
     const { traceId, parentId, spanId, upstreamSpanId } = trace
     const isServerError = status !== undefined && status >= 500
@@ -37,7 +37,7 @@ export function createTraceRecorder(
         'http.response.status_code': status,
         'error.type': code ?? (isServerError ? String(status) : undefined),
         'gatehouse.route': route,
-        'gatehouse.scheme': scheme,
+        'gatehouse.scheme': decision?.scheme,
         'gatehouse.request_id': requestId,
       },
     })

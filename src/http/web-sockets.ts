@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
 import { roleEpochIn, signingKeyIdOf } from '../tokens/token-text.ts'
+import { principalOf } from './arrival.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
@@ -123,8 +124,8 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
 }
 
 function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
-  const { outcome, fields } = arrival
-  const { principal, access } = outcome
+  const { access, fields } = arrival
+  const principal = principalOf(arrival)
   const { credentials } = fields
   if (!principal || !access) return undefined
   const admission = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }

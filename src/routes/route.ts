@@ -1,8 +1,15 @@
 import type { Target } from './target.ts'
 
-/** A compiled route: everything a matching request needs is here already. */
-export interface Route<Upstream> {
+/** What a route says of who may pass, and how often. */
+export interface GatedRoute {
   readonly name: string
+  readonly access: Access
+  readonly websocket: boolean
+  readonly rateLimit: RateLimit | undefined
+}
+
+/** A compiled route: everything a matching request needs is here already. */
+export interface Route<Upstream> extends GatedRoute {
   /** In lower case; undefined = any. */
   readonly host: string | undefined
   /** Without a slash at its end; empty for the route of everything. */
@@ -11,13 +18,10 @@ export interface Route<Upstream> {
   readonly depth: number
   /** undefined = any; HEAD is in it where GET is. */
   readonly methods: ReadonlySet<string> | undefined
-  readonly access: Access
   readonly upstream: Upstream
   readonly stripPrefix: boolean
-  readonly websocket: boolean
   readonly passesEncodedSlash: boolean
   readonly forwardsCredentials: boolean
-  readonly rateLimit: RateLimit | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
 }

@@ -1,0 +1,27 @@
+import { GatehouseError, refusalOf } from '../errors.ts'
+import type { Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Arrival, Destination } from './arrival.ts'
+import type { Passage } from './gate.ts'
+
+/** Finds the route of a request in a table, or what it is refused with; its log line names the route that is meant. */
+export function findRoute<Upstream>(
+  table: RouteTable<Upstream>,
+  { head, outcome }: Arrival,
+  { hostName, target }: Destination,
+): Passage<Route<Upstream>> {
+  const match = table.match(hostName, target, head.method)
+  switch (match.kind) {
+    case 'route':
+      return match.route
+    case 'none':
+      return refusalOf('route-not-found')
+    case 'ambiguous':
+      return refusalOf('path-ambiguous')
+    case 'method':
+      outcome.route = match.only?.name ?? outcome.route
+      return new GatehouseError('method-not-allowed', { allow: match.allowed })
+    default:
+      return match satisfies never
+  }
+}
