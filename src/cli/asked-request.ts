@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import { isIP } from 'node:net'
 import type { AskedRequest } from '../explain/explanation.ts'
 import { parseHost } from '../http/host.ts'
+import { isToken } from '../wire/characters.ts'
 import { UsageError } from './command.ts'
 
 /** A request as the command line describes it. */
@@ -18,7 +19,6 @@ export interface ParsedRequest extends AskedRequest {
   readonly hasHost: boolean
 }
 
-const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
 // Whatever is no visible character, and so cannot stand in a request line; what is not ASCII is encoded.
 const unsendable = /[^!-~]/
@@ -42,7 +42,7 @@ export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest
 }
 
 function checkMethod(method: string): void {
-  if (!token.test(method)) throw new UsageError(`"${method}" is no HTTP method`)
+  if (!isToken(method)) throw new UsageError(`"${method}" is no HTTP method`)
   const capitals = method.toUpperCase()
   if (method !== capitals && METHODS.includes(capitals)) {
     throw new UsageError(`methods are in capitals: did you mean "${capitals}"?`)
@@ -72,7 +72,7 @@ function parseLine(line: string, index: number): readonly [name: string, value: 
   const name = line.slice(0, Math.max(colon, 0))
   const which = `header ${index + 1} (-H)`
   if (colon === -1) throw new UsageError(`${which} has no colon: it must be such as 'Name: value'`)
-  if (!token.test(name))
+  if (!isToken(name))
     throw new UsageError(`the name of ${which} is not well formed: it must be such as 'Name: value'`)
   const value = line.slice(colon + 1).trim()
   if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)

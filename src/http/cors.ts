@@ -2,6 +2,8 @@ import { GatehouseError } from '../errors.ts'
 import { type CrossOrigin, createCrossOrigin } from '../proxy/cross-origin.ts'
 import { usualMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
+import { isToken } from '../wire/characters.ts'
+import { onlyValueOf } from '../wire/raw-headers.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { type Arrival, type Destination, ownRouteName, unmatched } from './arrival.ts'
 import { dateLine } from './date.ts'
@@ -41,7 +43,6 @@ export interface CorsOptions {
 
 /** How long a browser need not ask again, in seconds: a change of the config is seen by then. */
 const maxAgeS = 600
-const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const tokens = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
 /** @returns undefined without origins: then nothing is done, and what upstreams say of CORS passes */
@@ -76,11 +77,11 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
 
   return {
     isOpen,
-    of: (rawHeaders) => known.get(only(rawHeaders, 'origin') ?? '') ?? nobody,
+    of: (rawHeaders) => known.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? nobody,
     preflight: ({ method, rawHeaders }, destination, { origin }) => {
       if (method !== 'OPTIONS' || origin === undefined || !isOpen(destination.target.path)) return undefined
-      const asked = only(rawHeaders, 'access-control-request-method')
-      if (asked === undefined || !token.test(asked)) return undefined
+      const asked = onlyValueOf(rawHeaders, 'access-control-request-method')
+      if (asked === undefined || !isToken(asked)) return undefined
       const taken = takenAt(destination, asked)
       return { ...taken, lines: preflightLines(origin, taken.methods, namesAsked(rawHeaders)) }
     },
@@ -109,17 +110,6 @@ function preflightLines(origin: string, methods: readonly string[], names: strin
 
 /** All of them may be sent, SecretKey and Authorization too: what comes is looked at as ever. */
 function namesAsked(rawHeaders: readonly string[]): string {
-  const names = only(rawHeaders, 'access-control-request-headers') ?? ''
+  const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
   return tokens.test(names) ? names : ''
-}
-
-/** The value of a field that came once; undefined where it did not, or came more often. */
-function only(rawHeaders: readonly string[], name: string): string | undefined {
-  let found: string | undefined
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.length !== name.length || rawHeaders[index]?.toLowerCase() !== name) continue
-    if (found !== undefined) return undefined
-    found = rawHeaders[index + 1]
-  }
-  return found
 }

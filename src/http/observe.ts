@@ -1,7 +1,7 @@
 import { hideSecrets, secretStart } from '../hide-secrets.ts'
 import type { Log } from '../log.ts'
-import type { Count } from '../metrics/counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { once } from '../metrics/once.ts'
 import { type Arrival, principalOf, unmatched } from './arrival.ts'
 import { knownMethods } from './known-methods.ts'
 import type { UnreadableRefusal } from './unreadable.ts'
@@ -38,8 +38,8 @@ const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
 export function createObserver({ metrics, log, logsAccess, recordTrace }: ObserverOptions): Observer {
-  const figuresOf = remember((route) => createRouteFigures(metrics, route))
-  const upstreamDurationOf = remember((upstream) => metrics.upstreamDuration.of(upstream))
+  const figuresOf = once((route: string) => createRouteFigures(metrics, route))
+  const upstreamDurationOf = once((upstream: string) => metrics.upstreamDuration.of(upstream))
   const overhead = metrics.overhead.of()
 
   function end(arrival: Arrival, isComplete: boolean): void {
@@ -110,33 +110,14 @@ function member(name: string, value: string | undefined): string {
 
 /** The series of one route. */
 function createRouteFigures(metrics: Metrics, route: string) {
-  const byMethod = remember((method) => {
-    const byStatus = new Map<number, Count>()
-    return (status: number): Count => {
-      const known = byStatus.get(status)
-      if (known) return known
-      const count = metrics.requests.of(route, method, String(status))
-      byStatus.set(status, count)
-      return count
-    }
-  })
+  const countOf = once((method: string) =>
+    once((status: number) => metrics.requests.of(route, method, String(status))),
+  )
   return {
     duration: metrics.requestDuration.of(route),
     count: (method: string, status: number) => {
-      byMethod(methodLabel(method))(status).value++
+      countOf(methodLabel(method))(status).value++
     },
-  }
-}
-
-/** Asks for each name once. The names must be of a closed set. */
-function remember<Value>(ask: (name: string) => Value): (name: string) => Value {
-  const known = new Map<string, Value>()
-  return (name) => {
-    const value = known.get(name)
-    if (value !== undefined) return value
-    const asked = ask(name)
-    known.set(name, asked)
-    return asked
   }
 }
 

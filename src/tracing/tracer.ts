@@ -1,3 +1,4 @@
+import { isNamed, onlyValueOf } from '../wire/raw-headers.ts'
 import {
   formatTraceparent,
   newSpanId,
@@ -27,20 +28,10 @@ export interface Tracer {
  * @param sampleRatio from 0 to 1
  */
 export function createTracer(sampleRatio: number): Tracer {
-  function contextOf(rawHeaders: readonly string[]): TraceContext | undefined {
-    let found: string | undefined
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      if (!isNamed(rawHeaders[index], 'traceparent')) continue
-      // Of two nobody knows which is true.
-      if (found !== undefined) return undefined
-      found = rawHeaders[index + 1] ?? ''
-    }
-    return found === undefined ? undefined : parseTraceparent(found)
-  }
-
   return {
     begin: (rawHeaders) => {
-      const parent = contextOf(rawHeaders)
+      const text = onlyValueOf(rawHeaders, 'traceparent')
+      const parent = text === undefined ? undefined : parseTraceparent(text)
       const context = parent ?? {
         traceId: newTraceId(),
         parentId: undefined,
@@ -70,8 +61,4 @@ function withoutContext(rawHeaders: readonly string[], dropsState: boolean): rea
     kept.push(name, rawHeaders[index + 1] ?? '')
   }
   return kept
-}
-
-function isNamed(name: string | undefined, wanted: string): boolean {
-  return name?.length === wanted.length && name.toLowerCase() === wanted
 }

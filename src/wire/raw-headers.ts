@@ -1,0 +1,19 @@
+/** Whether a name, as it arrived, is this one. @param wanted in lower case */
+export function isNamed(name: string | undefined, wanted: string): boolean {
+  return name?.length === wanted.length && name.toLowerCase() === wanted
+}
+
+/**
+ * The value of a field that came once; undefined where it did not, or came more often: nobody knows which is meant.
+ * @param rawHeaders name, value, name, value, as they arrived
+ * @param name in lower case
+ */
+export function onlyValueOf(rawHeaders: readonly string[], name: string): string | undefined {
+  let found: string | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (!isNamed(rawHeaders[index], name)) continue
+    if (found !== undefined) return undefined
+    found = rawHeaders[index + 1] ?? ''
+  }
+  return found
+}
