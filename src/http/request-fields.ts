@@ -1,4 +1,5 @@
 import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
+import { lengthsOf } from '../wire/raw-headers.ts'
 
 /** The header fields that decide about a request, read in one pass over what arrived. */
 export interface RequestFields {
@@ -32,8 +33,7 @@ export function readRequestFields(rawHeaders: readonly string[]): RequestFields 
   }
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    // Most names are of another length than any of these, and cost no more than this.
-    if (isOfLength[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
   }
   return found
 }
@@ -68,8 +68,7 @@ function readField(found: Mutable<RequestFields>, name: string, value: string): 
   }
 }
 
-const isOfLength = new Uint8Array(32)
-for (const { length } of [
+const lengths = lengthsOf([
   'host',
   'secretkey',
   'authorization',
@@ -78,9 +77,7 @@ for (const { length } of [
   'x-forwarded-for',
   'x-forwarded-proto',
   'x-forwarded-host',
-]) {
-  isOfLength[length] = 1
-}
+])
 
 const usual = new Set(['', 'keep-alive', 'close', 'upgrade'])
 

@@ -1,3 +1,5 @@
+import { lengthsOf } from '../wire/raw-headers.ts'
+
 /** Concern only the connection to the upstream (RFC 9110 7.6.1); the gateway has its own to the client. */
 const hopByHop = new Set([
   'connection',
@@ -37,7 +39,7 @@ export function responseLines({
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    const lower = isOfLength[name.length] === 1 || nominated ? name.toLowerCase() : ''
+    const lower = lengths[name.length] === 1 || nominated ? name.toLowerCase() : ''
     if (hopByHop.has(lower) || nominated?.has(lower)) continue
     if (lower === 'trailer' && !mayHaveTrailers) continue
     // Of no body there is no length (RFC 9110 8.6): whoever believed it would wait for one.
@@ -69,11 +71,8 @@ const notInTrailers = new Set([
   'host',
 ])
 
-/** The lengths of names that are not just passed on: most names are of another. */
-const isOfLength = new Uint8Array(256)
-for (const { length } of [...hopByHop, 'trailer', 'content-length', 'location', 'content-location']) {
-  isOfLength[length] = 1
-}
+/** Of names that are not just passed on. */
+const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'location', 'content-location'])
 
 /** Names that the upstream's Connection says are only for us; undefined where it says nothing of the kind. */
 function nominatedNames(headers: readonly string[]): Set<string> | undefined {

@@ -1,4 +1,5 @@
 import { digitsMax, parseDigits } from '../wire/characters.ts'
+import { lengthsOf } from '../wire/raw-headers.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** What the fields of a response say of its end and its connection. */
@@ -9,6 +10,8 @@ export interface Framing {
   keepAliveMs: number | undefined
 }
 
+const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
+
 /** RFC 9112 6 and 9.3. @throws InvalidResponse where it could be read in two ways */
 export function readFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
   const framing: Framing = {
@@ -18,8 +21,8 @@ export function readFraming(headers: readonly string[], isHttp10: boolean): Read
     keepAliveMs: undefined,
   }
   for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = framingName(headers[index] ?? '')
-    if (name !== undefined) readFramingField(framing, name, headers[index + 1] ?? '')
+    const name = headers[index] ?? ''
+    if (lengths[name.length] === 1) readFramingField(framing, name.toLowerCase(), headers[index + 1] ?? '')
   }
   if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
     throw new InvalidResponse('chunks beside a content length, or from HTTP/1.0')
@@ -56,11 +59,6 @@ function wrongLength(): InvalidResponse {
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 /** As nearly all servers write it: patterns cost as much as the rest of a head. */
 const usualTimeout = 'timeout='
-
-/** The name in lower case if its length is that of one that matters here; most are not. */
-function framingName(name: string): string | undefined {
-  return name.length === 10 || name.length === 14 || name.length === 17 ? name.toLowerCase() : undefined
-}
 
 function keepAliveTimeoutMs(value: string): number | undefined {
   const usual = value.startsWith(usualTimeout) ? parseDigits(value.slice(usualTimeout.length)) : undefined

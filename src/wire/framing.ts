@@ -1,5 +1,6 @@
 import { digitsMax, parseDigits } from './characters.ts'
 import { MalformedMessage } from './malformed.ts'
+import { lengthsOf } from './raw-headers.ts'
 import type { RequestBody, RequestHead } from './request-head.ts'
 
 type Framing = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
@@ -14,6 +15,7 @@ interface Seen {
   upgrade: string | undefined
 }
 
+const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade'])
 const noBody: RequestBody = { kind: 'none', isEmpty: false }
 const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }
@@ -35,15 +37,7 @@ export function readFraming(rawHeaders: readonly string[], minorVersion: number)
   }
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    // Only names of these lengths matter here, and most are of another.
-    switch (name.length) {
-      case 6:
-      case 7:
-      case 10:
-      case 14:
-      case 17:
-        readField(seen, name.toLowerCase(), rawHeaders[index + 1] ?? '')
-    }
+    if (lengths[name.length] === 1) readField(seen, name.toLowerCase(), rawHeaders[index + 1] ?? '')
   }
   if (seen.isChunked && seen.contentLength !== undefined) {
     throw new MalformedMessage('Content-Length', 'must not stand beside Transfer-Encoding')

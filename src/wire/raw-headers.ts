@@ -1,3 +1,13 @@
+/**
+ * The lengths of names: most names in a head have another, and cost no more than a look here.
+ * @returns 1 at the index of each length; lengths from 256 on are not in it, and read as undefined
+ */
+export function lengthsOf(names: Iterable<string>): Uint8Array {
+  const lengths = new Uint8Array(256)
+  for (const { length } of names) lengths[length] = 1
+  return lengths
+}
+
 /** Whether a name, as it arrived, is this one. @param wanted in lower case */
 export function isNamed(name: string | undefined, wanted: string): boolean {
   return name?.length === wanted.length && name.toLowerCase() === wanted
