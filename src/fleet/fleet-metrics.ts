@@ -1,6 +1,6 @@
 import { keepCounts, type MergedMetrics, mergeMetrics } from '../metrics/merge.ts'
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
-import type { Member } from './crew.ts'
+import type { WorkerProcess } from './worker-process.ts'
 
 /** What all workers measure, as one. */
 export interface FleetMetrics {
@@ -9,20 +9,20 @@ export interface FleetMetrics {
   /** The same as plain JSON. */
   snapshot(): Promise<MetricsSnapshot>
   /** A worker has died: what it counted stays, as far as it had said it. */
-  bury(member: Member): void
+  bury(worker: WorkerProcess): void
   close(): void
 }
 
 export interface FleetMetricsOptions {
   readonly metrics: Metrics
-  members(): readonly Member[]
+  workers(): readonly WorkerProcess[]
 }
 
 /** How often workers are asked, so that little is lost of one that dies. */
 const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
-export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): FleetMetrics {
+export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
   let ended: MetricsSnapshot = []
   /** One after another: each adds to what the one before has left. */
   let burials: Promise<void> = Promise.resolve()
@@ -30,9 +30,9 @@ export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): F
   /** A worker that does not answer shows what it last showed. */
   async function sample(): Promise<void> {
     await Promise.all(
-      members().map(async (member) => {
+      workers().map(async (worker) => {
         try {
-          member.lastSample = await member.channel.ask('sample', null, sampleTimeoutMs)
+          worker.lastSample = await worker.channel.ask('sample', null, sampleTimeoutMs)
         } catch {}
       }),
     )
@@ -40,11 +40,11 @@ export function createFleetMetrics({ metrics, members }: FleetMetricsOptions): F
 
   async function merge(): Promise<MergedMetrics> {
     await sample()
-    metrics.workersUp.set(members().length)
+    metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
     await allBuried()
     // At one moment: who dies is either among the living or in what is left, never in both or in none.
-    return mergeMetrics({ instance, workers: members().map(({ lastSample }) => lastSample), ended })
+    return mergeMetrics({ instance, workers: workers().map(({ lastSample }) => lastSample), ended })
   }
 
   async function add(last: MetricsSnapshot): Promise<void> {

@@ -5,11 +5,15 @@ import type { IdentityHealth } from '../identity.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import { type Member, prepareCrew, startTimeoutMs as usualStartTimeoutMs } from './crew.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { healthOfAll } from './health.ts'
 import { pickPort } from './port.ts'
 import { createSeat, type Seat } from './seat.ts'
+import {
+  prepareWorkers,
+  startTimeoutMs as usualStartTimeoutMs,
+  type WorkerProcess,
+} from './worker-process.ts'
 
 export interface FleetOptions {
   readonly loaded: LoadedConfig
@@ -17,7 +21,7 @@ export interface FleetOptions {
   /** Those of this process, which speak for the instance. */
   readonly metrics: Metrics
   readonly clock: () => number
-  /** How long a worker may take until it takes requests; default: `startTimeoutMs` of crew.ts. */
+  /** How long a worker may take until it takes requests; default: `startTimeoutMs` of worker-process.ts. */
   readonly startTimeoutMs?: number
 }
 
@@ -47,7 +51,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     return { snapshot, port, ticketKeys, workers: listen.workers }
   }
 
-  prepareCrew()
+  prepareWorkers()
   const seats = Array.from({ length: listen.workers }, (_, index) =>
     createSeat({
       number: index + 1,
@@ -55,17 +59,17 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
       log,
       startTimeoutMs,
       answerers: { take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)) },
-      onDeath: (member) => fleetMetrics.bury(member),
+      onDeath: (worker) => fleetMetrics.bury(worker),
     }),
   )
-  const members = () => seats.flatMap((seat) => seat.member() ?? [])
-  const fleetMetrics = createFleetMetrics({ metrics, members })
+  const workers = () => seats.flatMap((seat) => seat.worker() ?? [])
+  const fleetMetrics = createFleetMetrics({ metrics, workers })
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
     await Promise.all(seats.map((seat) => seat.leave(0)))
-    const left = members()
-    for (const member of left) member.kill()
+    const left = workers()
+    for (const worker of left) worker.kill()
     await Promise.all(left.map(({ ended }) => ended))
   }
 
@@ -81,34 +85,34 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     const { promise, resolve: done } = Promise.withResolvers<void>()
     await allStarted()
     changing = promise
-    const crew = members()
+    const running = workers()
     const discard = () => {
       done()
-      for (const { channel } of crew) channel.ask('discard', null).catch(() => {})
+      for (const { channel } of running) channel.ask('discard', null).catch(() => {})
     }
     const prepared = await Promise.allSettled(
-      crew.map(({ channel }) => channel.ask('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
+      running.map(({ channel }) => channel.ask('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
     const refusal = prepared.find((outcome) => outcome.status === 'rejected')
     if (refusal) {
       discard()
       throw refusal.reason
     }
-    return { discard, commit: () => commit(next, crew).finally(done) }
+    return { discard, commit: () => commit(next, running).finally(done) }
   }
 
   /** All take it: one that cannot any more is replaced by one that does. */
-  async function commit(next: LoadedConfig, crew: readonly Member[]): Promise<void> {
+  async function commit(next: LoadedConfig, running: readonly WorkerProcess[]): Promise<void> {
     snapshot = next.snapshot
     log.level = next.config.log.level
     await Promise.all(
-      crew.map(({ channel, kill }) => channel.ask('commit', null, changeTimeoutMs).catch(kill)),
+      running.map(({ channel, kill }) => channel.ask('commit', null, changeTimeoutMs).catch(kill)),
     )
   }
 
   /** Who does not answer has no say. */
   async function health(): Promise<IdentityHealth> {
-    const asked = members().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))
+    const asked = workers().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))
     const answers = await Promise.allSettled(asked)
     return healthOfAll(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
   }
@@ -117,7 +121,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   async function drainSeat(seat: Seat, deadline: number): Promise<boolean> {
     await seat.leave(deadline - performance.now())
     const timeoutMs = Math.max(0, deadline - performance.now())
-    const ending = seat.member()?.channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs)
+    const ending = seat.worker()?.channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs)
     return ending?.catch(() => false) ?? true
   }
 

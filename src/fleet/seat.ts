@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import type { Log } from '../log.ts'
 import { createBackoff } from './backoff.ts'
-import { type Ending, type Member, startMember } from './crew.ts'
 import type { StartTerms } from './questions.ts'
+import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** The place of one worker: whoever dies there is replaced. */
 export interface Seat {
   /** The first start. @throws what keeps it from taking requests */
-  fill(): Promise<Member>
+  fill(): Promise<WorkerProcess>
   /** Who sits there now; undefined while the place is empty. */
-  member(): Member | undefined
+  worker(): WorkerProcess | undefined
   /** A start under way, which resolves when it is over, whatever came of it. */
   starting(): Promise<void> | undefined
   /** Nobody is replaced any more; a start under way is waited for this long, and then given up. */
@@ -20,35 +20,35 @@ export interface SeatOptions {
   readonly number: number
   /** What a worker that starts now is told; waits while that is about to change. */
   terms(): Promise<Omit<StartTerms, 'worker'>>
-  readonly answerers: Parameters<typeof startMember>[1]
+  readonly answerers: Parameters<typeof startWorker>[1]
   readonly log: Log
   /** How long a worker may take until it takes requests. */
   readonly startTimeoutMs: number
   /** One who took requests is no more. */
-  onDeath(member: Member): void
+  onDeath(worker: WorkerProcess): void
 }
 
 export function createSeat(options: SeatOptions): Seat {
   const { number, terms, answerers, log, startTimeoutMs, onDeath } = options
   const backoff = createBackoff()
-  let member: Member | undefined
+  let worker: WorkerProcess | undefined
   let starting: Promise<void> | undefined
   let giveUp: () => void = () => {}
   let timer: NodeJS.Timeout | undefined
   let isLeft = false
 
-  async function start(signal: AbortSignal): Promise<Member> {
+  async function start(signal: AbortSignal): Promise<WorkerProcess> {
     const toldTerms = await orGivenUp(terms(), signal)
     if (isLeft) throw new Error('the gateway is ending')
     const limits = { timeoutMs: startTimeoutMs, signal }
-    const started = await startMember({ ...toldTerms, worker: number }, answerers, limits)
-    member = started
+    const started = await startWorker({ ...toldTerms, worker: number }, answerers, limits)
+    worker = started
     log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
     void started.ended.then((ending) => bury(started, ending))
     return started
   }
 
-  function fill(): Promise<Member> {
+  function fill(): Promise<WorkerProcess> {
     const controller = new AbortController()
     giveUp = () => controller.abort()
     const attempt = start(controller.signal)
@@ -59,8 +59,8 @@ export function createSeat(options: SeatOptions): Seat {
     return attempt
   }
 
-  function bury(dead: Member, { exitCode, signal }: Ending): void {
-    member = undefined
+  function bury(dead: WorkerProcess, { exitCode, signal }: Ending): void {
+    worker = undefined
     if (isLeft) return
     onDeath(dead)
     const delayMs = backoff.nextDelayMs(performance.now() - dead.upAt)
@@ -88,7 +88,7 @@ export function createSeat(options: SeatOptions): Seat {
 
   return {
     fill,
-    member: () => member,
+    worker: () => worker,
     starting: () => starting,
     leave: async (withinMs) => {
       isLeft = true

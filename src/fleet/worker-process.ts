@@ -1,4 +1,4 @@
-import cluster, { type Worker as Process } from 'node:cluster'
+import cluster, { type Worker as Child } from 'node:cluster'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { type Answerers, type Channel, openChannel } from './channel.ts'
 import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
 
 /** One worker process that takes requests. */
-export interface Member {
+export interface WorkerProcess {
   readonly url: string
   readonly pid: number | undefined
   readonly channel: Channel<ToWorker>
@@ -31,7 +31,7 @@ export interface Ending {
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
 /** Has workers take connections from one queue that all of them share (docs/decisions/0013-workers.md). */
-export function prepareCrew(): void {
+export function prepareWorkers(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: [] })
 }
@@ -52,24 +52,24 @@ export interface StartLimits {
  * Starts a worker.
  * @throws OperatorError where it cannot take requests, or not in time: its process has ended then
  */
-export async function startMember(
+export async function startWorker(
   terms: StartTerms,
   answerers: Answerers<ToFleet>,
   { timeoutMs, signal }: StartLimits,
-): Promise<Member> {
-  const process = cluster.fork()
-  const channel = openChannel<ToWorker, ToFleet>(pipeOf(process), answerers)
-  const ended = once(process, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
+): Promise<WorkerProcess> {
+  const child = cluster.fork()
+  const channel = openChannel<ToWorker, ToFleet>(pipeOf(child), answerers)
+  const ended = once(child, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
     channel.end()
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
-  const kill = () => void process.process.kill('SIGKILL')
+  const kill = () => void child.process.kill('SIGKILL')
   // A pipe that breaks is told of by the end of the process.
-  process.on('error', () => {})
+  child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {
     const { url } = await channel.ask('start', terms, timeoutMs)
-    const { pid } = process.process
+    const { pid } = child.process
     return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, kill }
   } catch (error) {
     kill()
@@ -81,12 +81,12 @@ export async function startMember(
   }
 }
 
-function pipeOf(process: Process) {
+function pipeOf(child: Child) {
   return {
     send: (message: object, done: (error: Error | null) => void) => {
-      process.send(message, undefined, undefined, done)
+      child.send(message, undefined, undefined, done)
     },
-    onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
+    onMessage: (listener: (message: unknown) => void) => void child.on('message', listener),
   }
 }
 
