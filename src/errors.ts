@@ -209,7 +209,8 @@ export const failures = {
   internal: {
     status: 500,
     title: 'Internal error',
-    check: 'A fault of the gateway. Its log has an error with this `requestId` that says where: report it.',
+    check:
+      'A fault of the gateway, or a damaged record in the store. Its log has an error with this `requestId` that says where: report it.',
   },
   'upstream-unreachable': {
     status: 502,

@@ -10,6 +10,7 @@ import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
 import type { LookUp } from './cache/loading-cache.ts'
 import { createVerifiedTokens } from './cache/verified-tokens.ts'
 import type { Config } from './config/config.ts'
+import { reasonOf } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
@@ -164,6 +165,7 @@ function openOwnInvalidation(
   { contact, directory, keyLoader }: Kept,
 ): Invalidation {
   const reportContact = createContactReport(log, metrics)
+  const reportFault = createFaultReport(log)
   return openInvalidation({
     store,
     contact,
@@ -181,9 +183,12 @@ function openOwnInvalidation(
     },
     onContact: (error) => {
       reportContact(error)
-      if (contact.isUp) keyLoader.catchUp()
+      if (!contact.isUp) return
+      reportFault(undefined)
+      keyLoader.catchUp()
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
+    onFault: reportFault,
   })
 }
 
@@ -214,6 +219,16 @@ function createContactReport(log: Log, metrics: Metrics): (error: unknown) => vo
     wasUp = isUp
     // Out of reach in between, it is still the same loss.
     wasLost = loss !== undefined || (wasLost && !isUp)
+  }
+}
+
+/** Says each fault once, until the log of changes has been read without it: where it stays, that is read all the time. */
+function createFaultReport(log: Log): (error: unknown) => void {
+  let told: string | undefined
+  return (err) => {
+    const reason = err === undefined ? undefined : reasonOf(err)
+    if (reason !== undefined && reason !== told) log.error({ err }, 'a change of the store cannot be applied')
+    told = reason
   }
 }
 

@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors.ts'
-import type { LoggedChange, Store } from '../store/store.ts'
+import type { ChangeReading, LoggedChange, Store } from '../store/store.ts'
 import type { Contact } from './contact.ts'
 
 export interface InvalidationOptions {
@@ -9,7 +9,7 @@ export interface InvalidationOptions {
   readonly pollMs: number
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Forget what a change is about. */
+  /** Forget what a change is about. What it throws makes of the change one that cannot be told. */
   apply(change: LoggedChange): void
   /** Forget everything: what has changed cannot be told. */
   clear(): void
@@ -17,14 +17,19 @@ export interface InvalidationOptions {
   onContact(error?: unknown): void
   /** How long after it was made a change came to be applied here. */
   onDelay(delayMs: number): void
+  /** A fault: something that was to be told of a change has thrown. The store has answered all the same. */
+  onFault(error: unknown): void
 }
 
 export interface Invalidation {
-  /** Reads the change log now; resolves whether or not the store answered. */
+  /**
+   * Reads the change log now; resolves whether or not the store answered.
+   * @throws what `clear` or `onContact` throws: then nothing is taken for read, and it is read again
+   */
   poll(): Promise<void>
   /**
    * Resolves once a reading that began after this was called has been applied. All who wait share it.
-   * @throws GatehouseError `store-unavailable`
+   * @throws GatehouseError `store-unavailable`; what `poll` throws
    */
   confirm(): Promise<void>
   close(): void
@@ -39,11 +44,13 @@ const confirmGapMs = 5
 /**
  * Keeps the caches true to the store: what this process changes is dropped before the change is answered,
  * what others change when it is heard of, and at the latest when the log is read next. A gap in the log
- * drops everything.
+ * drops everything, and so does a change that cannot be applied.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
-  const { store, contact, pollMs, clock, apply, clear, onContact, onDelay } = options
+  const { store, contact, pollMs, clock, clear, onContact, onDelay, onFault } = options
   let position: number | undefined
+  /** When a change could not be applied. */
+  let missedAt = 0
   /** Entries after the position that were heard of already. */
   const heard = new Set<number>()
   let running: Promise<void> | undefined
@@ -68,27 +75,47 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     onDelay(Math.max(0, clock() - logged.at))
   }
 
+  /** What may not have been forgotten must not be gone by: a change that fails here is a gap in the log. */
+  function apply(logged: LoggedChange): void {
+    try {
+      options.apply(logged)
+    } catch (error) {
+      onFault(error)
+      missedAt = clock()
+      contact.completeSince = Math.max(contact.completeSince, missedAt)
+      clear()
+    }
+  }
+
   async function read(): Promise<void> {
     const askedAt = clock()
+    const reading = await ask()
+    if (!reading) return
+    // First: what has changed meanwhile can be looked up again now.
+    contact.isUp = true
+    const { head, changes, completeSince } = reading
+    // What was looked up before the first reading may have changed since.
+    if (changes === undefined || position === undefined) clear()
+    if (position === undefined) for (const logged of changes ?? []) apply(logged)
+    else for (const logged of changes ?? []) applyAgain(logged)
+    takeOver(head, completeSince, askedAt)
+    onContact()
+  }
+
+  /** @returns undefined where the store does not answer */
+  async function ask(): Promise<ChangeReading | undefined> {
     try {
-      const { head, changes, completeSince } = await store.readChanges(position)
-      // First: what has changed meanwhile can be looked up again now.
-      contact.isUp = true
-      // What was looked up before the first reading may have changed since.
-      if (changes === undefined || position === undefined) clear()
-      if (position === undefined) for (const logged of changes ?? []) apply(logged)
-      else for (const logged of changes ?? []) applyAgain(logged)
-      takeOver(head, completeSince, askedAt)
-      onContact()
+      return await store.readChanges(position)
     } catch (error) {
       contact.isUp = false
       onContact(error)
+      return undefined
     }
   }
 
   function takeOver(head: number, completeSince: number, askedAt: number): void {
-    contact.completeSince =
-      position === undefined ? completeSince : Math.max(contact.completeSince, completeSince)
+    const before = position === undefined ? missedAt : contact.completeSince
+    contact.completeSince = Math.max(before, completeSince)
     contact.confirmedAt = askedAt
     position = head
     for (const known of heard) if (known <= head) heard.delete(known)
@@ -137,7 +164,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   store.onChange(hear)
-  const timer = setInterval(poll, pollMs)
+  const timer = setInterval(() => void poll().catch(onFault), pollMs)
   timer.unref()
 
   return { poll, confirm, close: () => clearInterval(timer) }

@@ -5,9 +5,9 @@ import type { Visitor } from './visitor.ts'
 
 /**
  * The port to the store. Every verb is one atomic step: it happens whole or not at all, and once it has
- * answered it survives a crash. A rejection means "could not answer" and is always a GatehouseError
- * `store-unavailable`; "not there" is an answer. Times are milliseconds since 1970. An `audit` entry is written in the
- * same step, where something is changed.
+ * answered it survives a crash. A rejection by a GatehouseError `store-unavailable` means "could not answer", any other
+ * is a fault: of the code, or of a record that is damaged. "Not there" is an answer. Times are milliseconds since 1970.
+ * An `audit` entry is written in the same step, where something is changed.
  */
 export interface Store extends PortalStore {
   /** Resolves once the store answers. @throws OperatorError where it does not within the time */

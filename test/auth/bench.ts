@@ -76,6 +76,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     clear: directory.clear,
     onContact: () => {},
     onDelay: () => {},
+    onFault: (error) => t.error(error),
   })
   t.teardown(invalidation.close)
   await invalidation.poll()

@@ -16,6 +16,9 @@ function watch(t: Test, store: Store, pollMs = never) {
   const applied: (Change | 'all')[] = []
   const contacts: boolean[] = []
   const delays: number[] = []
+  const faults: unknown[] = []
+  /** What fails when it is told of a change. */
+  const broken = { apply: false, clear: false }
   const contact = createContact()
   /** Whether the store was taken to be there when a change was applied. */
   const seen: boolean[] = []
@@ -25,15 +28,21 @@ function watch(t: Test, store: Store, pollMs = never) {
     pollMs,
     clock: Date.now,
     apply: ({ change }) => {
+      if (broken.apply) throw new TypeError('apply')
       seen.push(contact.isUp)
       applied.push(change)
     },
-    clear: () => applied.push('all'),
+    clear: () => {
+      if (broken.clear) throw new TypeError('clear')
+      applied.push('all')
+    },
     onContact: (error) => contacts.push(error === undefined),
     onDelay: (delayMs) => delays.push(delayMs),
+    onFault: (error) => faults.push(error),
   })
   t.teardown(invalidation.close)
-  return { ...invalidation, contact, seen, delays, applied, contacts, take: () => applied.splice(0) }
+  const take = () => applied.splice(0)
+  return { ...invalidation, contact, seen, delays, applied, contacts, faults, broken, take }
 }
 
 const places: Record<string, (t: Test) => Promise<Place>> = {
@@ -214,6 +223,62 @@ t.test('what cannot be confirmed is not, and once that is known at once', async 
     return contact.isUp || undefined
   })
   await t.resolves(confirm())
+})
+
+t.test('a change that cannot be applied drops everything, and is no outage', async (t) => {
+  const place = await newSqlitePlace(t)
+  const [store, other] = [await place.open(), await place.open()]
+  const { poll, confirm, take, contact, contacts, faults, broken } = watch(t, store)
+  await poll()
+  take()
+  broken.apply = true
+  const startedAt = Date.now()
+  await other.addSigningKey(newSigningKey())
+  await t.resolves(confirm())
+  t.strictSame(take(), ['all'])
+  t.match(faults, [{ message: 'apply' }])
+  t.strictSame(contacts, [true, true])
+  t.equal(contact.isUp, true)
+  t.ok(contact.completeSince >= startedAt, 'what changed before is not told any more')
+  t.equal(await store.addSigningKey(newSigningKey()), true, 'what is changed here is answered')
+  t.strictSame(take(), ['all'])
+  broken.apply = false
+  await poll()
+  take()
+  await other.addSigningKey(newSigningKey())
+  await poll()
+  t.strictSame(take(), [{ kind: 'signing-keys' }], 'it goes on from there')
+  t.equal(faults.length, 2)
+})
+
+t.test('what can neither be applied nor dropped is not taken for read', async (t) => {
+  const place = await newSqlitePlace(t)
+  const [store, other] = [await place.open(), await place.open()]
+  const { poll, confirm, take, contact, broken } = watch(t, store)
+  await poll()
+  take()
+  const { confirmedAt } = contact
+  await other.addSigningKey(newSigningKey())
+  broken.apply = true
+  broken.clear = true
+  await t.rejects(confirm(), { message: 'clear' })
+  await t.rejects(poll(), { message: 'clear' })
+  t.equal(contact.confirmedAt, confirmedAt)
+  broken.apply = false
+  broken.clear = false
+  await poll()
+  t.strictSame(take(), [{ kind: 'signing-keys' }], 'it is read again')
+})
+
+t.test('a fault while the log is read by itself is told', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const { broken, faults, contacts } = watch(t, store, 5)
+  broken.clear = true
+  await until('it has been told', () => faults.length > 1 || undefined)
+  t.match(faults[0], { message: 'clear' })
+  t.strictSame(contacts, [])
+  broken.clear = false
+  await until('it has been read', () => contacts.at(-1))
 })
 
 t.test('what changed during an outage can be looked up as soon as it is heard of', async (t) => {

@@ -8,7 +8,7 @@ import { migrations } from './schema.ts'
 /** A database file, and the ways it is read and written. */
 export interface Database {
   prepare: DatabaseSync['prepare']
-  /** Runs reads. @throws GatehouseError `store-unavailable` */
+  /** Runs reads. @throws GatehouseError `store-unavailable` where SQLite fails; what the work throws itself, as it is */
   read<Result>(work: () => Result): Result
   /**
    * Runs reads and writes as one step, at once where no other process is writing; once it resolves they are on
@@ -83,12 +83,20 @@ function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<R
   }
 }
 
+/** A fault of ours, or a record that makes no sense, is not taken for a database that is out of reach. */
 function guard<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (cause) {
-    throw new GatehouseError('store-unavailable', { cause })
+    throw isOfSqlite(cause) ? new GatehouseError('store-unavailable', { cause }) : cause
   }
+}
+
+/** node:sqlite says the second of a database, or of a statement, that has been closed. */
+const sqliteCodes: readonly unknown[] = ['ERR_SQLITE_ERROR', 'ERR_INVALID_STATE']
+
+function isOfSqlite(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && sqliteCodes.includes(error.code)
 }
 
 function connect(path: string, busyTimeoutMs: number): DatabaseSync {

@@ -51,6 +51,18 @@ t.test('writes wait for another process, and keep nobody else waiting', async (t
   t.equal((await store.readChanges(0)).head, 10, 'each is written once')
 })
 
+t.test('a record that is damaged is a fault, and not a store that is out of reach', async (t) => {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  const [damaged, whole] = [await createAccount(store), await createAccount(store)]
+  const other = new DatabaseSync(place.path)
+  t.teardown(() => other.close())
+  other.prepare('UPDATE accounts SET portal = ? WHERE id = ?').run('{', damaged.id)
+  await t.rejects(store.findAccount(damaged.id), { name: 'SyntaxError' })
+  await t.rejects(store.updateAccount(damaged.id, { role: 'Admin' }), { name: 'SyntaxError' })
+  t.equal((await store.updateAccount(whole.id, { role: 'Admin' })).kind, 'updated', 'it goes on')
+})
+
 t.test('a write that fails half-way leaves nothing behind', async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
