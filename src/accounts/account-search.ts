@@ -1,6 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import { wordsOf } from '../store/search.ts'
-import type { Account, Store, TermEntry } from '../store/store.ts'
+import type { Account, Store } from '../store/store.ts'
+import { createCursor, parseCursor, parsePlace, placeCursor } from './cursor.ts'
 
 export interface AccountPage {
   readonly items: readonly Account[]
@@ -31,22 +32,20 @@ const idPattern = /^[0-9A-Za-z]{16}$/
 
 export function createAccountSearch(store: Store): AccountSearch {
   async function listAll(cursor: string | undefined, limit: number): Promise<AccountPage> {
-    const after = cursor === undefined ? undefined : toPlace(decode(cursor, 2))
+    const after = cursor === undefined ? undefined : parsePlace(cursor)
     const listed = await store.listAccounts({ after, limit: limit + 1 })
     const items = listed.slice(0, limit)
     const last = items.at(-1)
-    return {
-      items,
-      nextCursor: listed.length > limit && last ? encode([String(last.createdAt), last.id]) : undefined,
-    }
+    return { items, nextCursor: listed.length > limit && last ? placeCursor(last) : undefined }
   }
 
   async function find(query: string, cursor: string | undefined, limit: number): Promise<AccountPage> {
     const account = idPattern.test(query) ? await store.findAccount(query) : undefined
     if (account) return { items: [account], nextCursor: undefined }
-    const after = cursor === undefined ? undefined : toEntry(decode(cursor, 2))
+    const [term, id] = cursor === undefined ? [] : parseCursor(cursor)
+    const after = term === undefined || id === undefined ? undefined : { term, id }
     const { accounts, next } = await store.searchAccounts({ words: wordsOf(query), after, limit })
-    return { items: accounts, nextCursor: next && encode([next.term, next.id]) }
+    return { items: accounts, nextCursor: next && createCursor([next.term, next.id]) }
   }
 
   return {
@@ -59,41 +58,6 @@ export function createAccountSearch(store: Store): AccountSearch {
       return wordsOf(trimmed).length === 0 ? listAll(cursor, limit) : find(trimmed, cursor, limit)
     },
   }
-}
-
-function encode(parts: readonly string[]): string {
-  return Buffer.from(JSON.stringify(parts)).toString('base64url')
-}
-
-/** @throws GatehouseError `request-invalid` for what was no cursor of such a page */
-function decode(cursor: string, length: number): readonly string[] {
-  const parts = parse(Buffer.from(cursor, 'base64url').toString())
-  const isCursor =
-    Array.isArray(parts) && parts.length === length && parts.every((part) => typeof part === 'string')
-  if (!isCursor) throw wrongCursor()
-  return parts
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** @throws GatehouseError `request-invalid` for the cursor of a search */
-function toPlace([createdAt = '', id = '']: readonly string[]): { createdAt: number; id: string } {
-  if (!/^\d{1,16}$/.test(createdAt)) throw wrongCursor()
-  return { createdAt: Number(createdAt), id }
-}
-
-function toEntry([term = '', id = '']: readonly string[]): TermEntry {
-  return { term, id }
-}
-
-function wrongCursor(): GatehouseError {
-  return wrong('cursor', 'must be the nextCursor of a page of the same query')
 }
 
 function wrong(field: string, message: string): GatehouseError {

@@ -1,12 +1,29 @@
+import { compareTexts } from '../store/compare-texts.ts'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
+import { type Place, parsePlace, placeCursor } from './cursor.ts'
 import type { Entries } from './entries.ts'
+
+export interface SessionPage {
+  readonly items: readonly Session[]
+  /** For the page after this one; undefined = this is the last. */
+  readonly nextCursor: string | undefined
+}
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
 export interface AccountSessions {
   /** Sessions of access and refresh tokens that have not ended, newest first. `expiresAt` is when one ends that nothing refreshes. */
   list(id: string): Promise<readonly Session[]>
+  /**
+   * The same a page at a time; what comes or goes meanwhile moves no other page.
+   * @param page `limit` from 1; `cursor` as a page before gave it
+   * @throws GatehouseError `request-invalid` (field `cursor`)
+   */
+  page(
+    id: string,
+    page: { readonly cursor: string | undefined; readonly limit: number },
+  ): Promise<SessionPage>
   /** Ends one with its access tokens; false where this account has no such open session. */
   end(id: string, sessionId: string): Promise<boolean>
   /** @returns the IDs of those that were open */
@@ -53,6 +70,14 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 
   return {
     list,
+    page: async (id, { cursor, limit }) => {
+      const after = cursor === undefined ? undefined : parsePlace(cursor)
+      const open = await list(id)
+      const rest = after ? open.filter((session) => isAfter(session, after)) : open
+      const items = rest.slice(0, limit)
+      const last = items.at(-1)
+      return { items, nextCursor: rest.length > limit && last ? placeCursor(last) : undefined }
+    },
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)
@@ -74,4 +99,9 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
       return open.map((session) => session.id)
     },
   }
+}
+
+/** In the order of the list: newest first, and those of one moment by their IDs. */
+function isAfter({ createdAt, id }: Session, place: Place): boolean {
+  return createdAt === place.createdAt ? compareTexts(id, place.id) > 0 : createdAt < place.createdAt
 }

@@ -33,7 +33,7 @@ export interface PortalStore {
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
   /** Notes when and from where a session was used, if it is still there; of no use to anybody's safety. */
   seePortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
-  /** Those that have not ended, newest first. */
+  /** Those that have not ended, newest first and of one moment by their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
   endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
   /** Ends all; false where there is no such account. */

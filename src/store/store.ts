@@ -40,13 +40,14 @@ export interface Store extends PortalStore {
   /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
   findSession(id: string): Promise<Session | undefined>
-  /** Sessions of an account that have not ended, newest first. */
+  /** Sessions of an account that have not ended, newest first and of one moment by their IDs. */
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
   /** False where there is no such session or it has ended already. */
   endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
   /** Ends all sessions of an account. */
   endSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 
+  /** Oldest first, and of one moment by their IDs. */
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
   /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
   addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>

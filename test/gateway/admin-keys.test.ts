@@ -70,6 +70,11 @@ for (const driver of drivers) {
         cursor = `&cursor=${page.nextCursor}`
       }
       t.equal(new Set(seen).size, 5)
+      for (const cursor of ['', 'x', 'W10', 'f'.repeat(64)]) {
+        const answer = await call(operations.listSessions, `${path}?cursor=${cursor}`)
+        assertProblem(t, answer, { status: 400, code: 'request-invalid' })
+        t.match(answer.json(), { errors: [{ field: 'cursor' }] })
+      }
       const [one = ''] = seen
       t.match(await call(operations.endSessions, `${path}?session=${one}`), { status: 204, body: '' })
       const statuses = tokens.map(({ JwtToken }) => statusOf({ Authorization: `Bearer ${JwtToken}` }))

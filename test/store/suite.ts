@@ -16,6 +16,7 @@ import { rotationCases } from './cases/rotation.ts'
 import { searchCases } from './cases/search.ts'
 import { sessionCases } from './cases/sessions.ts'
 import { signingKeyCases } from './cases/signing-keys.ts'
+import { tieCases } from './cases/ties.ts'
 import type { NewPlace } from './place.ts'
 
 /** The contract of the store port (src/store/store.ts): every adapter, in every form, passes all of it. */
@@ -30,6 +31,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     rotationCases,
     raceCases,
     signingKeyCases,
+    tieCases,
     changeLogCases,
     reopeningCases,
     rateCases,

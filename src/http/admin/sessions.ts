@@ -15,13 +15,8 @@ export function sessionsOperations({ actsOf }: AdminParts): readonly Operation[]
       handler: async (request) => {
         // The cast is sound: the schema has let nothing else through, and fills in the limit.
         const { cursor, limit } = request.query as PageQuery
-        const open = await actsOf(request).sessions.list(idOf(request))
-        // The cursor is a start: the sessions that began earlier come after it, whichever have ended meanwhile.
-        const rest = cursor === undefined ? open : open.filter((one) => cursorOf(one) < cursor)
-        const items = rest.slice(0, limit)
-        const last = items.at(-1)
-        const nextCursor = rest.length > limit && last ? cursorOf(last) : null
-        return { items: items.map(sessionData), nextCursor }
+        const page = await actsOf(request).sessions.page(idOf(request), { cursor, limit })
+        return { items: page.items.map(sessionData), nextCursor: page.nextCursor ?? null }
       },
     },
     {
@@ -41,10 +36,4 @@ export function sessionsOperations({ actsOf }: AdminParts): readonly Operation[]
       },
     },
   ]
-}
-
-/** In the order of the list, backwards: by start, then by ID, which is listed upwards. */
-function cursorOf({ createdAt, id }: { readonly createdAt: number; readonly id: string }): string {
-  const reversed = [...id].map((letter) => String.fromCharCode(158 - letter.charCodeAt(0))).join('')
-  return Buffer.from(`${String(createdAt).padStart(16, '0')}${reversed}`, 'latin1').toString('hex')
 }

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../audit.ts'
+import { compareTexts } from '../compare-texts.ts'
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
 import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
@@ -133,7 +134,7 @@ export function openSessions(connection: Connection): SessionVerbs {
     return sessions
       .filter((session) => session !== undefined)
       .filter(({ end, sessionEpoch }) => end === undefined && sessionEpoch === account.sessionEpoch)
-      .toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id))
+      .toSorted((a, b) => b.createdAt - a.createdAt || compareTexts(a.id, b.id))
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../audit.ts'
+import { compareTexts } from '../compare-texts.ts'
 import type { Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -26,7 +27,7 @@ export function openSigningKeys(connection: Connection): SigningKeyVerbs {
       if (texts.length === 0) await confirmAbsence()
       return texts
         .map(parseSigningKey)
-        .toSorted((a, b) => a.createdAt - b.createdAt || a.kid.localeCompare(b.kid))
+        .toSorted((a, b) => a.createdAt - b.createdAt || compareTexts(a.kid, b.kid))
     },
     addSigningKey: async (key, unless, audit) => {
       const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '']

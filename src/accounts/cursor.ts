@@ -1,0 +1,46 @@
+import { GatehouseError } from '../errors.ts'
+
+/** Where a page of a list ended: what names its last entry, and nothing else. Clients do not look into it. */
+export type CursorParts = readonly [string, string]
+
+/** Of a list in the order of time, and among those of one moment of IDs. */
+export interface Place {
+  readonly createdAt: number
+  readonly id: string
+}
+
+export function createCursor(parts: CursorParts): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+/** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor */
+export function parseCursor(cursor: string): CursorParts {
+  const parts = parse(Buffer.from(cursor, 'base64url').toString())
+  const [first, second]: unknown[] = Array.isArray(parts) && parts.length === 2 ? parts : []
+  if (typeof first !== 'string' || typeof second !== 'string') throw wrongCursor()
+  return [first, second]
+}
+
+export function placeCursor({ createdAt, id }: Place): string {
+  return createCursor([String(createdAt), id])
+}
+
+/** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor of such a list */
+export function parsePlace(cursor: string): Place {
+  const [createdAt, id] = parseCursor(cursor)
+  if (!/^\d{1,16}$/.test(createdAt)) throw wrongCursor()
+  return { createdAt: Number(createdAt), id }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function wrongCursor(): GatehouseError {
+  const message = 'must be the nextCursor of a page of the same query'
+  return new GatehouseError('request-invalid', { errors: [{ field: 'cursor', message }] })
+}
