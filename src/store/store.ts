@@ -159,8 +159,8 @@ export interface NewSession {
   readonly expiresAt: number
   /** The session also ends when it is not refreshed for this long. */
   readonly idleMs: number
-  /** Who started it; undefined = not known. */
-  readonly visitor?: Visitor | undefined
+  /** Who started it. */
+  readonly visitor: Visitor
 }
 
 export interface Session {
@@ -173,7 +173,7 @@ export interface Session {
   readonly rotatedAt: number
   readonly sessionEpoch: number
   readonly end: SessionEnd | undefined
-  /** From where it was started, or refreshed last; '' where that is not known. */
+  /** From where it was started, or refreshed last. */
   readonly address: string
   readonly client: string
 }
@@ -186,7 +186,7 @@ export interface RefreshTokenUse {
   readonly now: number
   readonly graceMs: number
   readonly idleMs: number
-  readonly visitor?: Visitor | undefined
+  readonly visitor: Visitor
 }
 
 export type Rotation =

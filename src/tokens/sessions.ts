@@ -22,13 +22,13 @@ export interface Sessions {
    * Starts a session with both keys of an account.
    * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`
    */
-  start(secretKey: string, apiKey: string, visitor?: Visitor): Promise<IssuedTokens>
+  start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
    * Trades a refresh token for the next one. The one just replaced gives the same next one again within
    * the grace; any older one ends the session.
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
    */
-  refresh(refreshToken: string, visitor?: Visitor): Promise<IssuedTokens>
+  refresh(refreshToken: string, visitor: Visitor): Promise<IssuedTokens>
   /** Ends the session of a refresh token, whether or not it is current; unknown tokens are no error. */
   revoke(refreshToken: string): Promise<void>
 }
@@ -74,7 +74,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function start(secretKey: string, apiKey: string, visitor?: Visitor): Promise<IssuedTokens> {
+  async function start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens> {
     accessTokens.assertCanIssue()
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       const account = await findOwner(secretKey, apiKey)
@@ -89,7 +89,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const started = await store.startSession({ ...session, idleMs: refreshIdleMs }, account)
       if (started === 'started') {
         for (const key of [secretKey, apiKey]) {
-          keyUses?.note(account.id, key, visitor?.address ?? '', 'accessToken')
+          keyUses?.note(account.id, key, visitor.address, 'accessToken')
         }
         return tokensOf(account, { ...session, generation: 1 })
       }
@@ -111,7 +111,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return account
   }
 
-  async function refresh(refreshToken: string, visitor?: Visitor): Promise<IssuedTokens> {
+  async function refresh(refreshToken: string, visitor: Visitor): Promise<IssuedTokens> {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
     accessTokens.assertCanIssue()

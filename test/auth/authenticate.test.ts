@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/keys.ts'
 import type { AuthOption } from '../../src/routes/compile.ts'
+import { visitor } from '../store/samples.ts'
 import { openBench, type Shown, wordOf } from './bench.ts'
 
 const bench = await openBench(t)
@@ -20,9 +21,9 @@ const promoted = await newCaller()
 await accounts.update(promoted.id, { role: 'Admin' })
 const restored = await newCaller()
 await accounts.update(restored.id, { role: 'Admin' })
-const demoted = await sessions.refresh(restored.refreshToken)
+const demoted = await sessions.refresh(restored.refreshToken, visitor)
 await accounts.update(restored.id, { role: 'User' })
-const refreshed = await sessions.refresh(demoted.refreshToken)
+const refreshed = await sessions.refresh(demoted.refreshToken, visitor)
 const signedOut = await newCaller()
 await sessions.revoke(signedOut.refreshToken)
 

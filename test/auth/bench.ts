@@ -16,6 +16,7 @@ import type { Access } from '../../src/routes/route.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
+import { visitor } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { createBench, newSigningKey, startS } from '../tokens/forge.ts'
 
@@ -106,7 +107,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     created++
     const input = { email: `user${created}@example.com`, firstName: 'Ada', lastName: 'L', role: 'User' }
     const caller = await accounts.create({ ...input, isVerified: true, ...changes })
-    const { accessToken, refreshToken } = await sessions.start(caller.secretKey, caller.apiKey)
+    const { accessToken, refreshToken } = await sessions.start(caller.secretKey, caller.apiKey, visitor)
     return { ...caller, id: caller.account.id, accessToken, refreshToken }
   }
 

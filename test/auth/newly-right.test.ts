@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/keys.ts'
+import { visitor } from '../store/samples.ts'
 import { openBench, wordOf } from './bench.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -27,7 +28,7 @@ t.test('so is an account that was enabled again, with its key and with a new tok
   await accounts.update(caller.id, { isDisabled: true })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'account-disabled')
   await accountsAfar.update(caller.id, { isDisabled: false })
-  const { accessToken } = await sessions.start(caller.secretKey, caller.apiKey)
+  const { accessToken } = await sessions.start(caller.secretKey, caller.apiKey, visitor)
   t.equal(await wordNow(bearer(accessToken)), 'bearer')
   await accounts.update(caller.id, { isDisabled: true })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'account-disabled')
@@ -39,11 +40,11 @@ t.test('so is an account that was enabled again, with its key and with a new tok
 t.test('so is a token of another role, and one of a session after all others have ended', async (t) => {
   const { accountsAfar, sessions, caller, wordNow } = await openAfar(t)
   await accountsAfar.update(caller.id, { role: 'Admin' })
-  const promoted = await sessions.refresh(caller.refreshToken)
+  const promoted = await sessions.refresh(caller.refreshToken, visitor)
   t.equal(await wordNow(bearer(promoted.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
   const newKey = (await accountsAfar.resetSecretKey(caller.id, 0)) ?? ''
-  const started = await sessions.start(newKey, caller.apiKey)
+  const started = await sessions.start(newKey, caller.apiKey, visitor)
   t.equal(await wordNow(bearer(started.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(promoted.accessToken)), 'token-revoked')
 })
@@ -52,7 +53,7 @@ t.test('so is a token of the same role again, which was another meanwhile', asyn
   const { accountsAfar, sessions, caller, wordNow } = await openAfar(t)
   await accountsAfar.update(caller.id, { role: 'Admin' })
   await accountsAfar.update(caller.id, { role: 'User' })
-  const again = await sessions.refresh(caller.refreshToken)
+  const again = await sessions.refresh(caller.refreshToken, visitor)
   t.equal(await wordNow(bearer(again.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/keys.ts'
+import { visitor } from '../store/samples.ts'
 import { createBench as createTokens, newSigningKey } from '../tokens/forge.ts'
 import { openBench, wordOf } from './bench.ts'
 
@@ -180,7 +181,7 @@ t.test('a token of a role that changed there and back is over for good', async (
   await decide('any', bearer(caller.accessToken))
   await accounts.update(caller.id, { role: 'Admin' })
   await accounts.update(caller.id, { role: 'User' })
-  const { accessToken } = await sessions.refresh(caller.refreshToken)
+  const { accessToken } = await sessions.refresh(caller.refreshToken, visitor)
   await new Promise((resolve) => setImmediate(resolve))
   contact.isUp = false
   contact.confirmedAt = 0

@@ -2,6 +2,7 @@ import t from 'tap'
 import { parseKey } from '../../src/accounts/keys.ts'
 import { isStillValid } from '../../src/auth/still-valid.ts'
 import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
+import { visitor } from '../store/samples.ts'
 import { newSigningKey } from '../tokens/forge.ts'
 import { accessOf, openBench } from './bench.ts'
 
@@ -47,7 +48,7 @@ t.test('as long as nothing ends it', async (t) => {
   const { caller, stillValid } = await admit()
   t.strictSame(await stillValid(), [true, true])
   await accounts.update(caller.id, { firstName: 'Eve' })
-  await sessions.refresh(caller.refreshToken)
+  await sessions.refresh(caller.refreshToken, visitor)
   t.strictSame(await stillValid(), [true, true], 'neither a new name nor a refresh does')
 })
 

@@ -3,9 +3,7 @@ import type { AuditEntry, LoggedAuditEntry } from '../../src/store/audit.ts'
 import type { PortalSession } from '../../src/store/portal-access.ts'
 import type { Account, Store } from '../../src/store/store.ts'
 import { createSessionId } from '../../src/tokens/refresh-token.ts'
-import { hour, now } from './samples.ts'
-
-export const visitor = { address: '192.0.2.7', client: 'Mozilla/5.0 (test)' }
+import { hour, now, visitor } from './samples.ts'
 
 type NewPortalSession = Omit<PortalSession, 'epoch' | 'seenAt'>
 

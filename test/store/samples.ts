@@ -19,6 +19,8 @@ export const second = 1_000
 export const hour = 3_600_000
 export const day = 24 * hour
 
+export const visitor = { address: '192.0.2.7', client: 'Mozilla/5.0 (test)' }
+
 export function newKey(changes: Partial<StoredKey> = {}): StoredKey {
   return { digest: randomBytes(32), sealed: randomBytes(80), createdAt: now, ...changes }
 }
@@ -56,7 +58,8 @@ export function newSession(
   { id: accountId }: Pick<Account, 'id'>,
   changes: Partial<NewSession> = {},
 ): NewSession {
-  return { id: createSessionId(), accountId, createdAt: now, expiresAt: now + day, idleMs: hour, ...changes }
+  const times = { createdAt: now, expiresAt: now + day, idleMs: hour }
+  return { id: createSessionId(), accountId, ...times, visitor, ...changes }
 }
 
 export async function startSession(
@@ -75,7 +78,8 @@ export function useOf(
   { id }: Pick<NewSession, 'id'>,
   changes: Partial<RefreshTokenUse> = {},
 ): RefreshTokenUse {
-  return { sessionId: id, generation: 1, now: now + second, graceMs: 10 * second, idleMs: hour, ...changes }
+  const times = { now: now + second, graceMs: 10 * second, idleMs: hour }
+  return { sessionId: id, generation: 1, ...times, visitor, ...changes }
 }
 
 export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSigningKey {

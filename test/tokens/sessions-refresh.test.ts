@@ -1,18 +1,19 @@
 import t from 'tap'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
+import { visitor } from '../store/samples.ts'
 import { codeOf, openSessions } from './sessions-bench.ts'
 
 t.test('a refresh trades both tokens and tells the account as it is now', async (t) => {
   const { sessions, accounts, accessTokens, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const first = await sessions.start(secretKey, apiKey)
+  const first = await sessions.start(secretKey, apiKey, visitor)
   time.nowMs += 60_000
   await accounts.update(account.id, { role: 'Admin' })
-  const second = await sessions.refresh(first.refreshToken)
+  const second = await sessions.refresh(first.refreshToken, visitor)
   t.not(second.refreshToken, first.refreshToken)
   t.match(accessTokens.verify(second.accessToken), { claims: { role: 'Admin', issuedAt: time.nowMs } })
   t.equal(
-    (await sessions.refresh(first.refreshToken)).refreshToken,
+    (await sessions.refresh(first.refreshToken, visitor)).refreshToken,
     second.refreshToken,
     'again, the same one',
   )
@@ -21,52 +22,52 @@ t.test('a refresh trades both tokens and tells the account as it is now', async 
 t.test('a spent refresh token revokes its whole session', async (t) => {
   const { sessions, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const tokens = [(await sessions.start(secretKey, apiKey)).refreshToken]
-  const kept = await sessions.start(secretKey, apiKey)
+  const tokens = [(await sessions.start(secretKey, apiKey, visitor)).refreshToken]
+  const kept = await sessions.start(secretKey, apiKey, visitor)
   for (let refresh = 0; refresh < 2; refresh++) {
-    tokens.push((await sessions.refresh(tokens.at(-1) ?? '')).refreshToken)
+    tokens.push((await sessions.refresh(tokens.at(-1) ?? '', visitor)).refreshToken)
   }
-  t.equal(await codeOf(sessions.refresh(tokens[0] ?? '')), 'refresh-token-reused')
-  for (const token of tokens) t.equal(await codeOf(sessions.refresh(token)), 'session-revoked')
+  t.equal(await codeOf(sessions.refresh(tokens[0] ?? '', visitor)), 'refresh-token-reused')
+  for (const token of tokens) t.equal(await codeOf(sessions.refresh(token, visitor)), 'session-revoked')
   t.equal((await store.listSessions(account.id, time.nowMs)).length, 1)
-  t.ok(await sessions.refresh(kept.refreshToken), 'and no other')
+  t.ok(await sessions.refresh(kept.refreshToken, visitor), 'and no other')
 })
 
 t.test('the grace of the last refresh ends', async (t) => {
   const { sessions, time, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
-  const first = await sessions.start(secretKey, apiKey)
-  const second = await sessions.refresh(first.refreshToken)
+  const first = await sessions.start(secretKey, apiKey, visitor)
+  const second = await sessions.refresh(first.refreshToken, visitor)
   time.nowMs += 9_999
-  t.equal((await sessions.refresh(first.refreshToken)).refreshToken, second.refreshToken)
+  t.equal((await sessions.refresh(first.refreshToken, visitor)).refreshToken, second.refreshToken)
   time.nowMs += 1
-  t.equal(await codeOf(sessions.refresh(first.refreshToken)), 'refresh-token-reused')
-  t.equal(await codeOf(sessions.refresh(second.refreshToken)), 'session-revoked')
+  t.equal(await codeOf(sessions.refresh(first.refreshToken, visitor)), 'refresh-token-reused')
+  t.equal(await codeOf(sessions.refresh(second.refreshToken, visitor)), 'session-revoked')
 })
 
 t.test('a session ends when it is idle and at its end, and its cookie says so', async (t) => {
   const options = { refreshLifetimeMs: 100_000, refreshIdleMs: 60_000 }
   const { sessions, time, createAccount } = await openSessions(t, options)
   const { secretKey, apiKey } = await createAccount()
-  const idle = await sessions.start(secretKey, apiKey)
+  const idle = await sessions.start(secretKey, apiKey, visitor)
   t.equal(idle.refreshLifetimeMs, 60_000)
-  let { refreshToken } = await sessions.start(secretKey, apiKey)
+  let { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
   time.nowMs += 59_999
-  const second = await sessions.refresh(refreshToken)
+  const second = await sessions.refresh(refreshToken, visitor)
   t.equal(second.refreshLifetimeMs, 40_001, 'never beyond the end')
   refreshToken = second.refreshToken
   time.nowMs += 1
-  t.equal(await codeOf(sessions.refresh(idle.refreshToken)), 'refresh-token-expired')
+  t.equal(await codeOf(sessions.refresh(idle.refreshToken, visitor)), 'refresh-token-expired')
   time.nowMs += 39_999
-  refreshToken = (await sessions.refresh(refreshToken)).refreshToken
+  refreshToken = (await sessions.refresh(refreshToken, visitor)).refreshToken
   time.nowMs += 1
-  t.equal(await codeOf(sessions.refresh(refreshToken)), 'refresh-token-expired')
+  t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'refresh-token-expired')
 })
 
 t.test('what is no refresh token of ours is refused and ends nothing', async (t) => {
   const { sessions, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
-  const { refreshToken, accessToken } = await sessions.start(secretKey, apiKey)
+  const { refreshToken, accessToken } = await sessions.start(secretKey, apiKey, visitor)
   const forged = createRefreshTokens(new Uint8Array(32)).create(createSessionId(), 1)
   for (const text of [
     '',
@@ -77,32 +78,32 @@ t.test('what is no refresh token of ours is refused and ends nothing', async (t)
     `${refreshToken.slice(0, -1)}~`,
     `${refreshToken} `,
   ]) {
-    t.equal(await codeOf(sessions.refresh(text)), 'refresh-token-invalid')
+    t.equal(await codeOf(sessions.refresh(text, visitor)), 'refresh-token-invalid')
     t.equal(await codeOf(sessions.revoke(text)), undefined, 'nor is it an error to revoke it')
   }
-  t.ok(await sessions.refresh(refreshToken))
+  t.ok(await sessions.refresh(refreshToken, visitor))
 })
 
 t.test('revoking any token of a session ends it, as often as one likes', async (t) => {
   const { sessions, store, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const first = await sessions.start(secretKey, apiKey)
-  const second = await sessions.refresh(first.refreshToken)
+  const first = await sessions.start(secretKey, apiKey, visitor)
+  const second = await sessions.refresh(first.refreshToken, visitor)
   await sessions.revoke(first.refreshToken)
   await sessions.revoke(second.refreshToken)
   for (const { refreshToken } of [first, second])
-    t.equal(await codeOf(sessions.refresh(refreshToken)), 'session-revoked')
+    t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'session-revoked')
   await store.deleteAccount(account.id)
   await sessions.revoke(second.refreshToken)
-  t.equal(await codeOf(sessions.refresh(second.refreshToken)), 'session-revoked')
+  t.equal(await codeOf(sessions.refresh(second.refreshToken, visitor)), 'session-revoked')
 })
 
 t.test('a disabled or deleted account refreshes nothing', async (t) => {
   const { sessions, accounts, createAccount } = await openSessions(t)
   for (const end of [(id: string) => accounts.update(id, { isDisabled: true }), accounts.remove]) {
     const { account, secretKey, apiKey } = await createAccount()
-    const { refreshToken } = await sessions.start(secretKey, apiKey)
+    const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
     await end(account.id)
-    t.equal(await codeOf(sessions.refresh(refreshToken)), 'session-revoked')
+    t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'session-revoked')
   }
 })

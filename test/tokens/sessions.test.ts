@@ -1,11 +1,12 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/keys.ts'
+import { visitor } from '../store/samples.ts'
 import { codeOf, openSessions } from './sessions-bench.ts'
 
 t.test('both keys of an account start a session', async (t) => {
   const { sessions, accessTokens, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const issued = await sessions.start(secretKey, apiKey)
+  const issued = await sessions.start(secretKey, apiKey, visitor)
   t.equal(issued.account.id, account.id)
   t.equal(
     issued.refreshLifetimeMs,
@@ -38,7 +39,7 @@ t.test('every wrong pair is refused alike', async (t) => {
   } as const
   const errors = new Set<string>()
   for (const [name, [secretKey, apiKey]] of Object.entries(pairs)) {
-    const error = await sessions.start(secretKey, apiKey).catch((error: unknown) => error)
+    const error = await sessions.start(secretKey, apiKey, visitor).catch((error: unknown) => error)
     t.match(error, { code: 'credentials-invalid', status: 401 }, name)
     errors.add(String(error))
   }
@@ -50,42 +51,45 @@ t.test('a disabled account is told so for its own keys only', async (t) => {
   const { sessions, accounts, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   await accounts.update(account.id, { isDisabled: true })
-  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'account-disabled')
-  t.equal(await codeOf(sessions.start(secretKey, createKey('apiKey', account.id))), 'credentials-invalid')
+  t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'account-disabled')
+  t.equal(
+    await codeOf(sessions.start(secretKey, createKey('apiKey', account.id), visitor)),
+    'credentials-invalid',
+  )
 })
 
 t.test('a secret key that was reset starts sessions until its grace ends', async (t) => {
   const { sessions, accounts, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const next = await accounts.resetSecretKey(account.id, 60_000)
-  const { refreshToken } = await sessions.start(secretKey, apiKey)
-  t.ok(await sessions.start(next, apiKey))
+  const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
+  t.ok(await sessions.start(next, apiKey, visitor))
   time.nowMs += 60_000
-  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'credentials-invalid')
-  t.ok(await sessions.refresh(refreshToken), 'what it has started goes on')
+  t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'credentials-invalid')
+  t.ok(await sessions.refresh(refreshToken, visitor), 'what it has started goes on')
   await accounts.resetSecretKey(account.id, 0)
-  t.equal(await codeOf(sessions.start(next, apiKey)), 'credentials-invalid')
-  t.equal(await codeOf(sessions.refresh(refreshToken)), 'session-revoked')
+  t.equal(await codeOf(sessions.start(next, apiKey, visitor)), 'credentials-invalid')
+  t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'session-revoked')
 })
 
 t.test('while nothing can be signed no session starts and no token is spent', async (t) => {
   const { sessions, keyring, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const { refreshToken } = await sessions.start(secretKey, apiKey)
+  const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
   const keys = [keyring.signer(time.nowMs)]
   keyring.replace([])
-  t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'store-unavailable')
-  t.equal(await codeOf(sessions.refresh(refreshToken)), 'store-unavailable')
+  t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'store-unavailable')
+  t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'store-unavailable')
   t.match(await store.listSessions(account.id, time.nowMs), [{ generation: 1 }])
   t.equal((await store.listSessions(account.id, time.nowMs)).length, 1)
   keyring.replace(keys)
-  t.ok(await sessions.refresh(refreshToken))
+  t.ok(await sessions.refresh(refreshToken, visitor))
 })
 
 t.test('an account that changes at the same moment is looked at again', async (t) => {
   const { sessions, accounts, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const starts = Array.from({ length: 10 }, () => sessions.start(secretKey, apiKey))
+  const starts = Array.from({ length: 10 }, () => sessions.start(secretKey, apiKey, visitor))
   const changes = Array.from({ length: 3 }, () => accounts.update(account.id, { firstName: 'Grace' }))
   t.equal((await Promise.all([...starts, ...changes])).length, 13)
   t.equal((await store.listSessions(account.id, time.nowMs)).length, 10)
@@ -97,12 +101,12 @@ t.test('a start racing a reset leaves no session that lives', async (t) => {
   let { secretKey } = created
   for (let round = 0; round < 10; round++) {
     const [issued, next] = await Promise.all([
-      sessions.start(secretKey, apiKey).catch(() => undefined),
+      sessions.start(secretKey, apiKey, visitor).catch(() => undefined),
       accounts.resetSecretKey(account.id, 0),
     ])
     t.strictSame(await store.listSessions(account.id, time.nowMs), [])
-    if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken)), 'session-revoked')
-    t.equal(await codeOf(sessions.start(secretKey, apiKey)), 'credentials-invalid')
+    if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken, visitor)), 'session-revoked')
+    t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'credentials-invalid')
     secretKey = next
   }
 })

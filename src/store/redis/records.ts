@@ -79,9 +79,11 @@ export function fieldsOf(reply: unknown): Fields {
   return fields
 }
 
+/** As a JSON list: name, value, name, value. */
 export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
   const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
-  return fieldList({ ...fields, ...visitor })
+  const named = { ...fields, address: visitor.address, client: visitor.client }
+  return JSON.stringify(Object.entries(named).flatMap(([name, value]) => [name, String(value)]))
 }
 
 export function parseSession(fields: Fields): Session | undefined {
@@ -111,11 +113,6 @@ export function parseSigningKey(json: string): StoredSigningKey {
     readonly sealed: string
   }
   return { ...key, publicKey: key.publicKey, sealed: decode(sealed) }
-}
-
-function fieldList(fields: Readonly<Record<string, string | number | undefined>>): string {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return JSON.stringify(present.flatMap(([name, value]) => [name, String(value)]))
 }
 
 function text(fields: Fields, name: string): string {

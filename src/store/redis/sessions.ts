@@ -103,7 +103,8 @@ export function openSessions(connection: Connection): SessionVerbs {
         use.now,
         livesUntil,
         livesUntil + keptAfterEndMs,
-        ...(use.visitor ? [use.visitor.address, use.visitor.client] : []),
+        use.visitor.address,
+        use.visitor.client,
       ],
     )
     return advanced === 1

@@ -37,7 +37,7 @@ export function openSessions({ prepare }: Database) {
     clear.run(createdAt - keptAfterEndMs, clearedAtOnce)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
     const times = [createdAt, expiresAt, livesUntil, createdAt]
-    insert.run(id, accountId, ...times, sessionEpoch, visitor?.address ?? '', visitor?.client ?? '')
+    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.client)
   }
 
   function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {

@@ -22,13 +22,11 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     const { account, session, rotate } = await startOne(store)
     for (const generation of [1, 2, 3, 4]) {
       const at = now + generation * second
-      // The third refresh tells nothing of who came: then it is the one before.
-      const visitor = { address: `192.0.2.${generation}`, client: 'Browser' }
-      const rotation = await rotate({ generation, now: at, ...(generation !== 3 && { visitor }) })
+      const visitor = { address: `192.0.2.${generation}`, client: `Browser/${generation}` }
+      const rotation = await rotate({ generation, now: at, visitor })
       const { id, accountId, createdAt, expiresAt } = session
       const rotated = { id, accountId, createdAt, expiresAt, sessionEpoch: 1, end: undefined }
-      const seen = { address: `192.0.2.${generation === 3 ? 2 : generation}`, client: 'Browser' }
-      const expected = { ...rotated, generation: generation + 1, rotatedAt: at, ...seen }
+      const expected = { ...rotated, generation: generation + 1, rotatedAt: at, ...visitor }
       t.strictSame(plain(rotation), { kind: 'current', session: expected, account: plain(account) })
       t.strictSame(await store.findSession(session.id), expected)
     }

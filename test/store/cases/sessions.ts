@@ -1,14 +1,23 @@
 import type { Test } from 'tap'
 import type { Account, Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
-import { visitor } from '../portal-samples.ts'
-import { createAccount, hour, newKey, newSession, now, second, startSession, useOf } from '../samples.ts'
+import {
+  createAccount,
+  hour,
+  newKey,
+  newSession,
+  now,
+  second,
+  startSession,
+  useOf,
+  visitor,
+} from '../samples.ts'
 
 /** How sessions start, are listed and end one by one. */
 export function sessionCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store, { sessionEpoch: 4 })
-    const { id, accountId, createdAt, expiresAt } = await startSession(store, account, { visitor })
+    const { id, accountId, createdAt, expiresAt } = await startSession(store, account)
     const expected = {
       id,
       accountId,
@@ -22,11 +31,6 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     }
     t.strictSame(await store.findSession(id), expected)
     t.strictSame(await store.listSessions(accountId, now), [expected])
-  })
-
-  runCase(t, newPlace, 'a session without a visitor is one of nobody known', async (t, _place, store) => {
-    const { id } = await startSession(store, await createAccount(store))
-    t.match(await store.findSession(id), { address: '', client: '' })
   })
 
   const changes: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
