@@ -1,49 +1,17 @@
-import type { SQLInputValue } from 'node:sqlite'
 import { withChanges } from '../account-changes.ts'
 import { emailKey } from '../email-key.ts'
-import { parsePortalAccess } from '../portal-access.ts'
 import type { Replacement } from '../replace-account.ts'
-import type {
-  Account,
-  AccountChanges,
-  AccountCreation,
-  AccountsPage,
-  AccountUpdate,
-  StoredKey,
-} from '../store.ts'
+import type { Account, AccountChanges, AccountCreation, AccountsPage, AccountUpdate } from '../store.ts'
+import { accountColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
 import { openTerms } from './terms.ts'
-
-const columns = [
-  'id',
-  'email',
-  'email_key',
-  'first_name',
-  'last_name',
-  'role',
-  'is_verified',
-  'is_disabled',
-  'created_at',
-  'revision',
-  'session_epoch',
-  'secret_digest',
-  'secret_sealed',
-  'secret_created_at',
-  'previous_digest',
-  'previous_until',
-  'api_digest',
-  'api_sealed',
-  'api_created_at',
-  'portal',
-  'role_epoch',
-]
 
 /** The accounts table. Every function is to be called within a read or a write. */
 export function openAccounts(database: Database) {
   const { prepare } = database
   const terms = openTerms(database)
   const insert = prepare(
-    `INSERT INTO accounts (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )
   const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
   const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
@@ -52,10 +20,10 @@ export function openAccounts(database: Database) {
   )
   const remove = prepare('DELETE FROM accounts WHERE id = ?')
   const update = prepare(
-    `UPDATE accounts SET ${columns
-      .slice(1)
-      .map((column) => `${column} = ?`)
-      .join(', ')} WHERE id = ?`,
+    `UPDATE accounts SET ${accountColumns
+      .filter((column) => column !== 'id')
+      .map((column) => `${column} = :${column}`)
+      .join(', ')} WHERE id = :id`,
   )
 
   function find(id: string): Account | undefined {
@@ -69,21 +37,29 @@ export function openAccounts(database: Database) {
   }
 
   function create(accounts: readonly Account[]): AccountCreation {
-    const seen = new Set<string>()
-    const emails = accounts
-      .map(({ email }) => email)
-      .filter((email) => seen.size === seen.add(emailKey(email)).size || findByEmail(email))
+    const emails = takenOf(accounts.map(({ email }) => email))
     if (emails.length > 0) return { kind: 'exists', emails }
     for (const account of accounts) {
-      insert.run(...toRow(account))
+      insert.run(toRow(account))
       terms.add(account)
     }
     return { kind: 'created' }
   }
 
+  /** Those that another account has, or that come a second time. */
+  function takenOf(emails: readonly string[]): readonly string[] {
+    const seen = new Set<string>()
+    const taken: string[] = []
+    for (const email of emails) {
+      const key = emailKey(email)
+      if (seen.has(key) || findByEmail(email)) taken.push(email)
+      seen.add(key)
+    }
+    return taken
+  }
+
   function save(before: Account, account: Account): Account {
-    const [id = '', ...values] = toRow(account)
-    update.run(...values, id)
+    update.run(toRow(account))
     terms.move(before, account)
     return account
   }
@@ -128,67 +104,4 @@ export function openAccounts(database: Database) {
     tryReplace,
     findTerms: terms.find,
   }
-}
-
-function toRow(account: Account): SQLInputValue[] {
-  const { secretKey, previousSecretKey, apiKey } = account
-  return [
-    account.id,
-    account.email,
-    emailKey(account.email),
-    account.firstName,
-    account.lastName,
-    account.role,
-    Number(account.isVerified),
-    Number(account.isDisabled),
-    account.createdAt,
-    account.revision,
-    account.sessionEpoch,
-    secretKey.digest,
-    secretKey.sealed ?? null,
-    secretKey.createdAt,
-    previousSecretKey?.digest ?? null,
-    previousSecretKey?.validUntil ?? null,
-    apiKey.digest,
-    apiKey.sealed ?? null,
-    apiKey.createdAt,
-    JSON.stringify(account.portal),
-    account.roleEpoch,
-  ]
-}
-
-function toAccount(row: Record<string, unknown>): Account {
-  const previousDigest = bytesOf(row.previous_digest)
-  return {
-    id: String(row.id),
-    email: String(row.email),
-    firstName: String(row.first_name),
-    lastName: String(row.last_name),
-    role: String(row.role),
-    isVerified: row.is_verified === 1,
-    isDisabled: row.is_disabled === 1,
-    createdAt: Number(row.created_at),
-    revision: Number(row.revision),
-    sessionEpoch: Number(row.session_epoch),
-    roleEpoch: Number(row.role_epoch),
-    secretKey: toKey(row, 'secret'),
-    previousSecretKey: previousDigest && {
-      digest: previousDigest,
-      validUntil: Number(row.previous_until),
-    },
-    apiKey: toKey(row, 'api'),
-    portal: parsePortalAccess(String(row.portal)),
-  }
-}
-
-function toKey(row: Record<string, unknown>, kind: 'secret' | 'api'): StoredKey {
-  return {
-    digest: bytesOf(row[`${kind}_digest`]) ?? new Uint8Array(),
-    sealed: bytesOf(row[`${kind}_sealed`]),
-    createdAt: Number(row[`${kind}_created_at`]),
-  }
-}
-
-function bytesOf(value: unknown): Uint8Array | undefined {
-  return value instanceof Uint8Array ? value : undefined
 }
