@@ -26,6 +26,7 @@ export type Tried =
 export interface TriedAnswer {
   readonly route: string
   readonly status: number
+  /** Of the call of the route alone. */
   readonly durationMs: number
   readonly scheme: string
   /** Whether the route sends an identity at all. */

@@ -1,25 +1,38 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
+import { tempFolder } from '../cli/run.ts'
+import { untilClosed } from '../gateway/support/until-closed.ts'
 import { startServer } from '../setup/backend.ts'
 import { findBarriers } from './support/axe.ts'
 import { type Person, portalTests } from './support/portal.ts'
 
+/** What happens while the backend has a call of `/eventful`, before it answers. */
+let event = async () => {}
+
 /** Echoes the headers it got, at `/plain` not even those, and at `/held` keeps its callers waiting. */
-const backend = await startServer(t, ({ url, headers }, response) => {
+const backend = await startServer(t, async ({ url, headers }, response) => {
+  if (url === '/eventful') await event()
   if (url === '/plain') response.end('hello')
   else if (url !== '/held') response.end(JSON.stringify({ headers }))
 })
 
-const test = portalTests(t, {
-  config: {
-    upstreams: { backend: { targets: [{ url: backend }] } },
-    routes: [
-      { name: 'held', path: '/held', upstream: 'backend', auth: 'bearer' },
-      { name: 'plain', path: '/plain', upstream: 'backend', auth: 'any' },
-      { name: 'hosted', path: '/hosted', host: 'api.example.com', upstream: 'backend', auth: 'any' },
-      { name: 'open', path: '/open', upstream: 'backend', auth: 'none' },
-    ],
-  },
-})
+const databasePath = join(tempFolder(t), 'gatehouse.db')
+
+const config = {
+  upstreams: { backend: { targets: [{ url: backend }] } },
+  routes: [
+    { name: 'held', path: '/held', upstream: 'backend', auth: 'bearer' },
+    { name: 'eventful', path: '/eventful', upstream: 'backend', auth: 'bearer' },
+    { name: 'plain', path: '/plain', upstream: 'backend', auth: 'any' },
+    { name: 'hosted', path: '/hosted', host: 'api.example.com', upstream: 'backend', auth: 'any' },
+    { name: 'open', path: '/open', upstream: 'backend', auth: 'none' },
+  ],
+  store: { sqlite: { path: databasePath } },
+  shutdown: { drain: '30s' },
+}
+
+const test = portalTests(t, { config })
 
 test('a route that takes too long is said to, and its session ends all the same', async (t, portal) => {
   const person = await portal.createPerson()
@@ -59,6 +72,41 @@ test('the language that was chosen is there beside the answer, too', async (t, p
   await send(person, 'GET /plain')
   await page.locator('#try-it .notice').waitFor()
   t.ok(await page.getByLabel('Python', { exact: true }).isChecked())
+})
+
+test('what is measured is the call of the route, not the end of its session', async (t, portal) => {
+  const person = await portal.createPerson()
+  // As long as a request waits for the database; it is locked for longer.
+  const waitMs = 250
+  const unlocked = Promise.withResolvers<void>()
+  event = async () => {
+    const database = new DatabaseSync(databasePath)
+    // Nothing can be written, such as the end of a session.
+    database.exec('BEGIN IMMEDIATE')
+    setTimeout(() => {
+      database.close()
+      unlocked.resolve()
+    }, 2 * waitMs)
+  }
+  await send(person, 'GET /eventful')
+  const text = (await person.page.locator('#try-it .row').first().textContent()) ?? ''
+  const [, durationMs] = / (\d+) ms$/.exec(text) ?? []
+  t.ok(Number(durationMs) < waitMs, text)
+  await unlocked.promise
+})
+
+test('an answer is shown also where its session can no longer be ended', async (t, portal) => {
+  const person = await portal.createPerson()
+  let ended: Promise<unknown> | undefined
+  event = async () => {
+    ended = portal.stop()
+    await untilClosed(t, portal.url)
+  }
+  await send(person, 'GET /eventful')
+  await person.page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  // Its idle connections would be waited for.
+  await person.visitor.context.close()
+  await ended
 })
 
 async function send({ page }: Person, route: string): Promise<void> {

@@ -16,6 +16,8 @@ export interface GatewayAnswer {
   readonly body: string
   /** Whether the body went on. */
   readonly isCut: boolean
+  /** From the request to the end of what was read. */
+  readonly durationMs: number
 }
 
 const bodyBytesMax = 65_536
@@ -31,6 +33,7 @@ export function ask(
   { method, path, host, headers, body }: GatewayRequest,
 ): Promise<GatewayAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<GatewayAnswer>()
+  const startedAt = performance.now()
   const url = new URL(gatewayUrl)
   const signal = AbortSignal.timeout(askTimeoutMs)
   // What was aborted tells of it in words of its own.
@@ -53,7 +56,13 @@ export function ask(
     const finish = (isCut: boolean) => {
       const text = Buffer.concat(chunks).toString('utf8')
       const { statusCode = 0, headers: answered } = response
-      resolve({ status: statusCode, contentType: answered['content-type'] ?? '', body: text, isCut })
+      resolve({
+        status: statusCode,
+        contentType: answered['content-type'] ?? '',
+        body: text,
+        isCut,
+        durationMs: performance.now() - startedAt,
+      })
     }
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk)

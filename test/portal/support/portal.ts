@@ -15,6 +15,8 @@ export interface Portal {
   readonly browser: Browser
   readonly output: Serving['output']
   readonly redis: RedisServer | undefined
+  /** Tells the gateway to end once it has answered what is under way; resolves when it has. */
+  stop(): Promise<unknown>
   /** Runs a command on the same store. @returns what it prints as JSON */
   command(...args: readonly string[]): Promise<unknown>
   createAccount(input?: AccountInput): Promise<CreatedAccount>
@@ -91,7 +93,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
   const backend = await startEcho(t)
   const redis = driver === 'redis' ? await startRedis(t) : undefined
   if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
-  const { url, output } = await serveSomewhere(t, file, { backend, redis: redis?.url, config })
+  const { url, child, output, ended } = await serveSomewhere(t, file, { backend, redis: redis?.url, config })
   browser ??= startChromium(t)
   let created = 0
 
@@ -119,7 +121,19 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
     return made as CreatedAccount
   }
 
-  return { url, browser: await browser, output, redis, complaints: [], command, createAccount }
+  return {
+    url,
+    browser: await browser,
+    output,
+    redis,
+    complaints: [],
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+    command,
+    createAccount,
+  }
 }
 
 /** On a port that is known before, as links hold it; another where somebody was quicker to take it. */
@@ -129,10 +143,10 @@ async function serveSomewhere(t: Test, file: string, parts: Omit<ConfigParts, 'u
     const url = `http://127.0.0.1:${port}`
     const readyFile = `${file}.${port}.ready`
     writeFileSync(file, JSON.stringify(configOf({ ...parts, url, port })))
-    const { child, output } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
+    const { child, output, ended } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
     const isOver = () => child.exitCode !== null || undefined
     await until('the gateway is ready', () => textOf(readyFile) ?? isOver(), patienceMs)
-    if (textOf(readyFile)) return { url, output }
+    if (textOf(readyFile)) return { url, child, output, ended }
     if (!/in use/.test(output.stderr)) throw new Error(`the gateway has ended: ${output.stderr}`)
   }
 }
