@@ -6,6 +6,7 @@ import { chmodSync, cpSync, rmSync } from 'node:fs'
 rmSync('dist', { recursive: true, force: true })
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 cpSync('src/store/redis/scripts', 'dist/store/redis/scripts', { recursive: true })
+cpSync('src/pages/assets', 'dist/pages/assets', { recursive: true })
 cpSync('src/portal/assets', 'dist/portal/assets', { recursive: true })
 cpSync('src/status/assets', 'dist/status/assets', { recursive: true })
 chmodSync('dist/main.js', 0o755)

@@ -74,6 +74,16 @@ t.test('wire is the bottom: it knows nothing of the gateway, and no framework', 
   t.strictSame(strays, [])
 })
 
+t.test('pages, which portal and status share, know neither', async (t) => {
+  const strays = sources.filter(
+    ({ path, imports }) => path.startsWith('pages/') && imports.some((name) => !name.startsWith('./')),
+  )
+  t.strictSame(
+    strays.map(({ path }) => path),
+    [],
+  )
+})
+
 t.test('imports never make a circle', async (t) => {
   const graph = new Map(
     sources.map(({ path, imports }) => [

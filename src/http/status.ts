@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Status } from '../status/status.ts'
 
-/** Of the portal's style what a page of figures needs, so that it looks like one product; then its own. */
-const styles = [
-  ...['1-base.css', '2-frame.css', '3-parts.css', '5-lists.css'].map((name) => `../portal/assets/${name}`),
-  '../status/assets/status.css',
-]
+const sharedStyles = new URL('../pages/assets/', import.meta.url)
+const assets = new URL('../status/assets/', import.meta.url)
 
 /** `/status`: a page for people, and the same as JSON for programs that ask `?json`. */
 export function registerStatus(app: FastifyInstance, look: () => Promise<Status>): void {
@@ -33,16 +30,19 @@ export function registerStatus(app: FastifyInstance, look: () => Promise<Status>
 
 async function loadPages() {
   const { statusPage } = await import('../status/page.ts')
-  const style = styles.map(readFile).join('\n')
-  const script = readFile('../status/assets/status.js')
+  // What all pages share, in the order of the names; then its own.
+  const shared = readdirSync(sharedStyles).filter((name) => name.endsWith('.css'))
+  const files = shared.sort().map((name) => new URL(name, sharedStyles))
+  const style = [...files, new URL('status.css', assets)].map(readText).join('\n')
+  const script = readText(new URL('status.js', assets))
   return {
     policy: policyOf(style, script),
     show: (status: Status) => statusPage(status, { style, script }).text,
   }
 }
 
-function readFile(path: string): string {
-  return readFileSync(new URL(path, import.meta.url), 'utf8')
+function readText(file: URL): string {
+  return readFileSync(file, 'utf8')
 }
 
 /** Just this style and this script, and figures from nowhere but here. */

@@ -1,13 +1,13 @@
 import { queryLengthMax } from '../accounts/account-search.ts'
+import { type Html, html } from '../pages/html.ts'
+import { icon } from '../pages/icons.ts'
+import { badge, empty, remark } from '../pages/notice.ts'
+import { time } from '../pages/time.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
-import { type Html, html } from './html.ts'
-import { icon } from './icons.ts'
-import { badge, empty, remark } from './notice.ts'
 import { page } from './page.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
-import { time } from './time.ts'
 
 export interface AccountsView {
   readonly query: string

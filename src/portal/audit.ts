@@ -1,3 +1,7 @@
+import { type Html, html, when } from '../pages/html.ts'
+import { icon } from '../pages/icons.ts'
+import { empty } from '../pages/notice.ts'
+import { exact } from '../pages/time.ts'
 import {
   type Actor,
   type AuditAction,
@@ -6,11 +10,7 @@ import {
   type LoggedAuditEntry,
 } from '../store/audit.ts'
 import type { Frame } from './frame.ts'
-import { type Html, html, when } from './html.ts'
-import { icon } from './icons.ts'
-import { empty } from './notice.ts'
 import { page } from './page.ts'
-import { exact } from './time.ts'
 
 export interface AuditView {
   readonly filter: AuditFilter

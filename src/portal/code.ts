@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from './html.ts'
+import { type Content, type Html, html } from '../pages/html.ts'
 
 /** A key as it may always be seen: its handle, which is no secret. */
 export function maskKey(kind: KeyName, accountId: string): string {

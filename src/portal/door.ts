@@ -1,7 +1,7 @@
 import { passwordLength } from '../accounts/passwords.ts'
+import { type Html, html } from '../pages/html.ts'
 import { field, form, formMessage, username } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
-import { type Html, html } from './html.ts'
 import { doorPage, page } from './page.ts'
 
 /** Getting in: with a password, or with a link to set one. */

@@ -1,7 +1,7 @@
+import { type Content, type Html, html, when } from '../pages/html.ts'
+import { icon } from '../pages/icons.ts'
+import { notice } from '../pages/notice.ts'
 import type { FormState, Frame } from './frame.ts'
-import { type Content, type Html, html, when } from './html.ts'
-import { icon } from './icons.ts'
-import { notice } from './notice.ts'
 
 export interface FormOptions {
   /** Below the portal, such as `/sign-out`. */

@@ -1,4 +1,4 @@
-import type { NoticeKind } from './notice.ts'
+import type { NoticeKind } from '../pages/notice.ts'
 
 /** What every page is made with, whatever it shows. */
 export interface Frame {

@@ -1,13 +1,14 @@
 import type { CreatedAccount } from '../accounts/accounts.ts'
 import { csvLine } from '../accounts/csv-line.ts'
 import { type BadLine, importMax } from '../accounts/import.ts'
+import { card } from '../pages/card.ts'
+import { type Html, html } from '../pages/html.ts'
+import { icon } from '../pages/icons.ts'
 import { plural } from './accounts.ts'
 import { codeBlock } from './code.ts'
 import { form, formMessage } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
-import { type Html, html } from './html.ts'
-import { icon } from './icons.ts'
-import { card, page } from './page.ts'
+import { page } from './page.ts'
 
 export interface ImportView {
   readonly state: FormState

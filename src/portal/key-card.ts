@@ -1,12 +1,12 @@
 import type { KeyStatus } from '../accounts/account-keys.ts'
+import { card } from '../pages/card.ts'
+import { type Content, type Html, html, when } from '../pages/html.ts'
+import { notice, remark } from '../pages/notice.ts'
+import { relativeTime, time } from '../pages/time.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import { copyButton, type KeyName, maskKey } from './code.ts'
 import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
-import { type Content, type Html, html, when } from './html.ts'
-import { notice, remark } from './notice.ts'
-import { card } from './page.ts'
-import { relativeTime, time } from './time.ts'
 
 /** A key that is to be seen on this page. */
 export interface ShownKey {

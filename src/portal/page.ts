@@ -1,8 +1,8 @@
+import { type Content, type Html, html, trusted, when } from '../pages/html.ts'
+import { type IconName, icon, mark } from '../pages/icons.ts'
+import { notice } from '../pages/notice.ts'
 import { form } from './form.ts'
 import type { Frame, PageViewer } from './frame.ts'
-import { type Content, type Html, html, trusted, when } from './html.ts'
-import { type IconName, icon } from './icons.ts'
-import { notice } from './notice.ts'
 
 export interface PageContent {
   /** Of the window, and the heading unless there is another. */
@@ -72,10 +72,6 @@ ${body}
   )
 }
 
-/** The icon of the window, as a URL. */
-export const mark =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%23149482' stroke-width='2' stroke-linecap='round'%3E%3Cpath d='M4 21V11a8 8 0 0 1 16 0v10M2.5 21h19M9 21v-9a3 3 0 0 1 6 0v9'/%3E%3C/svg%3E"
-
 function document(frame: Frame, title: string, body: Html): Html {
   const { assets, nonce, home } = frame
   return html`<!doctype html>
@@ -119,22 +115,4 @@ function navEntry(base: string, { path, text, icon: name }: Entry, section: Sect
 function whoIsSignedIn(frame: Frame, { email, name }: PageViewer): Html {
   return html`<div class="who"><p>${name !== '' && html`<strong>${name}</strong>`}<span class="muted">${email}</span></p>
 ${form(frame, { action: '/sign-out', body: html`<button class="small">${icon('leave')}Sign out</button>` })}</div>`
-}
-
-/** A part of a page under a heading of its own. */
-export function card(content: {
-  readonly title: string
-  readonly lead?: Content
-  readonly aside?: Content
-  readonly body: Content
-  readonly id?: string
-  /** Without room around it: tables. */
-  readonly isFlush?: boolean
-}): Html {
-  const { title, lead, aside, body, id, isFlush = false } = content
-  return html`<section class="card"${id !== undefined && html` id="${id}"`}><header><div><h2>${title}</h2>${
-    lead !== undefined && html`<p>${lead}</p>`
-  }</div>${aside !== undefined && html`<div class="row">${aside}</div>`}</header>${
-    isFlush || body === '' ? body : html`<div class="body">${body}</div>`
-  }</section>`
 }

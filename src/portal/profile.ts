@@ -1,10 +1,11 @@
+import { card } from '../pages/card.ts'
+import { type Html, html } from '../pages/html.ts'
+import { badge } from '../pages/notice.ts'
+import { time } from '../pages/time.ts'
 import { newPassword } from './door.ts'
 import { button, field, form, formMessage, passwordAgain, username } from './form.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
-import { type Html, html } from './html.ts'
-import { badge } from './notice.ts'
-import { card, page } from './page.ts'
-import { time } from './time.ts'
+import { page } from './page.ts'
 
 export type ProfileForm = 'name' | 'email' | 'password'
 

@@ -1,13 +1,14 @@
+import { card } from '../pages/card.ts'
+import { type Html, html } from '../pages/html.ts'
+import { icon } from '../pages/icons.ts'
+import { badge, empty } from '../pages/notice.ts'
+import { time } from '../pages/time.ts'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session } from '../store/store.ts'
 import { clientName } from './client-name.ts'
 import { form } from './form.ts'
 import type { Frame } from './frame.ts'
-import { type Html, html } from './html.ts'
-import { icon } from './icons.ts'
-import { badge, empty } from './notice.ts'
-import { card, page } from './page.ts'
-import { time } from './time.ts'
+import { page } from './page.ts'
 
 export interface SessionsView {
   readonly sessions: readonly Session[]

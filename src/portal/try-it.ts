@@ -1,9 +1,9 @@
+import { card } from '../pages/card.ts'
+import { type Html, html, when } from '../pages/html.ts'
+import { type BadgeKind, badge, remark } from '../pages/notice.ts'
 import { codeBlock } from './code.ts'
 import { form } from './form.ts'
 import type { Frame } from './frame.ts'
-import { type Html, html, when } from './html.ts'
-import { type BadgeKind, badge, remark } from './notice.ts'
-import { card } from './page.ts'
 
 /** A route that can be tried: by GET, with what it takes. */
 export interface TryRoute {

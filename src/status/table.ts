@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../portal/html.ts'
+import { type Content, type Html, html } from '../pages/html.ts'
 
 export interface Cell {
   readonly content: Content

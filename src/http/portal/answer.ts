@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Html } from '../../portal/html.ts'
+import type { Html } from '../../pages/html.ts'
 import type { NoticeName } from './notices.ts'
 
 /** What a page of the portal answers. */

@@ -27,3 +27,7 @@ export type IconName = keyof typeof paths
 export function icon(name: IconName): Html {
   return trusted(`<svg viewBox="0 0 24 24" aria-hidden="true">${paths[name]}</svg>`)
 }
+
+/** The icon of the window, as a URL. */
+export const mark =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%23149482' stroke-width='2' stroke-linecap='round'%3E%3Cpath d='M4 21V11a8 8 0 0 1 16 0v10M2.5 21h19M9 21v-9a3 3 0 0 1 6 0v9'/%3E%3C/svg%3E"
