@@ -1,5 +1,13 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
+/** How a server that is connected to with TLS is verified. */
+export interface Verification {
+  /** Whether its certificate is checked. */
+  readonly verify: boolean
+  /** PEM; undefined = the certificates of the system. */
+  readonly ca: string | undefined
+}
+
 let areTrusted = false
 
 /**

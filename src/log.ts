@@ -3,8 +3,10 @@ import { openLogOutput } from './log-output.ts'
 
 export type Log = ReturnType<typeof createLog>
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
 interface LogOptions {
-  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly level: LogLevel
   /** Default: standard output, written in batches. */
   readonly stream?: DestinationStream
   /** Number of the worker that writes; undefined = one process writes alone. */

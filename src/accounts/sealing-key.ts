@@ -7,6 +7,7 @@ import { makeFolder } from '../folder.ts'
 /** Bytes of a sealing key: AES-256. */
 const sealingKeyBytes = 32
 
+/** The text of a sealing key, or the file it is in: that may have to be made first. */
 export type SealingKeySource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly file: string }

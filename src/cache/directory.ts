@@ -7,13 +7,19 @@ import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
 import { createSpentKeys } from './spent-keys.ts'
 
-export interface DirectoryOptions {
-  readonly store: Pick<Store, 'findAccount' | 'findSession'>
-  readonly contact: Readonly<Contact>
+/** How much is kept, and how long it is good for. */
+export interface CacheTerms {
   readonly entriesMax: number
   readonly ttlMs: number
+  /** The same for what is not there. */
   readonly negativeTtlMs: number
+  /** How long what is known is good with the store out of reach. */
   readonly maxStaleMs: number
+}
+
+export interface DirectoryOptions extends CacheTerms {
+  readonly store: Pick<Store, 'findAccount' | 'findSession'>
+  readonly contact: Readonly<Contact>
   /** How long an access token can be valid here: changes are remembered for as long. */
   readonly tokenLifetimeMs: number
   /** How far the clock of whoever issued a token may be ahead of ours or behind it. */

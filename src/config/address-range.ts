@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { AddressRange } from './config.ts'
+import type { AddressRange } from '../proxy/client.ts'
 
 /** `10.0.0.0/8`, `fd00::/8`, or one address; undefined where the text is neither. */
 export function parseRange(text: string): AddressRange | undefined {

@@ -1,4 +1,4 @@
-import type { NodeAddress } from './config.ts'
+import type { NodeAddress } from '../store/redis/client.ts'
 
 /** `host:port` or `[address]:port`; undefined where the text is neither. */
 export function parseNode(text: string): NodeAddress | undefined {

@@ -1,16 +1,13 @@
 import { availableParallelism } from 'node:os'
+import type { Verification } from '../authorities.ts'
+import type { MailServer } from '../mail/mailer.ts'
 import type { RouteOptions } from '../routes/compile.ts'
+import type { RedisPlace } from '../store/redis/client.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
+import type { HealthTerms } from '../upstream/health.ts'
+import type { UpstreamTerms } from '../upstream/upstream.ts'
 import { parseRange } from './address-range.ts'
-import type {
-  Config,
-  MailConfig,
-  RedisConfig,
-  RedisPlace,
-  SigningKeyConfig,
-  TlsConfig,
-  UpstreamConfig,
-} from './config.ts'
+import type { Config, SigningKeyConfig } from './config.ts'
 import { parseOrigin } from './origin.ts'
 import { parseNode } from './redis-node.ts'
 import type { SecretReference } from './schema/fields.ts'
@@ -92,7 +89,7 @@ function resolveUpstream(
   name: string,
   upstream: ConfigTree['upstreams'][string],
   around: Surroundings,
-): UpstreamConfig {
+): UpstreamTerms {
   return {
     name,
     targets: upstream.targets.map(({ url, weight }) => ({ url: new URL(url), weight })),
@@ -108,10 +105,7 @@ function resolveUpstream(
   }
 }
 
-function resolveHealth({
-  active,
-  passive,
-}: ConfigTree['upstreams'][string]['health']): UpstreamConfig['health'] {
+function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthTerms {
   return {
     active: active && {
       path: active.path,
@@ -189,7 +183,7 @@ function resolveStore({ driver, sqlite, redis }: ConfigTree['store'], around: Su
     tls: redis.tls && resolveTls(redis.tls, around),
     keyPrefix: redis.keyPrefix,
     replicas: redis.replicas === 'auto' ? Number(redis.url === undefined) : redis.replicas,
-  } satisfies RedisConfig
+  }
 }
 
 function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: Surroundings): RedisPlace {
@@ -207,7 +201,7 @@ function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: 
   return { kind: 'single', url: typeof url === 'string' ? url : around.secret(url) }
 }
 
-function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings): MailConfig {
+function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings): MailServer {
   const { host, port, security, username, from } = mail
   return {
     host,
@@ -223,7 +217,7 @@ function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings
 function resolveTls(
   { verify, ca }: { readonly verify: boolean; readonly ca?: SecretReference },
   around: Surroundings,
-): TlsConfig {
+): Verification {
   return { verify, ca: ca && around.secret(ca) }
 }
 

@@ -1,10 +1,11 @@
 import { authorize } from '../auth/authorize.ts'
-import type { Config, UpstreamConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
 import { createOwnPaths } from '../http/own-paths.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
+import type { UpstreamTerms } from '../upstream/upstream.ts'
 import { type Arrived, arrive } from './arrive.ts'
 import type { Callers } from './callers.ts'
 import { isPreflight } from './cross-origin.ts'
@@ -17,7 +18,7 @@ import { showUpstreamHead } from './upstream-head.ts'
 import { whyRoute } from './why-route.ts'
 import { ofLimits, ofPolicy } from './wording.ts'
 
-type FoundRoute = Route<UpstreamConfig>
+type FoundRoute = Route<UpstreamTerms>
 
 /**
  * What the gateway would decide about a request, step by step, from the very parts that decide there. Nothing is
@@ -57,7 +58,7 @@ export async function explain(
 
 function findRoute(
   { request, target, hostName }: Arrived,
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamTerms>,
   trail: Trail,
 ): FoundRoute {
   const match = table.match(hostName, target, request.method)

@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
-import type { Config, UpstreamConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { believedRequestId } from '../http/arrival.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { asksForWebSocket } from '../http/upgrade.ts'
@@ -9,6 +9,7 @@ import { createIdentityWriter } from '../proxy/identity.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
 import { createTracer } from '../tracing/tracer.ts'
+import type { UpstreamTerms } from '../upstream/upstream.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ShownHeader } from './explanation.ts'
 import { redactHeader } from './redact.ts'
@@ -17,7 +18,7 @@ export interface Passed {
   readonly head: RequestHead
   readonly fields: RequestFields
   readonly client: Client
-  readonly route: Route<UpstreamConfig>
+  readonly route: Route<UpstreamTerms>
   readonly principal: Principal | undefined
 }
 
@@ -60,7 +61,7 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
   })
 }
 
-function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {
+function hostFor({ host, targets }: UpstreamTerms, fields: RequestFields): string {
   return host === 'client' ? (fields.host ?? '') : targets.map(({ url }) => url.host).join(' or ')
 }
 

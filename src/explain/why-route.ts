@@ -1,9 +1,9 @@
-import type { UpstreamConfig } from '../config/config.ts'
 import type { Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import type { Target } from '../routes/target.ts'
+import type { UpstreamTerms } from '../upstream/upstream.ts'
 
-type Table = RouteTable<UpstreamConfig>
+type Table = RouteTable<UpstreamTerms>
 
 /** What a route is chosen by. */
 export interface Place {
@@ -15,7 +15,7 @@ export interface Place {
 const namedMax = 3
 
 /** Why a route was chosen, and which ones it comes before. */
-export function whyRoute(route: Route<UpstreamConfig>, table: Table, place: Place): string {
+export function whyRoute(route: Route<UpstreamTerms>, table: Table, place: Place): string {
   const host = route.host === undefined ? 'any host' : `host ${route.host}`
   const methods = route.methods === undefined ? 'any method' : [...route.methods].join(' ')
   const others = runnersUp(route, table, place).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
@@ -25,10 +25,10 @@ export function whyRoute(route: Route<UpstreamConfig>, table: Table, place: Plac
 
 /** The routes that would get the request if it were not for those before them. */
 function runnersUp(
-  winner: Route<UpstreamConfig>,
+  winner: Route<UpstreamTerms>,
   table: Table,
   place: Place,
-): readonly Route<UpstreamConfig>[] {
+): readonly Route<UpstreamTerms>[] {
   const found = [winner]
   while (found.length <= namedMax) {
     const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))

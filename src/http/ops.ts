@@ -1,10 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { IdentityHealth } from '../identity.ts'
 import type { ReloadOutcome } from '../reload.ts'
 import type { Status } from '../status/status.ts'
 import { registerStatus } from './status.ts'
-
-/** Whether identity can be decided; `degraded` = from what is known alone. */
-type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** What operators may know of the gateway, and have it do. */
 export interface OpsOptions {

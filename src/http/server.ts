@@ -19,7 +19,7 @@ export interface ServerTerms {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headersBytesMax: number
-  /** PEM; undefined = plain HTTP. */
+  /** What clients are shown, both in PEM; undefined = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
 

@@ -1,8 +1,20 @@
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../accounts/profile.ts'
-import { trustSystemAuthorities } from '../authorities.ts'
-import type { MailConfig } from '../config/config.ts'
+import { trustSystemAuthorities, type Verification } from '../authorities.ts'
 import { GatehouseError } from '../errors.ts'
+
+export interface MailServer {
+  readonly host: string
+  readonly port: number
+  /** `tls` from the first byte; `starttls` demands it; `none` for a server on this machine. */
+  readonly security: 'tls' | 'starttls' | 'none'
+  /** undefined = it is not signed in to; the same without a password. */
+  readonly username: string | undefined
+  readonly password: string | undefined
+  /** Address that mails are from. */
+  readonly from: string
+  readonly tls: Verification
+}
 
 /** How long a mail server may take for each step: somebody waits for it before a page. */
 const patienceMs = 10_000
@@ -11,7 +23,7 @@ const patienceMs = 10_000
  * Sends mails through an SMTP server, over a connection for each: there are few.
  * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take it
  */
-export function createMailer({ from, tls, username, password, ...server }: MailConfig) {
+export function createMailer({ from, tls, username, password, ...server }: MailServer) {
   if (server.security !== 'none' && tls.ca === undefined) trustSystemAuthorities()
   const transport = createTransport({
     host: server.host,

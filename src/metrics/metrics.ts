@@ -30,7 +30,7 @@ export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string
 const lagSampleMs = 2 ** 31 - 1
 
 /** How a target of an upstream is. */
-export interface TargetHealth {
+export interface TargetState {
   readonly upstream: string
   /** Its origin, as configured. */
   readonly target: string
@@ -112,7 +112,7 @@ export function createMetrics(build: { readonly version: string }) {
     labelNames: ['route'],
     registers,
   })
-  let readTargets = (): readonly TargetHealth[] => []
+  let readTargets = (): readonly TargetState[] => []
   new Gauge({
     name: 'gatehouse_upstream_target_healthy',
     help: '1 = the target gets requests, 0 = it was taken out; of several workers the worst.',
@@ -187,7 +187,7 @@ export function createMetrics(build: { readonly version: string }) {
     tokensIssued,
     storeUp,
     /** @param read how every target is at the moment */
-    showTargets: (read: () => readonly TargetHealth[]) => {
+    showTargets: (read: () => readonly TargetState[]) => {
       readTargets = read
     },
     revocationDelay,

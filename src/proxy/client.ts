@@ -28,13 +28,14 @@ export interface TrustedProxies {
   has(address: string): boolean
 }
 
-interface Range {
+/** The addresses whose first `bits` are those of `address`. */
+export interface AddressRange {
   readonly address: string
   readonly bits: number
   readonly family: 'ipv4' | 'ipv6'
 }
 
-export function createTrustedProxies(ranges: readonly Range[]): TrustedProxies {
+export function createTrustedProxies(ranges: readonly AddressRange[]): TrustedProxies {
   const list = new BlockList()
   for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
   if (ranges.length === 0) return { has: () => false }

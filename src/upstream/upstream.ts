@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { trustSystemAuthorities } from '../authorities.ts'
+import { trustSystemAuthorities, type Verification } from '../authorities.ts'
 import { type Balancing, createChoice } from './balance.ts'
 import { Call, type CallEvents, type CallTerms, type UpstreamRequest } from './call.ts'
 import { openChecks } from './checks.ts'
@@ -20,7 +20,7 @@ export interface UpstreamTerms {
   readonly retryAttempts: number
   readonly connectionsMax: number
   readonly host: 'client' | 'target'
-  readonly tls: { readonly verify: boolean; readonly ca: string | undefined }
+  readonly tls: Verification
 }
 
 /** A target was taken out, or is back. */

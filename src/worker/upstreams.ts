@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { UpstreamConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
-import type { TargetHealth } from '../metrics/metrics.ts'
-import { type HealthChange, openUpstream, type Upstream } from '../upstream/upstream.ts'
+import type { TargetState } from '../metrics/metrics.ts'
+import { type HealthChange, openUpstream, type Upstream, type UpstreamTerms } from '../upstream/upstream.ts'
 
 /** The upstreams of a config, open. */
 export interface OpenUpstreams {
@@ -13,7 +12,7 @@ export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
 /** Opens the upstreams of a config; one that is as it was before is taken over with its connections. */
 export function openUpstreams(
-  configs: readonly UpstreamConfig[],
+  configs: readonly UpstreamTerms[],
   before: OpenUpstreams,
   log: Log,
 ): OpenUpstreams {
@@ -37,7 +36,7 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 }
 
 /** How every target is now. */
-export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetHealth[] {
+export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
     targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isOut })),
   )

@@ -1,11 +1,10 @@
 import t from 'tap'
-import type { MailConfig } from '../../src/config/config.ts'
-import { createMailer } from '../../src/mail/mailer.ts'
+import { createMailer, type MailServer } from '../../src/mail/mailer.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { certificate, certificateKey } from '../store/redis/certificate.ts'
 
 const mail = { to: 'ada@example.com', subject: 'Hello', text: 'A text.\n.\nÄnd more.' }
-const plain: Omit<MailConfig, 'port'> = {
+const plain: Omit<MailServer, 'port'> = {
   host: '127.0.0.1',
   security: 'none',
   username: undefined,

@@ -1,16 +1,16 @@
 import type { Route } from '../../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../routes/table.ts'
 import { parseTarget, type Target } from '../../routes/target.ts'
-import type { UpstreamConfig } from '../config.ts'
+import type { UpstreamTerms } from '../../upstream/upstream.ts'
 
-export type CompiledRoute = Route<UpstreamConfig>
+export type CompiledRoute = Route<UpstreamTerms>
 
 /**
  * What the rules about open routes look at: the routes as the gateway has them, and the table that it asks. What
  * they ask of it costs about the same however many routes there are.
  */
 export interface Scene {
-  readonly table: RouteTable<UpstreamConfig>
+  readonly table: RouteTable<UpstreamTerms>
   /** The routes of a host and prefix; undefined = those of any host. */
   at(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All that could get requests for a host with this prefix for a path. */
@@ -70,7 +70,7 @@ export function targetOf({ name, prefix }: CompiledRoute): Target {
 }
 
 export function routeAt(
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamTerms>,
   { host, target, method }: { readonly host: string; readonly target: Target; readonly method: string },
 ): CompiledRoute | undefined {
   const match = table.match(host, target, method)
@@ -91,7 +91,7 @@ function prefixesOf(prefix: string): readonly string[] {
 /** Open routes of any host by which a guarded route of one is reached with another; the first one for each. */
 function findBypassed(
   guarded: readonly CompiledRoute[],
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamTerms>,
 ): ReadonlyMap<CompiledRoute, CompiledRoute> {
   const bypassed = new Map<CompiledRoute, CompiledRoute>()
   for (const other of guarded) {

@@ -1,21 +1,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
-import { trustSystemAuthorities } from '../../authorities.ts'
+import { trustSystemAuthorities, type Verification } from '../../authorities.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {
-  readonly place:
-    | { readonly kind: 'single'; readonly url: string }
-    | {
-        readonly kind: 'sentinel'
-        readonly name: string
-        readonly nodes: readonly Node[]
-        readonly password: string | undefined
-      }
-    | { readonly kind: 'cluster'; readonly nodes: readonly Node[] }
+  readonly place: RedisPlace
   readonly username: string | undefined
   readonly password: string | undefined
-  readonly tls: { readonly verify: boolean; readonly ca: string | undefined } | undefined
+  /** undefined = no TLS, unless the URL says rediss. */
+  readonly tls: Verification | undefined
   readonly keyPrefix: string
   /** How many replicas must have a change before it is answered. */
   readonly replicas: number
@@ -23,7 +16,18 @@ export interface RedisOptions {
   readonly commandTimeoutMs: number
 }
 
-interface Node {
+export type RedisPlace =
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'sentinel'
+      readonly name: string
+      readonly nodes: readonly NodeAddress[]
+      /** Of the sentinels themselves. */
+      readonly password: string | undefined
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly NodeAddress[] }
+
+export interface NodeAddress {
   readonly host: string
   readonly port: number
 }
