@@ -1,23 +1,21 @@
 import type { KeyUses } from './accounts/key-uses.ts'
 import { createSealer } from './accounts/sealing.ts'
 import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
-import { createBearerScheme } from './auth/bearer.ts'
 import type { Directory } from './auth/principal.ts'
-import { createSecretKeyScheme } from './auth/secret-key.ts'
 import { type Contact, createContact } from './cache/contact.ts'
-import { type CachedDirectory, createDirectory } from './cache/directory.ts'
+import type { CachedDirectory } from './cache/directory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
 import type { LookUp } from './cache/loading-cache.ts'
-import { createVerifiedTokens } from './cache/verified-tokens.ts'
 import type { Config } from './config/config.ts'
+import { createDeciders } from './deciders.ts'
 import { reasonOf } from './errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
-import { createAccessTokens } from './tokens/access-token.ts'
+import { toSigningKey } from './tokens/configured-key.ts'
 import { createKeyLoader, isOutOfReach, type KeyLoader } from './tokens/key-loader.ts'
-import { createKeyring, type Keyring } from './tokens/keyring.ts'
+import type { Keyring } from './tokens/keyring.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { createSessions, type Sessions } from './tokens/sessions.ts'
 import { createSigningKeys } from './tokens/signing-keys.ts'
@@ -60,15 +58,19 @@ const firstContactMs = 500
 
 /** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer; nothing is left open */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, keyUses, clock, onChange } = options
-  const keyring = createKeyring(config.tokens.algorithm, config.tokens.keys.length > 0 ? 'config' : 'store')
-  const verified = createVerifiedTokens(config.cache.entriesMax)
+  const { config, store, sealingKey, keyUses, metrics, clock, onChange } = options
   const contact = createContact()
-  const directory = createOwnDirectory(options, contact, async () => {
-    await invalidation.confirm()
-    await keyLoader.settled()
+  const { keyring, verified, directory, accessTokens, schemes } = createDeciders({
+    config,
+    store,
+    contact,
+    clock,
+    report: createLookUpCount(metrics),
+    confirm: async () => {
+      await invalidation.confirm()
+      await keyLoader.settled()
+    },
   })
-  const accessTokens = createAccessTokens({ keyring, verified, ...config.tokens, clock })
   const keyLoader = createOwnKeyLoader(options, keyring, () => {
     verified.clear()
     directory.outdate()
@@ -83,10 +85,6 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     throw error
   }
 
-  const schemes = {
-    secretKey: createSecretKeyScheme(directory, clock),
-    bearer: createBearerScheme(accessTokens, directory),
-  }
   const refreshTokens = createRefreshTokens(sealingKey)
   return {
     authenticator: createAuthenticator(schemes, directory, clock),
@@ -97,23 +95,6 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     health: () => healthOf(keyring, contact, clock() - config.cache.maxStaleMs),
     close: invalidation.close,
   }
-}
-
-function createOwnDirectory(
-  { config: { cache, tokens }, store, metrics, clock }: IdentityOptions,
-  contact: Contact,
-  confirm: () => Promise<void>,
-): CachedDirectory {
-  return createDirectory({
-    store,
-    contact,
-    ...cache,
-    clock,
-    confirm,
-    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
-    clockToleranceMs: tokens.clockToleranceMs,
-    report: createLookUpCount(metrics),
-  })
 }
 
 /** @param staleAt what was last confirmed then, or before, is too old */
@@ -230,9 +211,4 @@ function createFaultReport(log: Log): (error: unknown) => void {
     if (reason !== undefined && reason !== told) log.error({ err }, 'a change of the store cannot be applied')
     told = reason
   }
-}
-
-export function toSigningKey({ kid, use, material }: Config['tokens']['keys'][number]) {
-  const signsFrom = use === 'sign' ? 0 : Number.POSITIVE_INFINITY
-  return { kid, algorithm: material.algorithm, material, createdAt: 0, signsFrom }
 }

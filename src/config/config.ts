@@ -9,7 +9,8 @@ import type { IdentityHeaders } from '../proxy/identity.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { StoreOptions } from '../store/open.ts'
 import type { Rate } from '../store/store.ts'
-import type { Algorithm, KeyMaterial } from '../tokens/key-material.ts'
+import type { ConfiguredKey } from '../tokens/configured-key.ts'
+import type { Algorithm } from '../tokens/key-material.ts'
 import type { UpstreamTerms } from '../upstream/upstream.ts'
 
 /**
@@ -73,13 +74,7 @@ export interface TokensConfig {
   readonly reuseGraceMs: number
   readonly clockToleranceMs: number
   /** Empty = the keys are made and kept in the store. */
-  readonly keys: readonly SigningKeyConfig[]
-}
-
-export interface SigningKeyConfig {
-  readonly kid: string
-  readonly use: 'sign' | 'verify'
-  readonly material: KeyMaterial
+  readonly keys: readonly ConfiguredKey[]
 }
 
 export interface TracingConfig {

@@ -3,11 +3,12 @@ import type { Verification } from '../authorities.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { RedisPlace } from '../store/redis/client.ts'
+import type { ConfiguredKey } from '../tokens/configured-key.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
 import type { HealthTerms } from '../upstream/health.ts'
 import type { UpstreamTerms } from '../upstream/upstream.ts'
 import { parseRange } from './address-range.ts'
-import type { Config, SigningKeyConfig } from './config.ts'
+import type { Config } from './config.ts'
 import { parseOrigin } from './origin.ts'
 import { parseNode } from './redis-node.ts'
 import type { SecretReference } from './schema/fields.ts'
@@ -165,7 +166,7 @@ function resolveSigningKey(
   { kid, use, private: privateKey, public: publicKey }: ConfigTree['tokens']['keys'][number],
   algorithm: Config['tokens']['algorithm'],
   around: Surroundings,
-): SigningKeyConfig {
+): ConfiguredKey {
   const reference = privateKey ?? publicKey
   if (!reference) throw new Error('a key without halves passed the review')
   const material = parseKeyMaterial(around.secret(reference), privateKey ? 'private' : 'public', algorithm)

@@ -1,26 +1,20 @@
 import { existsSync } from 'node:fs'
 import { createSealer } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
-import { createBearerScheme } from '../auth/bearer.ts'
-import type { Scheme } from '../auth/scheme.ts'
-import { createSecretKeyScheme } from '../auth/secret-key.ts'
+import type { Schemes } from '../auth/authenticate.ts'
 import { createContact } from '../cache/contact.ts'
-import { createDirectory } from '../cache/directory.ts'
-import { createVerifiedTokens } from '../cache/verified-tokens.ts'
 import type { Config } from '../config/config.ts'
+import { createDeciders } from '../deciders.ts'
 import { GatehouseError } from '../errors.ts'
-import { toSigningKey } from '../identity.ts'
-import type { SchemeName } from '../routes/route.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { createAccessTokens } from '../tokens/access-token.ts'
-import { createKeyring } from '../tokens/keyring.ts'
+import { toSigningKey } from '../tokens/configured-key.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
 /** The gateway's own schemes on its own store, in which nothing is changed. */
 export interface Callers {
   /** They reject with `store-unavailable` where the store does not answer. */
-  readonly schemes: Readonly<Record<SchemeName, Scheme>>
+  readonly schemes: Schemes
   close(): Promise<void>
 }
 
@@ -35,7 +29,8 @@ export function openCallers(config: Config, clock: () => number): Callers {
     return opening
   }
 
-  const directory = createDirectory({
+  const { keyring, schemes } = createDeciders({
+    config,
     store: {
       findAccount: async (id) => (await opened())?.findAccount(id),
       findSession: async (id) => (await opened())?.findSession(id),
@@ -43,22 +38,14 @@ export function openCallers(config: Config, clock: () => number): Callers {
     // Each thing is looked up once, now: there is nothing to be confirmed.
     contact: { ...createContact(), isUp: true },
     confirm: async () => {},
-    ...config.cache,
-    tokenLifetimeMs: config.tokens.accessLifetimeMs,
-    clockToleranceMs: config.tokens.clockToleranceMs,
     clock,
     report: () => {},
   })
-  const keyring = createKeyring(config.tokens.algorithm, config.tokens.keys.length > 0 ? 'config' : 'store')
-  const verified = createVerifiedTokens(1)
-  const bearer = createBearerScheme(
-    createAccessTokens({ keyring, verified, ...config.tokens, clock }),
-    directory,
-  )
+  const { secretKey, bearer } = schemes
 
   return {
     schemes: {
-      secretKey: createSecretKeyScheme(directory, clock),
+      secretKey,
       bearer: {
         ...bearer,
         authenticate: async (credential) => {
