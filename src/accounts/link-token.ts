@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { randomText } from '../random.ts'
+import { accountIdPattern, prefixes, secretLength, secretPattern } from '../token-format.ts'
 
 /** What a link carries in its fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` for an e-mail. */
 export type LinkKind = 'setup' | 'email'
 
-const prefixes = { setup: 'gsl', email: 'gev' } as const
-const secretLength = 43
-const tokenPattern = new RegExp(`^(gsl|gev)_([0-9A-Za-z]{16})_[0-9A-Za-z]{${secretLength}}$`)
+const linkPrefixes = { setup: prefixes.setupLink, email: prefixes.emailLink } as const
+const tokenPattern = new RegExp(`^([a-z]+)_(${accountIdPattern})_${secretPattern}$`)
 
 export interface LinkToken {
   readonly accountId: string
@@ -15,14 +15,14 @@ export interface LinkToken {
 }
 
 export function createLinkToken(kind: LinkKind, accountId: string): LinkToken & { readonly token: string } {
-  const token = `${prefixes[kind]}_${accountId}_${randomText(secretLength)}`
+  const token = `${linkPrefixes[kind]}_${accountId}_${randomText(secretLength)}`
   return { token, accountId, digest: tokenDigest(token) }
 }
 
 /** undefined where the text is no such token. */
 export function parseLinkToken(kind: LinkKind, text: string): LinkToken | undefined {
   const [, prefix, accountId] = tokenPattern.exec(text) ?? []
-  if (prefix !== prefixes[kind] || accountId === undefined) return undefined
+  if (prefix !== linkPrefixes[kind] || accountId === undefined) return undefined
   return { accountId, digest: tokenDigest(text) }
 }
 

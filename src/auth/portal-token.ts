@@ -1,5 +1,13 @@
 import { tokenDigest } from '../accounts/link-token.ts'
 import { randomText } from '../random.ts'
+import {
+  accountIdPattern,
+  prefixes,
+  secretLength,
+  secretPattern,
+  sessionIdLength,
+  sessionIdPattern,
+} from '../token-format.ts'
 
 /** The token of a portal session, in its cookie: `gps_<account ID>_<session ID>_<256 bits>`. */
 export interface PortalToken {
@@ -9,15 +17,12 @@ export interface PortalToken {
   readonly digest: string
 }
 
-const sessionIdLength = 20
-const secretLength = 43
-const tokenPattern = new RegExp(
-  `^gps_([0-9A-Za-z]{16})_([0-9A-Za-z]{${sessionIdLength}})_[0-9A-Za-z]{${secretLength}}$`,
-)
+const prefix = prefixes.portalSession
+const tokenPattern = new RegExp(`^${prefix}_(${accountIdPattern})_(${sessionIdPattern})_${secretPattern}$`)
 
 export function createPortalToken(accountId: string): PortalToken & { readonly token: string } {
   const sessionId = randomText(sessionIdLength)
-  const token = `gps_${accountId}_${sessionId}_${randomText(secretLength)}`
+  const token = `${prefix}_${accountId}_${sessionId}_${randomText(secretLength)}`
   return { token, accountId, sessionId, digest: tokenDigest(token) }
 }
 

@@ -1,4 +1,5 @@
 import type { KeysStatus } from '../accounts/account-keys.ts'
+import type { KeyKind } from '../accounts/keys.ts'
 import type { SetupLink } from '../accounts/setup-links.ts'
 import { card } from '../pages/card.ts'
 import { type Html, html } from '../pages/html.ts'
@@ -8,7 +9,7 @@ import { time } from '../pages/time.ts'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Account, Session } from '../store/store.ts'
 import { roleField, stateBadge } from './accounts.ts'
-import { codeBlock, copyButton, type KeyName } from './code.ts'
+import { codeBlock, copyButton } from './code.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
@@ -25,7 +26,7 @@ export type Handout =
       /** undefined = none could be made. */
       readonly link: SetupLink | undefined
     }
-  | { readonly kind: 'key'; readonly name: KeyName; readonly key: string }
+  | { readonly kind: 'key'; readonly name: KeyKind; readonly key: string }
   | { readonly kind: 'link'; readonly link: SetupLink }
 
 export interface AccountView {

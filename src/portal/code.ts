@@ -1,13 +1,11 @@
+import type { KeyKind } from '../accounts/keys.ts'
 import { type Content, type Html, html } from '../pages/html.ts'
+import { prefixes } from '../token-format.ts'
 
 /** A key as it may always be seen: its handle, which is no secret. */
-export function maskKey(kind: KeyName, accountId: string): string {
+export function maskKey(kind: KeyKind, accountId: string): string {
   return `${prefixes[kind]}_${accountId}_${'•'.repeat(12)}`
 }
-
-export type KeyName = 'secretKey' | 'apiKey'
-
-const prefixes = { secretKey: 'gsk', apiKey: 'gak' } as const
 
 export interface CodeOptions {
   readonly isWrapped?: boolean

@@ -1,8 +1,9 @@
 import type { KeysStatus } from '../accounts/account-keys.ts'
+import type { KeyKind } from '../accounts/keys.ts'
 import { card } from '../pages/card.ts'
 import { type Html, html, when } from '../pages/html.ts'
 import { badge } from '../pages/notice.ts'
-import { codeBlock, type KeyName, maskKey } from './code.ts'
+import { codeBlock, maskKey } from './code.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { page } from './page.ts'
@@ -17,9 +18,9 @@ export interface IntegrationView {
   readonly snippets: SnippetOptions
   readonly tryIt: TryItView
   /** The key to be seen on this page. */
-  readonly shown?: (ShownKey & { readonly kind: KeyName }) | undefined
+  readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
   /** The form that was refused. */
-  readonly refused?: { readonly kind: KeyName; readonly form: KeyForm; readonly state: FormState } | undefined
+  readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
 
 /** The page that all others are beside: the two keys, and how to call with them. */
@@ -32,7 +33,7 @@ export function integrationPage(frame: Frame, view: IntegrationView): Html {
   })
 }
 
-function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationView, kind: KeyName): Html {
+function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationView, kind: KeyKind): Html {
   const { previousSecretKey: previous, secretKey } = keys
   const stateOf = (name: KeyForm) =>
     refused?.kind === kind && refused.form === name ? refused.state : emptyForm
@@ -55,7 +56,7 @@ function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationVi
 }
 
 function snippetsCard({ accountId, snippets, shown }: IntegrationView): Html {
-  const keyText = (kind: KeyName) =>
+  const keyText = (kind: KeyKind) =>
     html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId)}</span>`
   const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
 export GATEHOUSE_API_KEY='${keyText('apiKey')}'`

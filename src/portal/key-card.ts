@@ -1,10 +1,11 @@
 import type { KeyStatus } from '../accounts/account-keys.ts'
+import type { KeyKind } from '../accounts/keys.ts'
 import { card } from '../pages/card.ts'
 import { type Content, type Html, html, when } from '../pages/html.ts'
 import { notice, remark } from '../pages/notice.ts'
 import { relativeTime, time } from '../pages/time.ts'
 import type { KeyUse } from '../store/key-use.ts'
-import { copyButton, type KeyName, maskKey } from './code.ts'
+import { copyButton, maskKey } from './code.ts'
 import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 
@@ -16,7 +17,7 @@ export interface ShownKey {
 }
 
 export interface KeyCardView {
-  readonly kind: KeyName
+  readonly kind: KeyKind
   readonly accountId: string
   readonly status: KeyStatus
   readonly shown: ShownKey | undefined
@@ -34,7 +35,7 @@ interface KeyWords {
   readonly resetLead: string
 }
 
-const words: Readonly<Record<KeyName, KeyWords>> = {
+const words: Readonly<Record<KeyKind, KeyWords>> = {
   secretKey: {
     title: 'API secret',
     lead: html`Send it as the <code>SecretKey</code> header with each request. Keep it on servers.`,

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../accounts/sealing.ts'
 import { randomText } from '../random.ts'
+import { prefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
 
 /**
  * A refresh token is its session, the number of the rotation, and a MAC over both:
@@ -15,10 +16,8 @@ export interface RefreshTokens {
   parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
 }
 
-const sessionIdLength = 20
-const tokenPattern = new RegExp(
-  `^grt_([0-9A-Za-z]{${sessionIdLength}})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`,
-)
+const prefix = prefixes.refreshToken
+const tokenPattern = new RegExp(`^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`)
 
 export function createSessionId(): string {
   return randomText(sessionIdLength)
@@ -34,7 +33,7 @@ export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
 
   return {
     create: (sessionId, generation) =>
-      `grt_${sessionId}_${generation}_${macOf(sessionId, String(generation))}`,
+      `${prefix}_${sessionId}_${generation}_${macOf(sessionId, String(generation))}`,
     parse: (text) => {
       const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined

@@ -1,6 +1,6 @@
+import type { KeyKind } from '../../accounts/keys.ts'
 import { GatehouseError } from '../../errors.ts'
 import { deleteAccountPage } from '../../portal/account.ts'
-import type { KeyName } from '../../portal/code.ts'
 import type { Account, AccountChanges } from '../../store/store.ts'
 import type { PortalPath } from '../portal-paths.ts'
 import { profileOf, showAccount } from './account.ts'
@@ -104,7 +104,7 @@ async function makeLink(visit: SignedInVisit, account: Account): Promise<Answer>
   return showAccount(visit, account, { handout: { kind: 'link', link } })
 }
 
-async function resetKey(visit: SignedInVisit, { id }: Account, name: KeyName): Promise<Answer> {
+async function resetKey(visit: SignedInVisit, { id }: Account, name: KeyKind): Promise<Answer> {
   const made = await replaceKey(visit, id, name)
   if (made === undefined) return goTo(`/accounts/${id}`, 'key-replaced')
   return showAccount(visit, await visit.acts.accounts.find(id), {

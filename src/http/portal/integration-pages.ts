@@ -1,4 +1,4 @@
-import type { KeyName } from '../../portal/code.ts'
+import type { KeyKind } from '../../accounts/keys.ts'
 import type { FormState } from '../../portal/frame.ts'
 import { type IntegrationView, integrationPage, type KeyForm } from '../../portal/integration.ts'
 import { isInUse, usageText } from '../../portal/key-card.ts'
@@ -43,7 +43,7 @@ export const integrationPages: Pages = (options) => {
     return { baseUrl, path: route?.path ?? '/' }
   }
 
-  async function reveal(visit: SignedInVisit, kind: KeyName): Promise<Answer> {
+  async function reveal(visit: SignedInVisit, kind: KeyKind): Promise<Answer> {
     const { acts, viewer } = visit
     try {
       await confirmPassword(visit, signIn)
@@ -58,7 +58,7 @@ export const integrationPages: Pages = (options) => {
     }
   }
 
-  async function reset(visit: SignedInVisit, kind: KeyName): Promise<Answer> {
+  async function reset(visit: SignedInVisit, kind: KeyKind): Promise<Answer> {
     const { viewer, form } = visit
     const { id } = viewer.account
     const values = { graceSeconds: form('graceSeconds') }
@@ -75,7 +75,7 @@ export const integrationPages: Pages = (options) => {
 
   function refuse(
     visit: SignedInVisit,
-    { kind, form, values }: { kind: KeyName; form: KeyForm; values: FormState['values'] },
+    { kind, form, values }: { kind: KeyKind; form: KeyForm; values: FormState['values'] },
     error: unknown,
   ): Promise<Answer> {
     const refusal = refusalOf(error, values)
@@ -106,7 +106,7 @@ export const integrationPages: Pages = (options) => {
   }
 
   const ofKey = (
-    kind: KeyName,
+    kind: KeyKind,
     path: '/integration/secret-key' | '/integration/api-key',
   ): readonly PortalPage[] => [
     { path: `${path}/reveal`, access: 'viewer', post: (visit) => reveal(visit, kind) },
@@ -135,7 +135,7 @@ interface MadeKey {
 export async function replaceKey(
   { acts, form }: SignedInVisit,
   id: string,
-  kind: KeyName,
+  kind: KeyKind,
 ): Promise<MadeKey | undefined> {
   const createdAt = Number(form('replaces'))
   const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(form)

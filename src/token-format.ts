@@ -1,0 +1,23 @@
+/**
+ * How what the gateway gives out begins, kind by kind; a `_` follows. Whatever begins like one of them is taken for
+ * a secret and hidden (hide-secrets.ts).
+ */
+export const prefixes = {
+  secretKey: 'gsk',
+  apiKey: 'gak',
+  refreshToken: 'grt',
+  setupLink: 'gsl',
+  emailLink: 'gev',
+  portalSession: 'gps',
+} as const
+
+/** In letters and digits, as all of these. */
+export const accountIdLength = 16
+export const sessionIdLength = 20
+/** So many hold 256 bits. */
+export const secretLength = 43
+
+/** For regular expressions, without groups. */
+export const accountIdPattern = `[0-9A-Za-z]{${accountIdLength}}`
+export const sessionIdPattern = `[0-9A-Za-z]{${sessionIdLength}}`
+export const secretPattern = `[0-9A-Za-z]{${secretLength}}`

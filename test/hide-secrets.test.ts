@@ -1,0 +1,30 @@
+import t from 'tap'
+import { createAccountId, createKey } from '../src/accounts/keys.ts'
+import { createLinkToken } from '../src/accounts/link-token.ts'
+import { createPortalToken } from '../src/auth/portal-token.ts'
+import { hidden, hideSecrets, secretStart } from '../src/hide-secrets.ts'
+import { prefixes } from '../src/token-format.ts'
+import { createRefreshTokens, createSessionId } from '../src/tokens/refresh-token.ts'
+
+const id = createAccountId()
+const secrets: Readonly<Record<keyof typeof prefixes, string>> = {
+  secretKey: createKey('secretKey', id),
+  apiKey: createKey('apiKey', id),
+  refreshToken: createRefreshTokens(Buffer.alloc(32)).create(createSessionId(), 1),
+  setupLink: createLinkToken('setup', id).token,
+  emailLink: createLinkToken('email', id).token,
+  portalSession: createPortalToken(id).token,
+}
+
+for (const [kind, secret] of Object.entries(secrets)) {
+  t.test(`hides a secret of the kind ${kind} wherever it stands`, async (t) => {
+    t.match(secret, secretStart)
+    t.equal(hideSecrets(`/files/${secret}/x`), `/files/${hidden}/x`)
+    t.equal(hideSecrets(`/files/${secret.replace('_', '%5f')}`), `/files/${hidden}`)
+    t.ok(Object.values(prefixes).some((prefix) => secret.startsWith(`${prefix}_`)))
+  })
+}
+
+t.test('leaves what only begins like a secret of the portal', async (t) => {
+  for (const path of ['/gps_tracks/7', '/gps_', '/bags/gsk', '/eyes']) t.equal(hideSecrets(path), path)
+})
