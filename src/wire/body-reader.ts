@@ -15,7 +15,7 @@ export class BodyReader {
     this.#remaining = body.kind === 'counted' ? body.length : 0
   }
 
-  /** How much is still to come; undefined = nobody knows. */
+  /** How much is still to come; undefined = unknown. */
   get remaining(): number | undefined {
     return this.#chunks ? undefined : this.#remaining
   }

@@ -1,4 +1,4 @@
-/** Whether a character of a Latin-1 text may stand somewhere, by its code: a look-up costs less than a pattern. */
+/** 1 at the codes of the Latin-1 characters that are allowed: a look-up costs less than a pattern. */
 type Table = Uint8Array
 
 function tableOf(pattern: RegExp): Table {
@@ -7,7 +7,7 @@ function tableOf(pattern: RegExp): Table {
 
 /** RFC 9110 5.6.2. */
 export const tokenCharacters = tableOf(/[!#$%&'*+.^_`|~0-9A-Za-z-]/)
-/** RFC 9110 5.5, with the space and tab within a value; beyond ASCII all that there is. */
+/** RFC 9110 5.5, with the space and tab within a value; beyond ASCII every character. */
 export const valueCharacters = tableOf(/[\t\x20-\x7e\x80-\xff]/)
 
 export function isToken(text: string): boolean {
@@ -20,7 +20,7 @@ export function isToken(text: string): boolean {
 /** Digits allowed: enough for any body, and exact as a number. */
 export const digitsMax = 15
 
-/** A decimal number, exact up to `digitsMax` digits; undefined where there is anything but digits, or nothing. */
+/** A decimal number, exact up to `digitsMax` digits; undefined where the text is empty or holds anything but digits. */
 export function parseDigits(text: string): number | undefined {
   let number = 0
   for (let index = 0; index < text.length; index++) {

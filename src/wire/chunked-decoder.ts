@@ -1,7 +1,7 @@
 import { isTooLong, parseFieldLines } from './field-lines.ts'
 import { MalformedMessage } from './malformed.ts'
 
-/** As many digits as are exact as a number, with some zeros before them. */
+/** Any size of so many hexadecimal digits is exact as a number. */
 const sizeDigitsMax = 13
 const trailerBytesMax = 16_384
 const size = /^[0-9A-Fa-f]{1,13}$/
@@ -32,7 +32,7 @@ export class ChunkedDecoder {
       const before = rest.length
       rest = this.#step(rest)
       if (rest.length === before) {
-        // Only the start of a line: kept until there is more of it. A copy, as what was fed may be overwritten.
+        // Only the start of a line is here: it is kept, as a copy, since the chunk's memory may be overwritten.
         this.#pending = Buffer.from(rest)
         return rest.subarray(rest.length)
       }
@@ -57,14 +57,14 @@ export class ChunkedDecoder {
 
   #readSize(bytes: Buffer): Buffer {
     const end = bytes.indexOf(lineEnd)
-    // Even the part of a line must be one: whoever sends anything else waits for nothing.
+    // A part of a line is checked too: a client that sends anything else is refused at once.
     const digits = bytes.toString('latin1', 0, end === -1 ? Math.min(bytes.length, sizeDigitsMax + 2) : end)
     if (end === -1) {
       if (!partOfSize.test(digits))
         throw new MalformedMessage('chunk', 'has a malformed size, or an extension')
       return bytes
     }
-    // No extensions (RFC 9112 7.1.1): nobody needs them, and servers disagree about where they end.
+    // No extensions (RFC 9112 7.1.1): no client needs them, and servers disagree about where they end.
     if (!size.test(digits)) throw new MalformedMessage('chunk', 'has a malformed size, or an extension')
     this.#remaining = Number.parseInt(digits, 16)
     this.#state = this.#remaining === 0 ? 'trailers' : 'data'

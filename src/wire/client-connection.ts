@@ -10,17 +10,17 @@ import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 
-/** A client's connection: one request at a time (RFC 9112 9.3.2); nothing follows one that ends it (9.6). */
+/** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection implements Expiring, IntakeEvents {
   readonly socket: Socket
-  /** Of the other end, as text. */
+  /** The IP address of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
   readonly #options: ConnectionOptions<ClientConnection>
   readonly #reader: StraightReader
   readonly #intake: Intake
   readonly #writer: ResponseWriter
-  /** The request that is under way: by it, whoever still decides about one sees that it is over. */
+  /** The request that is under way. Code that still decides about a request compares it, to see whether that is over. */
   head: RequestHead | undefined
   deadline: number
   #events: RequestEvents | undefined
@@ -44,7 +44,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     socket.on('error', () => socket.destroy()).on('close', this.#closed)
   }
 
-  /** Whether something of the answer has left; until then there may be another one instead. */
+  /** Whether a part of the answer has left; until then it can be replaced by another answer. */
   get isHeadSent(): boolean {
     return this.#writer.hasBegun
   }
@@ -53,12 +53,12 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#intake.bodyState
   }
 
-  /** Says who carries out the request; the body waits for `wantBody`. undefined = nobody any more. */
+  /** Sets who carries out the request; the body waits for `wantBody`. undefined = no longer anybody. */
   attach(events: RequestEvents | undefined): void {
     this.#events = events
   }
 
-  /** Takes the request from whoever carries it out, as if the client had left. */
+  /** Ends the attached handler's work on the request, as if the client had left. */
   takeBack(): void {
     const events = this.#events
     this.#events = undefined
@@ -82,7 +82,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
     if (this.#intake.isBodyWhole) return true
-    // A client that waits for 100 will not send the body now, or cannot be told from one that does.
+    // A client that waits for 100 may send the body after all, or not: what comes next could be either.
     return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
   }
 
@@ -102,12 +102,12 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#writer.write(chunk) || this.awaitReader()
   }
 
-  /** Lets go what was held back to be sent in one piece. @returns false where more should wait for onClientDrain */
+  /** Sends what was held back to leave in one piece. @returns false where more should wait for onClientDrain */
   flush(): boolean {
     return this.#writer.flush() || this.awaitReader()
   }
 
-  /** The answer is whole. @param last of a counted body the rest, as text; behind chunks the trailer lines */
+  /** The answer is whole. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last = ''): void {
     this.awaitReader()
     this.#writer.end(last, this.#over)
@@ -119,14 +119,14 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#over()
   }
 
-  /** Ends an answer so that nobody can take it for a whole one. */
+  /** Ends an answer so that no client can take it for a whole one. */
   breakOff(): void {
-    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset tells it.
+    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
   }
 
-  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what came early */
+  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has sent already */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopWaiting?.()
@@ -136,7 +136,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     return this.#intake.waiting
   }
 
-  /** The time is over for whatever it has been waiting. */
+  /** The deadline has passed, whatever it was for. */
   expire(): void {
     if (this.#isAnswering || this.#isLingering || !this.#intake.isWithinHead) this.socket.destroy()
     else this.#refuse('timeout')
@@ -180,7 +180,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   onDiscarded(bytes: number): void {
     this.#discardedBytes += bytes
     if (this.#isLingering) {
-      // What it goes on to send is left to the system, which slows it down; the answer can still be read.
+      // No more is read: the system slows the client down, which can still read the answer.
       if (this.#discardedBytes > patience.lingeringBytesMax) this.#reader.pause()
     } else if (!this.#isAnswering && this.#discardedBytes > patience.discardedBytesMax) this.#linger()
   }
@@ -193,7 +193,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   readonly #over = (error?: Error | null): void => {
-    // Of a failed write the end of the socket tells.
+    // A failed write is handled when the socket closes.
     if (error || !this.#isAnswering) return
     this.#isAnswering = false
     this.#writer.hasBegun = false
@@ -214,7 +214,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#intake.next()
   }
 
-  /** Closes without a reset, so that the answer is seen: what still comes is thrown away (RFC 9112 9.6). */
+  /** Closes without a reset, so that the client sees the answer: what it still sends is thrown away (RFC 9112 9.6). */
   #linger(): void {
     if (this.#isLingering) return
     this.#isLingering = true
@@ -223,7 +223,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#intake.goDeaf()
   }
 
-  /** What has been written is to be read some time. @returns that there is to be no more for now */
+  /** Sets a deadline for the client to read what was written. @returns false: write no more for now */
   awaitReader(): false {
     this.deadline = this.#options.sweep.sweptAt + patience.stalledMs
     return false

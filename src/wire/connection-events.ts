@@ -4,15 +4,15 @@ import type { RequestHead } from './request-head.ts'
 import type { KeepAlive } from './response-writer.ts'
 import type { Sweep } from './sweep.ts'
 
-/** Why there is no request to answer, though something came. */
+/** Why what the client sent is no request that can be answered. */
 export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 
-/** Who carries out a request: takes its body, and is told what happens to its client. */
+/** What carries out a request: it takes the body, and is told what happens to the client. */
 export interface RequestEvents {
-  /** Whether the answer goes past this connection, straight to the socket: nothing may come between. */
+  /** Whether the answer goes past this connection, straight to the socket: the connection may write nothing then. */
   readonly isLent?: boolean
   onBodyData(chunk: Buffer): void
-  /** Whether nothing of what `onBodyData` was handed is in use any more. */
+  /** Whether no chunk that `onBodyData` was handed is in use any more. */
   hasPassedAll(): boolean
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
@@ -20,29 +20,29 @@ export interface RequestEvents {
   onBodyBroken(error: MalformedMessage): void
   /** More of the answer may be written. */
   onClientDrain(): void
-  /** The client has left before the whole answer had. */
+  /** The client has left before the whole answer was sent. */
   onGone(): void
 }
 
-/** What connections may take. */
+/** The limits of a connection. */
 export interface ConnectionLimits {
-  /** From the first byte of a head to its last, and from the connection to the first. */
+  /** From the first byte of a head to its last, and from the opening of the connection to the first byte. */
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
 }
 
-/** What is to be done with what clients send. */
+/** What a connection works with, and whom it tells what its client sends. */
 export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
-  /** Of all connections together. */
+  /** Shared by all connections. */
   readonly recentFields: RecentFields
-  /** What looks after the deadlines of all of them. */
+  /** It watches the deadlines of all connections. */
   readonly sweep: Pick<Sweep, 'sweptAt'>
-  /** Whether answers are to say that the connection ends: asked for each. */
+  /** Whether answers are to say that the connection ends: asked for each answer. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void
-  /** To be answered all the same; the connection ends with it. */
+  /** The client is to get an answer all the same; the connection ends with it. */
   onUnreadable(connection: Connection, what: Unreadable): void
   /** The exchange of a request is over. @param isComplete whether the whole answer has left */
   onEnd(connection: Connection, isComplete: boolean): void

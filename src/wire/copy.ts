@@ -1,5 +1,5 @@
 /**
- * A text of its own, for what is kept: a piece of a head otherwise keeps the whole head in memory, with the
+ * A copy of a text that is to be kept: as a slice of a head it would keep the whole head in memory, with the
  * credentials in it.
  */
 export function copyOf(text: string): string {

@@ -6,7 +6,7 @@ const cr = 0x0d
 const space = 0x20
 const colon = 0x3a
 
-/** Some lines, as bytes, which are quicker to look at, and as the same text in Latin-1, which is to be cut. */
+/** The same lines as bytes, which are quicker to inspect, and as Latin-1 text, which fields are sliced from. */
 export interface Lines {
   readonly bytes: Uint8Array
   readonly text: string
@@ -17,8 +17,8 @@ export interface Lines {
  * folding, no control character, every line ended by CR LF (RFC 9112 5).
  * @param start where the first line begins
  * @param fields gets name, value, name, value: as they were sent, without the space around values
- * @returns where the empty line begins, or one that is not there as a whole; -1 where a line is not
- *   well-formed, as far as it is there
+ * @returns where the empty line begins, or the first line that has not come as a whole; -1 where a line, or as much of
+ *   it as has come, is not well-formed
  */
 export function readFieldLines({ bytes, text }: Lines, start: number, fields: string[]): number {
   let line = start
@@ -32,11 +32,11 @@ export function readFieldLines({ bytes, text }: Lines, start: number, fields: st
     fields.push(text.slice(line, nameEnd), sliceValue(text, nameEnd + 1, end))
     line = end + 2
   }
-  // The empty line, as far as it is there.
+  // The empty line, or as much of it as has come.
   return line + 1 >= bytes.length || bytes[line + 1] === lf ? line : -1
 }
 
-/** Where the first byte stands, from one on, that is none of these. */
+/** The index of the first byte from `start` on that is none of the characters. */
 export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
   const end = bytes.length
   let at = start
@@ -44,7 +44,7 @@ export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): 
   return at
 }
 
-/** Without the spaces and tabs around it (RFC 9110 5.6.3): nothing else that trim() takes for space. */
+/** The value without the spaces and tabs around it (RFC 9110 5.6.3); trim() would take away more than these. */
 function sliceValue(text: string, from: number, to: number): string {
   let start = from
   let end = to
@@ -69,8 +69,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Whether what ends with this mark is longer than allowed, the mark not counted.
- * @param end where the mark begins; -1 where it is not there yet, though its first bytes may be
+ * Whether a part that ends with this mark is longer than allowed, the mark not counted.
+ * @param end where the mark begins; -1 where it has not come yet as a whole
  */
 export function isTooLong(bytes: Buffer, end: number, mark: string, bytesMax: number): boolean {
   return end === -1 ? bytes.length >= bytesMax + mark.length : end > bytesMax

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { letGo } from './let-go.ts'
 
-/** As much as a socket reads at once: only that it is not 0 matters. */
+/** What a socket reads at once; Node only looks whether it is 0. */
 const readSize = 65_536
 
-/** Hands on what a socket receives, and has it read on once nobody holds it back any more. */
+/** Hands on what a socket receives, and lets the socket read on once `resume` is called. */
 export class Flow {
   readonly #socket: Socket
   readonly #onData: (chunk: Buffer) => boolean

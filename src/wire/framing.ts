@@ -21,8 +21,8 @@ const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }
 
 /**
- * What the fields say of where a request ends, and of its connection. What could be read in two ways is
- * refused: two lengths, a length beside chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
+ * What the fields say about where a request ends, and about its connection. A request that could be read in two ways
+ * is refused: two lengths, a length beside chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
  * @throws MalformedMessage
  */
 export function readFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
@@ -80,7 +80,7 @@ function readField(seen: Seen, name: string, value: string): void {
       seen.expects = true
       break
     case 'upgrade':
-      // Two of them ask for one or the other, which is nothing that is served here.
+      // Two Upgrade fields offer a choice of protocols, which matches none that is served here.
       seen.upgrade = seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value}`
       break
   }

@@ -11,19 +11,19 @@ interface HalfClosed {
 }
 
 const tickMs = 250
-/** After how much of silence, in ticks, it is to show whether the client is there. */
+/** After so many silent ticks the client is probed. */
 const silentTicks = 4
-/** To the first probe one that has left answers with a reset, which the next one meets, or the one after that. */
+/** A client that has left answers the first probe with a reset, which the second or third probe meets. */
 const probesMax = 4
 
 /**
  * A client that has closed its side may wait for its answer, or may have left: that shows only when something is
- * written to it. So after a second of silence it is sent a few `102`, which a client has to bear with (RFC 9110
- * 15.2); where they meet no reset it is waited with for as long as the target may take. Where no `102` may be sent
- * silence means that it has left: to HTTP/1.0 before its answer, and in an answer to HTTP/1.1, as whoever leaves a
- * stream closes its side first. One of HTTP/1.0 whose answer has begun is waited with: the timeouts of its target
- * hold. While the connection is lent whoever has it writes to it soon, and nobody else may.
- * @returns how to stop before it has closed
+ * written to it. So after a second of silence it is sent a few `102`, which a client has to accept (RFC 9110 15.2); if
+ * none of them meets a reset the client is waited for as long as the target may take. Where no `102` may be sent,
+ * silence means that the client has left: HTTP/1.0 before its answer, and HTTP/1.1 within its answer, since a client
+ * that abandons a stream closes its side first. A client of HTTP/1.0 whose answer has begun is waited for: the
+ * timeouts of its target apply. While the connection is lent, its borrower writes to it soon, and nothing else may.
+ * @returns stops watching before the connection has closed
  */
 export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | undefined): () => void {
   const { socket } = connection
@@ -32,7 +32,7 @@ export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | 
   let probes = 0
 
   function tick(): void {
-    // Of what the client has yet to take the system tells whether it is there: a slow reader is not silent.
+    // While the client has data left to read the system itself notices if it is gone: a slow reader is not silent.
     const isSilent = socket.bytesWritten === written && socket.writableLength === 0 && !isLent()
     silent = isSilent ? silent + 1 : 0
     if (silent >= silentTicks && probes < probesMax) probe()

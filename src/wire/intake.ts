@@ -6,39 +6,39 @@ import { kept } from './shared-memory.ts'
 
 /** What an intake tells. */
 export interface IntakeEvents {
-  /** The first bytes since the last request have come, but no whole head: told once. */
+  /** The first bytes of a head have come, but not all of it: told once for each head. */
   onHeadBegun(): void
   onHead(head: RequestHead): void
   onBodyData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
-  /** Nothing that comes can be read any more. */
+  /** What the client sent cannot be read, nor can anything after it. */
   onMisread(error: MalformedMessage | HeadTooLarge): void
   /** So many bytes have been thrown away. */
   onDiscarded(bytes: number): void
-  /** After `end`: all that came has been taken, or is too little to make the body whole. */
+  /** After `end`: everything that came has been taken, or is too little to complete the body. */
   onDry(): void
 }
 
 /**
- * How far the body of the request has come: where it has `begun`, some of it waits to be wanted, which shows once
- * `onHead` has returned. There may be none: it is `whole`.
+ * How far the body of the request has come: `begun` means that a part of it waits to be wanted, which shows once
+ * `onHead` has returned. A request without a body is `whole`.
  */
 export type BodyState = 'whole' | 'begun' | 'awaited'
 
 /** Where the bytes come from. */
 export interface Source {
-  /** What comes after this all the same is not much. */
+  /** A little may still come after this. */
   pause(): void
   resume(): void
 }
 
-/** How much may wait behind a request that is under way before no more is read. */
+/** How much may wait behind a request that is under way; then reading stops. */
 const waitingBytesMax = 65_536
 
 /**
- * Takes what a client sends apart into requests, one at a time: what comes behind one waits until `next`, and
- * its body until it is wanted. What nobody can take yet is not read from the socket for long.
+ * Splits what a client sends into requests, one at a time: what follows a request waits until `next`, and its body
+ * until it is wanted. Reading from the socket stops soon while nothing can be taken.
  */
 export class Intake {
   readonly #source: Source
@@ -72,12 +72,12 @@ export class Intake {
     return this.#waiting === undefined ? 'awaited' : 'begun'
   }
 
-  /** How much of the body is still to come; undefined = nobody knows. */
+  /** How much of the body is still to come; undefined = unknown. */
   get bodyRemaining(): number | undefined {
     return this.#body === undefined ? 0 : this.#body.remaining
   }
 
-  /** What has come and was not taken. */
+  /** What has come and has not been taken. */
   get waiting(): Buffer | undefined {
     return this.#waiting
   }
@@ -105,17 +105,17 @@ export class Intake {
   next(): void {
     this.#isRequestUnderWay = false
     if (this.#body !== undefined || this.#waiting !== undefined || this.#hasEnded) this.#goOn()
-    // It may have been held back since the last piece of a body.
+    // The source may have been paused since the last piece of a body.
     else this.#source.resume()
   }
 
-  /** Nothing will come behind what has come: what waits of it still has its turn. */
+  /** The client sends nothing more; what waits already is still taken. */
   end(): void {
     this.#hasEnded = true
     this.#checkEnd()
   }
 
-  /** Nothing is looked at any more: whatever comes is thrown away. */
+  /** From now on whatever comes is thrown away unread. */
   goDeaf(): void {
     this.#isDeaf = true
     const waiting = this.#waiting
@@ -136,7 +136,7 @@ export class Intake {
   #checkEnd(): void {
     const left = this.#waiting?.length ?? 0
     const isDry = left === 0 || (this.#body?.remaining ?? 0) > left
-    // Whoever is not listened to any more gets one last answer.
+    // After `goDeaf` an answer is still being sent: do not report the end of input.
     if (isDry && !this.#isDeaf) this.#events.onDry()
   }
 
@@ -183,7 +183,7 @@ export class Intake {
     return rest
   }
 
-  /** Once: empty lines, which may come in halves, are to put off no deadline (RFC 9112 2.2). */
+  /** Tells it once: empty lines, which may come in halves, must not put off the deadline (RFC 9112 2.2). */
   #noteHeadBegun(): void {
     if (this.#hasHeadBegun || !this.#parser.isWithinHead) return
     this.#hasHeadBegun = true

@@ -8,7 +8,7 @@ import { Sweep } from './sweep.ts'
 
 /** What may change while it listens. */
 export interface ListenerTerms extends ConnectionLimits {
-  /** undefined = plain HTTP; that stays as it was. */
+  /** undefined = plain HTTP. Whether there is TLS cannot change. */
   readonly tls: TlsOptions | undefined
 }
 
@@ -24,13 +24,13 @@ export interface Listener {
   /** Those that are open, tunnels included. */
   readonly connections: ReadonlySet<ClientConnection>
   /**
-   * Takes other terms: limits for every connection, a certificate for those to come.
-   * @throws where TLS cannot use the certificate: all stays as it was then
+   * Takes new terms: the limits hold for every connection, the certificate for new ones.
+   * @throws where TLS cannot use the certificate: nothing has changed then
    */
   adapt(terms: ListenerTerms): void
 }
 
-/** How often connections are looked at that take too long. */
+/** How often connections are checked for a passed deadline. */
 const sweepMs = 500
 const keepAliveDelayMs = 30_000
 
@@ -38,12 +38,13 @@ const keepAliveDelayMs = 30_000
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new Sweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
-  // A copy, which connections look into each time, so that other terms reach them all.
+  // A copy that connections read at each use, so that new terms reach them all.
   const inForce = { ...options, keepAlive, recentFields: new RecentFields(), sweep }
   const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.
   const socketOptions = {
-    // Of TLS only once hands are shaken: who leaves before that is of no use.
+    // With TLS this is set in `accept`, after the handshake: a client that leaves during the handshake waits for
+    // nothing.
     allowHalfOpen: options.tls === undefined,
     noDelay: true,
     keepAlive: true,
@@ -51,7 +52,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   function accept(socket: Socket): void {
-    // Reset already: what it had sent could still be read, and would come from nobody.
+    // The client has reset the connection: what it sent could still be read, but from an unknown address.
     if (socket.remoteAddress === undefined) {
       socket.destroy()
       return
@@ -71,10 +72,10 @@ export function createListener(options: ListenerOptions): Listener {
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
-  // Whoever does not shake hands, or not in time, is of no use.
+  // The client failed the handshake, or was too slow.
   tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy())
   server.on('error', (error) => {
-    // Before it listens the error is that of whoever starts it.
+    // An error before it listens is handled by the code that starts it.
     if (server.listening) options.onAcceptError(error)
   })
 

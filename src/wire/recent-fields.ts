@@ -2,26 +2,26 @@ import { copyOf } from './copy.ts'
 import type { Lines } from './field-lines.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** What a head says below its request line. */
+/** The part of a head below its request line. */
 export type HeadFields = Pick<
   RequestHead,
   'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'
 >
 
 /**
- * How often fields are forgotten that did not come since the last time: there are secrets in them, which are kept no
- * longer than they need to be. Not all of them at once: to learn what comes all the time anew makes garbage that lives
- * just long enough to be copied when it is collected, which doubled the length of these breaks.
+ * How often fields are forgotten that did not come since the last sweep: they hold secrets, which are kept no longer
+ * than needed. Not all are forgotten at once: learning the frequent ones anew makes garbage that lives just long
+ * enough to be copied by the collector, which doubled the length of its pauses.
  */
 const sweepMs = 1_000
 /**
- * Remembered at once at most, of what length and how many fields: together no more than 16 MiB, and what it costs to
- * keep made-up ones no more than some 4 % of the time.
+ * At most so many entries, of such a length and so many fields: together no more than 16 MiB, and keeping made-up ones
+ * costs no more than some 4 % of the time.
  */
 const entriesMax = 2_048
 const lengthMax = 2_048
 const fieldsMax = 32
-/** About so many bytes are what fields are found by, as a power of two; whether they are the same all of them tell. */
+/** The mark is made of about 2^7 of the bytes; whether the fields are the same is decided by comparing all of them. */
 const looksBits = 7
 
 interface Entry {
@@ -32,17 +32,17 @@ interface Entry {
 }
 
 /**
- * The fields of heads that came a moment ago. Clients mostly say the same each time, and with a token that is
- * many bytes: to compare them takes a fraction of the time of reading them. What comes only once is never kept.
+ * The fields of heads that came a moment ago. Clients mostly send the same fields each time, and a token makes them
+ * long: comparing takes a fraction of the time of parsing. Fields that come only once are never kept.
  */
 export class RecentFields {
   readonly #entries = new Map<number, Entry>()
-  /** What was seen lately, each in the place that its mark leads to. */
+  /** The marks seen lately, each at the index that it hashes to. */
   readonly #seen = new Int32Array(entriesMax)
-  /** Of what was asked for last. */
+  /** The mark of the fields that `find` was asked for last. */
   #mark = 0
 
-  /** @param start of the first field line; the empty one is the end of the text */
+  /** @param start where the first field line begins; the text ends with the empty line */
   find({ bytes, text }: Lines, start: number): HeadFields | undefined {
     this.#mark = markOf(bytes, start)
     const entry = this.#entries.get(this.#mark)
@@ -61,7 +61,7 @@ export class RecentFields {
     const isSmall = text.length - start <= lengthMax && fields.rawHeaders.length <= 2 * fieldsMax
     if (!cameBefore || !isSmall || entries.size >= entriesMax || entries.has(mark)) return
     if (entries.size === 0) this.#sweepLater()
-    // Texts of their own: pieces of a larger one are slower to compare, and keep all of it in memory.
+    // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyOf)
     const block = copyOf(text.slice(start))
     entries.set(mark, { text: block, fields: { ...fields, rawHeaders }, isInUse: true })

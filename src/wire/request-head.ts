@@ -10,7 +10,7 @@ export interface RequestHead {
   readonly method: string
   /** As it stands in the request line; it may hold control characters. */
   readonly target: string
-  /** 0 or 1, of HTTP/1. */
+  /** 0 or 1: the y in HTTP/1.y. */
   readonly minorVersion: number
   /** Name, value, name, value: in their order and case. */
   readonly rawHeaders: readonly string[]
@@ -20,6 +20,6 @@ export interface RequestHead {
   readonly expectsContinue: boolean
   /** Value of Upgrade, in lower case, where Connection names it. */
   readonly upgrade: string | undefined
-  /** Whether its fields came a moment ago, byte for byte: rawHeaders is the same array then. */
+  /** Whether the same fields came a moment ago, byte for byte: rawHeaders is then the same array. */
   readonly isFamiliar: boolean
 }

@@ -7,13 +7,13 @@ export interface RequestLine {
   readonly method: string
   readonly target: string
   readonly minorVersion: number
-  /** Where the CR stands. */
+  /** The index of the CR. */
   readonly end: number
 }
 
 const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
 
-/** undefined where its end has not come, and it may still become one. @throws MalformedMessage */
+/** undefined where its end has not come and it may still become a request line. @throws MalformedMessage */
 export function readRequestLine({ text }: Lines): RequestLine | undefined {
   const lineEnd = text.indexOf('\n')
   if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
@@ -32,19 +32,19 @@ function parseRequestLine(text: string, end: number): RequestLine {
     methodEnd < targetEnd
   const method = text.slice(0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
-  // A CR alone is the end of a line to some, a space that of the target.
+  // Some servers take a lone CR for the end of the line, or a space for the end of the target.
   if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
     throw new MalformedMessage('request-line', requestLineForm)
   }
   return { method, target, minorVersion, end }
 }
 
-/** Other control characters make a target ambiguous, not the line. */
+/** Other control characters make the target ambiguous, but not the line. */
 function isWhole(target: string): boolean {
   return target !== '' && !target.includes(' ') && !target.includes('\r') && !target.includes('\n')
 }
 
-/** Of a line whose end has not come: a method, and no CR but at its end. */
+/** Checks a line whose end has not come: it has a method, and a CR only at its end. */
 function checkPartOfRequestLine(text: string): void {
   const methodEnd = text.indexOf(' ')
   const cr = text.indexOf('\r')

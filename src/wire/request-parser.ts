@@ -7,36 +7,36 @@ import { type RequestLine, readRequestLine } from './request-line.ts'
 import { kept } from './shared-memory.ts'
 
 export interface ParserTerms {
-  /** Of a whole head, with the empty line at its end. */
+  /** The size of a whole head, with the empty line at its end. */
   readonly headBytesMax: number
-  /** Of all connections together. */
+  /** Shared by all connections. */
   readonly recentFields: RecentFields
 }
 
 /**
- * Reads the heads of requests (RFC 9112), strictly: what two readers could take for different messages is
- * refused. However the bytes are cut, the outcome is the same. The request line is judged first, then the
- * fields in their order, then the size, then what the fields say together. What can no longer become a head is
- * refused at once: it would cost the whole time that one may take.
+ * Reads the heads of requests (RFC 9112), strictly: a message that two readers could understand differently is
+ * refused. The outcome does not depend on how the bytes are cut into chunks. The request line is judged first, then
+ * the fields in their order, then the size, then what the fields say together. Bytes that can no longer become a head
+ * are refused at once, not only when the time for a head is over.
  */
 export class RequestParser {
   readonly #terms: ParserTerms
-  /** What has come of a head that is not whole yet. */
+  /** The part that has come of a head that is not whole yet. */
   #partial: Buffer | undefined
-  /** Of that: its first line, the fields that are whole, and where what is not whole begins. */
+  /** Parsed from that: its request line, its whole fields, and the index where the rest begins. */
   #line: RequestLine | undefined
   #fields: string[] = []
   #at = 0
-  /** The head, where it came in one piece with perhaps nothing behind it. */
+  /** The lines of the head, where they came in one piece and end with an empty line. */
   #whole: Lines | undefined
-  /** What they said when they came before. */
+  /** The fields, where they came before. */
   #known: HeadFields | undefined
-  /** Empty lines before it, in bytes: they count, too. */
+  /** The bytes of the empty lines before the head: they count towards its size. */
   #skipped = 0
-  /** Where in what was fed last the body begins, once there is a head. */
+  /** Once there is a head: where the body begins in the chunk that was fed last. */
   end = 0
 
-  /** @param terms looked into for each head */
+  /** @param terms read anew for each head */
   constructor(terms: ParserTerms) {
     this.#terms = terms
   }
@@ -66,7 +66,7 @@ export class RequestParser {
     return this.#takeHead()
   }
 
-  /** Reads on where it was left. @returns whether the head is whole */
+  /** Reads on from where it stopped. @returns whether the head is whole */
   #readLines(lines: Lines): boolean {
     if (this.#line === undefined) {
       this.#line = readRequestLine(lines)
@@ -80,7 +80,7 @@ export class RequestParser {
     return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
   }
 
-  /** Whether what follows the request line is all there and known. HTTP/1.0 frames by other rules. */
+  /** Whether all that follows the request line is there, and known from before. HTTP/1.0 frames by other rules. */
   #recall(lines: Lines, { minorVersion }: RequestLine): boolean {
     if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
     this.#whole = lines
@@ -126,7 +126,7 @@ export class RequestParser {
   }
 }
 
-/** Up to the first empty line, where there is one: a body is not to be turned into text, and no part of what is known. */
+/** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is recalled. */
 function withoutBody(bytes: Buffer): Buffer {
   const { length } = bytes
   if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes

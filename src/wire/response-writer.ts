@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net'
 
-/** How the end of a response's body is told. */
+/** How the client knows where a response's body ends. */
 export type ResponseFraming =
   /** There is no body, whatever the head says: HEAD, 204, 304. */
   | 'none'
-  /** As its Content-Length says, which whoever writes it sees to. */
+  /** By its Content-Length, which the caller has to keep to. */
   | 'counted'
   | 'chunked'
-  /** By the end of the connection: all that HTTP/1.0 knows where the length is not known. */
+  /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
   | 'until-close'
 
 export interface ResponseStart {
   readonly status: number
   readonly reason: string
-  /** Field lines, each ended by CR LF, in Latin-1: all but those of the connection. */
+  /** Field lines, each ended by CR LF, in Latin-1: without those about the connection. */
   readonly lines: string
   readonly framing: ResponseFraming
 }
@@ -21,7 +21,7 @@ export interface ResponseStart {
 /** How long a connection is kept for another request, and how its client is told. */
 export interface KeepAlive {
   readonly timeoutMs: number
-  /** The lines that say so, and the empty one behind them. */
+  /** The lines that say so, and the empty line after them. */
   readonly lines: string
 }
 
@@ -30,24 +30,24 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
   return { timeoutMs, lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
 
-/** Data up to this size are worth copying to save a write; what is longer is written from where it is. */
+/** Data up to this size are worth copying to save a write; longer data are written without a copy. */
 export const heldBytesMax = 16_384
 
 /**
- * Writes one response after the other to a socket. What is small is held back until `flush`, so that head and
- * data leave in one piece; as text of one byte a character, which costs less to join than buffers.
+ * Writes one response after the other to a socket. Small data are held back until `flush`, so that head and data leave
+ * in one piece: as Latin-1 text, which costs less to join than buffers.
  */
 export class ResponseWriter {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #held = ''
   #framing: ResponseFraming = 'none'
-  /** Whether something of the present response has left: until whoever writes it knows that all of it has. */
+  /** Whether a part of the present response has left; the owner resets it when all of it has. */
   hasBegun = false
-  /** How long the client was told last that the connection is kept: that holds, whatever others are told. */
+  /** What the client was told last about keeping the connection: that holds, whatever the setting is by now. */
   told: KeepAlive
 
-  /** @param keepAlive for as long as nothing has been told */
+  /** @param keepAlive holds until the client has been told something */
   constructor(socket: Socket, keepAlive: KeepAlive) {
     this.#socket = socket
     this.#isEncrypted = 'encrypted' in socket
@@ -64,7 +64,7 @@ export class ResponseWriter {
   }
 
   /**
-   * Begins a response, in the place of one of which nothing has left.
+   * Begins a response, or replaces one of which nothing has left.
    * @param keepAlive undefined = the connection ends with it
    */
   begin({ status, reason, lines, framing }: ResponseStart, keepAlive: KeepAlive | undefined): void {
@@ -85,7 +85,7 @@ export class ResponseWriter {
     return this.#held.length <= heldBytesMax || this.flush()
   }
 
-  /** Lets go what is held back. @returns false where more should wait until the socket has drained */
+  /** Sends what is held back. @returns false where more should wait until the socket has drained */
   flush(): boolean {
     const held = this.#held
     if (held === '') return true
@@ -96,8 +96,8 @@ export class ResponseWriter {
 
   /**
    * The response is whole.
-   * @param last the rest of a counted body as text in Latin-1, or behind chunks the trailers: field lines,
-   *   each ended by CR LF
+   * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended
+   *   by CR LF
    * @param onWritten called once the system has taken everything, or will not
    */
   end(last: string, onWritten: () => void): void {
@@ -111,7 +111,7 @@ export class ResponseWriter {
     else this.#writeLast(held, onWritten)
   }
 
-  /** Nearly always the system takes it at once: to be called back for that costs as much as a head. */
+  /** Nearly always the system takes it at once: a callback for that would cost as much as writing a head. */
   #writeLast(held: string, onWritten: () => void): void {
     const socket = this.#socket
     if (held !== '') socket.write(held, 'latin1')

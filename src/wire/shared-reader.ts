@@ -3,8 +3,8 @@ import { Flow } from './flow.ts'
 import { justRead, shared } from './shared-memory.ts'
 
 /**
- * Hands on what a socket receives, as StraightReader does, for one that is still to be made: it reads into the
- * shared memory from the beginning. Such a socket cannot be given away.
+ * Hands on what a socket receives, as StraightReader does, but for a socket that is yet to be made: it reads into the
+ * shared memory from the start. Such a socket cannot be handed over.
  */
 export class SharedReader {
   /** For the socket to be made with (net.connect). */

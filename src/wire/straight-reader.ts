@@ -3,10 +3,9 @@ import { Flow } from './flow.ts'
 import { justRead, kept, readIntoShared } from './shared-memory.ts'
 
 /**
- * Hands on what a socket receives as it comes, past the stream's buffer and its events, which cost as much as
- * the read itself; and where it can be, in memory that all sockets share: a buffer for each read, and to collect
- * them all, makes the breaks of garbage collection three times as long. The end, errors and writes stay with the
- * stream.
+ * Hands on what a socket receives as it comes, past the stream's buffer and its events, which cost as much as the read
+ * itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the pauses of
+ * garbage collection three times as long. The end, errors and writes stay with the stream.
  */
 export class StraightReader extends Flow {
   readonly #socket: Socket
@@ -14,22 +13,23 @@ export class StraightReader extends Flow {
   #isReleased = false
 
   /**
-   * To be made before anybody else reads.
-   * @param onData gets chunks that are good until it returns (see `kept`); returns whether nothing of one is in use
+   * To be made before anything else reads from the socket.
+   * @param onData gets chunks that are valid until it returns (see `kept`); returns whether the chunk is not in use
+   * any more
    */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     super(socket, onData)
     this.#socket = socket
     this.#isShared = readIntoShared(socket, this.#take)
     if (!this.#isShared) this.#divert()
-    // Without it the end would not be told.
+    // Without this the `end` event would not come.
     socket.resume()
   }
 
-  /** From now on the stream is one like any other. */
+  /** From now on the socket is a stream like any other. */
   release(): void {
     this.#isReleased = true
-    // The cast is sound: what is taken away is what was put before the one of the prototype.
+    // The cast is sound: this deletes the `push` set below, so that the prototype's is used again.
     if (!this.#isShared) delete (this.#socket as { push?: unknown }).push
     this.resume()
   }
@@ -42,7 +42,7 @@ export class StraightReader extends Flow {
   #divert(): void {
     const socket = this.#socket
     const push = socket.push
-    // What a stream is made of calls this for each chunk (Readable.push), and reads on where it says true.
+    // The stream's source calls this for each chunk (Readable.push), and reads on if it returns true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
       chunk === null ? push.call(socket, chunk, encoding) : this.handOn(chunk)
   }

@@ -1,4 +1,4 @@
-/** What is to end at some time, unless that is put off. */
+/** Something that expires at its deadline, which may be put off. */
 export interface Expiring {
   /** On the clock of performance.now(); Infinity = never. */
   deadline: number
@@ -6,8 +6,8 @@ export interface Expiring {
 }
 
 /**
- * Looks after many deadlines with one timer: to put one off costs an assignment, where a timer of its own for
- * each request would cost more than the request's parsing. A deadline is noticed up to one period late.
+ * Watches many deadlines with one timer: putting one off costs an assignment, while a timer for each request would
+ * cost more than parsing the request. A deadline is noticed up to one period late.
  */
 export class Sweep {
   readonly #periodMs: number
@@ -20,8 +20,8 @@ export class Sweep {
   }
 
   /**
-   * When it last looked, on the clock of performance.now(): a period ago at most, and longer where the process
-   * stood still. For deadlines that may be as much too early: to ask the clock takes a while, too.
+   * When it last swept, on the clock of performance.now(): at most one period ago, or longer if the process stood
+   * still. For deadlines that may be that much too early: it saves asking the clock.
    */
   get sweptAt(): number {
     return this.#sweptAt
