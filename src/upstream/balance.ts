@@ -4,14 +4,14 @@ import { createTurns, loadOf } from './turns.ts'
 
 export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'
 
-/** Who asks: the address counts for ipHash alone. */
+/** The client of a request; only ipHash uses its address. */
 export interface Caller {
   readonly clientAddress: string
 }
 
 /**
  * The target that gets a request.
- * @param tried those it has failed at; empty = it is sent for the first time
+ * @param tried the targets that it has failed at; empty = it is sent for the first time
  * @returns undefined where none is healthy, or all healthy ones were tried
  */
 export type Choose<Some> = (caller: Caller, tried: readonly Some[]) => Some | undefined
@@ -21,7 +21,7 @@ export function createChoice<Some extends Candidate>(
   targets: readonly [Some, ...Some[]],
 ): Choose<Some> {
   const [only] = targets
-  // Most upstreams have one target that nobody watches: there is nothing to choose.
+  // Most upstreams have one target without health checks: there is nothing to choose.
   if (targets.length === 1 && !only.health) return (_caller, tried) => (tried.length === 0 ? only : undefined)
   const pick = createPick(balancing, targets)
   return function choose(caller, tried) {
@@ -39,7 +39,7 @@ function createPick<Some extends Candidate>(balancing: Balancing, targets: reado
     }
     case 'leastRequests': {
       const nextTurn = createTurns(targets)
-      // Among those that have equally little to do it is by turns.
+      // Targets with the same least load take turns.
       return (_caller, tried) => nextTurn(tried, leastLoad(targets, tried))
     }
     case 'ipHash': {

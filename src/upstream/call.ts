@@ -29,20 +29,20 @@ export interface CallTerms {
 
 /** Methods that may be sent twice without asking (RFC 9110 9.2.2), as far as they are safe too. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Failures that say nothing of the target: its connections are all ours, and a body stalls for the client. */
+/** Failures that are not the target's fault: all our connections to it are in use, or the client stopped sending. */
 const ofOthers = new Set<FailureReason>(['no-connection', 'body-stalled'])
 const none: readonly Target[] = []
 
 /**
- * One request on its way to an upstream. Where it fails before anything has come back, it goes to another
- * healthy target: when no connection was made, or when it is safe to repeat. A kept connection that the target
- * closed at the same moment is no failure of the target: a new one to it is tried first.
+ * One request on its way to an upstream. If it fails before anything has come back, it goes to another healthy target,
+ * provided that no connection was made or it is safe to repeat. A kept connection that the target closed at the same
+ * moment is no failure of the target: a new connection to it is tried first.
  */
 export class Call implements ExchangeEvents, Waiter {
   readonly #request: UpstreamRequest
   readonly #events: CallEvents
   readonly #terms: CallTerms
-  /** Others than the present one. */
+  /** The targets tried before the present one. */
   #tried = none
   /** undefined before it starts and after it is over. */
   #target: Target | undefined
@@ -50,7 +50,7 @@ export class Call implements ExchangeEvents, Waiter {
   #cancelAcquire: (() => void) | undefined
   #isAnswered = false
   #isFresh = false
-  /** Whether it tries a target that is out. */
+  /** Whether it is the trial of a target that is out. */
   #isTrial = false
 
   constructor(request: UpstreamRequest, events: CallEvents, terms: CallTerms) {
@@ -70,7 +70,7 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#connection?.write(chunk) ?? false
   }
 
-  /** Whether nothing that was written is in use any more. */
+  /** Whether none of the memory that was written is in use any more. */
   get hasWrittenAll(): boolean {
     return this.#connection !== undefined && hasWrittenAll(this.#connection.socket)
   }
@@ -176,7 +176,7 @@ export class Call implements ExchangeEvents, Waiter {
     this.#cancelAcquire = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isFresh)
   }
 
-  /** Counts the failure against the target, where it is one of its own. */
+  /** Counts the failure against the target, if it is the target's own. */
   #blame(failure: UpstreamFailure): void {
     const { reason, message } = failure
     if (ofOthers.has(reason)) return
@@ -190,7 +190,7 @@ export class Call implements ExchangeEvents, Waiter {
     return isUnsent || (body === 'none' && repeatable.has(method))
   }
 
-  /** Another one for a request that failed; undefined where it may not be repeated, or nowhere. */
+  /** Another target for a request that failed; undefined where the request may not be repeated, or no target is left. */
   #nextTarget(failure: UpstreamFailure): Target | undefined {
     if (!this.#target || !this.#mayBeSentAgain(failure)) return undefined
     if (this.#tried.length >= this.#terms.retryAttempts) return undefined

@@ -1,13 +1,13 @@
 import type { Target } from './target.ts'
 
-/** What of a target the choice among several depends on. */
+/** The parts of a target that the choice among several depends on. */
 export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'underWay'> {
   readonly health: Pick<NonNullable<Target['health']>, 'isOut' | 'isDueForTrial' | 'beginTrial'> | undefined
 }
 
 /**
- * Whether it may get a request: not one that has been tried in vain, nor one that is out. Another try of a
- * request that failed is none to try a target with.
+ * Whether the target may get a request: not if the request has failed there, nor if the target is out. A retry never
+ * goes to a target that is out, even one that is due for a trial.
  */
 export function isEligible<Some extends Candidate>(target: Some, tried: readonly Some[]): boolean {
   const { health } = target

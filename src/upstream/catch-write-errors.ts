@@ -3,10 +3,9 @@ import type { Socket } from 'node:net'
 type Done = (error?: Error | null) => void
 
 /**
- * Lets a socket outlive a failed write: Node would destroy it, together with what has been received and not
- * been read yet.
- * @param mayBeRead asked before each write: whether its failure could leave something to read
- * @param isToBeRead told of each such failure: whether there is
+ * Lets a socket outlive a failed write: Node would destroy it, with the data that were received but not read yet.
+ * @param mayBeRead asked before each write: whether there could be something to read if it failed
+ * @param isToBeRead told of each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(
   socket: Socket,

@@ -6,14 +6,14 @@ import type { Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
-/** More of a body is not read: it says nothing. */
+/** No more of a body is read: it does not matter. */
 const bodyBytesMax = 65_536
 
 type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
 
 /**
- * One question to a target: GET, on a connection of its own. An answer of 2xx or 3xx whose head is there in
- * time is good.
+ * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head comes in
+ * time.
  */
 export class Check implements ExchangeEvents, Waiter {
   readonly #target: Target
@@ -78,7 +78,7 @@ export class Check implements ExchangeEvents, Waiter {
     this.#decide(`${reason}: ${message}`)
   }
 
-  /** Never asked for. */
+  /** These never come: nothing asks for them. */
   onUpgrade(): void {}
   onInformation(): void {}
   onDrain(): void {}

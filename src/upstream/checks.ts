@@ -3,12 +3,12 @@ import type { ActiveTerms } from './health.ts'
 import type { Target } from './target.ts'
 
 /**
- * Checks targets again and again: each once an interval, spread over it, and never twice at a time.
- * @returns ends it
+ * Checks targets again and again: each once an interval, spread over the interval, never with two checks at a time.
+ * @returns ends the checks
  */
 export function openChecks(targets: readonly Target[], terms: ActiveTerms): () => void {
   const stops = targets.map((target, index) => {
-    // Several processes that start at once are not to ask at once.
+    // Processes that start together must not all check at the same moment.
     const share = (index + Math.random()) / targets.length
     return keepChecking(target, terms, share * terms.intervalMs)
   })
@@ -23,7 +23,7 @@ function keepChecking(target: Target, terms: ActiveTerms, firstAfterMs: number):
 
   function begin(): void {
     const begunAt = performance.now()
-    // The verdict comes with the head: of a slow body something may be left.
+    // The verdict comes with the head: a slow body may still be arriving.
     check?.cancel()
     check = new Check(target, terms, (failure) => {
       target.health?.noteCheck(failure)

@@ -15,7 +15,7 @@ import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './res
 const keptIdleMs = 4_000
 /** A connection is given up this long before the upstream said it would. */
 const keepAliveMarginMs = 1_000
-/** How long an answer is read on that the target gave before it closed. */
+/** How long an answer is still read that the target sent before it closed. */
 const lastWordsMs = 1_000
 
 /** How late a timeout may be noticed. */
@@ -37,10 +37,10 @@ export class Connection implements Expiring {
   #isRequestSent = false
   #isHeadReceived = false
   #isHandedOver = false
-  /** Of the head of the response, or of the silence within a body. */
+  /** The deadline for the head of the response, or for silence within a body. */
   deadline = never
   #isDeadlineForHead = false
-  /** Whether it is us who do not read. */
+  /** Whether reading is paused by us. */
   #isHeld = false
   /** Set once the target takes no more of the body. */
   #lastWords: NodeJS.Timeout | undefined
@@ -49,7 +49,7 @@ export class Connection implements Expiring {
   /** Whether it has carried a request before. */
   isReused = false
 
-  /** @param reader where the socket was made with one */
+  /** @param reader given if the socket was made with it */
   constructor(socket: Socket, reader?: SharedReader) {
     this.socket = socket
     this.#reader = reader?.attach(socket, this.#receive) ?? new StraightReader(socket, this.#receive)
@@ -63,7 +63,7 @@ export class Connection implements Expiring {
   }
 
   /**
-   * Begins a request; its head leaves with what of the body comes at once.
+   * Begins a request; its head leaves together with the part of the body that comes at once.
    * @param head with the empty line at its end, in Latin-1
    * @param now on the clock of performance.now()
    */
@@ -94,7 +94,7 @@ export class Connection implements Expiring {
     else this.#watch()
   }
 
-  /** While it is not read nobody can tell whether the target is silent. */
+  /** Stops reading, and the timeout for silence: an unread target cannot be known to be silent. */
   pause(): void {
     this.#isHeld = true
     this.#watch()
@@ -127,10 +127,10 @@ export class Connection implements Expiring {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
-  /** Whoever is told of it may give it up. @returns whether nothing of the chunk is in use any more */
+  /** The events that this calls may destroy the connection. @returns whether the chunk is not in use any more */
   readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
-    // Nobody asked: an answer to no request must never become the answer to the next one.
+    // There was no request: this answer must never become the answer to the next one.
     if (!parser || !this.#events) {
       this.destroy()
       return false
@@ -157,7 +157,7 @@ export class Connection implements Expiring {
 
   readonly #ended = (): void => {
     try {
-      // After a failed write the end may be a reset, and is the end of no answer that has none of its own.
+      // After a failed write the end may come from a reset: it does not complete an answer that lasts until the end.
       if (this.#lastWords) throw new UpstreamFailure('closed-early', 'the target takes no more of the body')
       this.#parser?.finish()
       this.#complete(false)
@@ -176,7 +176,7 @@ export class Connection implements Expiring {
     this.onFree(false)
   }
 
-  /** The response is whole. If the request is not, the target no longer wants it: the connection is of no use. */
+  /** The response is whole. If the request is not, the target no longer wants it: the connection is not reusable. */
   #complete(isClean: boolean): void {
     this.#stopWatching()
     this.#events = undefined
@@ -200,15 +200,15 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
-    // What was made to read into shared memory is never asked to upgrade.
+    // A connection made with a SharedReader never carries an upgrade.
     if (this.#reader instanceof StraightReader) this.#reader.release()
     this.socket.removeAllListeners()
-    // What the new owner adds of its own takes over from here; until then an error must not be fatal.
+    // The new owner adds listeners of its own; until then an error must not be fatal.
     this.socket.on('error', () => {})
     events?.onUpgrade(head, this.socket, kept(rest))
   }
 
-  /** A target that closes within a body may have said why, such as 413: that is still to be heard. */
+  /** A target that closes within the request's body may have said why, such as 413: that answer is still to be read. */
   readonly #maySayLastWords = (): boolean => this.#terms?.body !== 'none'
 
   readonly #hearLastWords = (error: Error): boolean => {
@@ -228,7 +228,7 @@ export class Connection implements Expiring {
     const terms = this.#terms
     if (!terms || !this.#events || this.#lastWords) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    // The head must be there in time as a whole: a 1xx does not prolong it.
+    // The whole head must come in time: a 1xx does not extend the deadline.
     if (isWaiting && this.#isDeadlineForHead) return
     this.#isDeadlineForHead = isWaiting
     const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs

@@ -12,7 +12,7 @@ export interface DialOptions {
 export interface TargetTls {
   readonly verify: boolean
   readonly context: SecureContext | undefined
-  /** The last session with this target: another connection takes it up and spares most of the handshake. */
+  /** The last TLS session with this target: the next connection resumes it, which saves most of the handshake. */
   session: Buffer | undefined
 }
 
@@ -25,8 +25,8 @@ const keepAliveDelayMs = 30_000
 
 /**
  * Connects to a target.
- * @param onread where a plain socket is to read to
- * @returns how to give up: true where nothing had been told yet, nor will be
+ * @param onread the memory that a plain socket is to read into
+ * @returns gives up: true if no event has been told yet, and none will be
  */
 export function dial(
   { url, connectTimeoutMs, tls }: DialOptions,
@@ -87,7 +87,7 @@ function openTls(url: URL, tls: TargetTls): Socket {
     ALPNProtocols: ['http/1.1'],
     ...(session && { session }),
   })
-  // Only of a server that was found to be the right one: with a session its name is not looked at again.
+  // Only the session of a verified server is kept: when it is resumed the server's name is not checked again.
   socket.on('session', (next) => {
     if (socket.authorized || !verify) tls.session = next
   })
@@ -101,18 +101,18 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-/** What OpenSSL says of whoever answers a handshake in another language, such as HTTP. */
+/** OpenSSL's codes where the answer to a handshake is not TLS but, for example, HTTP. */
 const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
-/** What it says of a certificate whose authority it does not know. */
+/** OpenSSL's codes for a certificate whose authority it does not know. */
 const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 
-/** In words that say what to do: what Node advises is for whoever writes programs. */
+/** A text that tells the operator what to do: Node's own advice is for programmers. */
 function describe(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
   if (plainAnswer.test(code)) return 'the target does not speak TLS: http:// instead of https://?'
   if (unknownAuthority.test(code)) {
     return `${error.message.split(';', 1)[0]}; name its CA in tls.ca of the upstream`
   }
-  // Several addresses that all failed come as one error without words of its own.
+  // When several addresses all failed Node gives one error without a message of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
 }

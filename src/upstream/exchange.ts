@@ -7,7 +7,7 @@ import type { ResponseHead } from './response-head.ts'
 export interface RequestTerms {
   readonly method: string
   readonly isUpgrade: boolean
-  /** `counted` = as long as its Content-Length says, which whoever writes it sees to. */
+  /** `counted` = as long as its Content-Length says, which the caller has to keep to. */
   readonly body: 'none' | 'counted' | 'chunked'
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
@@ -17,12 +17,12 @@ export interface RequestTerms {
 export interface ExchangeEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void
-  /** @param chunk good until the call returns, unless it is longer than `heldBytesMax` */
+  /** @param chunk valid until the call returns, unless it is longer than `heldBytesMax` */
   onData(chunk: Buffer): void
   onEnd(trailers: readonly string[]): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
   onFailure(failure: UpstreamFailure): void
-  /** What has arrived at once has been told. @returns whether nothing of it is in use any more */
+  /** All events of one read have been told. @returns whether none of its memory is in use any more */
   onRead(): boolean
   /** More of the body may be written. */
   onDrain(): void

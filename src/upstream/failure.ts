@@ -25,7 +25,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The upstream sent what is no HTTP/1.1 response, or a contradictory one. */
+/** The upstream's response is not HTTP/1.1, or contradicts itself. */
 export class InvalidResponse extends UpstreamFailure {
   constructor(detail: string) {
     super('invalid-response', detail)

@@ -1,8 +1,8 @@
-/** Requests of our own that ask a target how it is. */
+/** Checks: requests of our own to see whether a target works. */
 export interface ActiveTerms {
   /** Path and query. */
   readonly path: string
-  /** From the beginning of one check to that of the next. */
+  /** From the start of one check to the start of the next. */
   readonly intervalMs: number
   /** Until the head of the answer. */
   readonly timeoutMs: number
@@ -14,10 +14,10 @@ export interface ActiveTerms {
 
 /** What failures of clients' requests do to a target. */
 export interface PassiveTerms {
-  /** As many within the window take it out. */
+  /** So many within the window take it out. */
   readonly maxFailures: number
   readonly windowMs: number
-  /** How long it is left alone before one request tries it again. */
+  /** How long it gets no request before one tries it again. */
   readonly ejectForMs: number
 }
 
@@ -31,7 +31,7 @@ export interface HealthTerms {
 interface TargetHealthOptions extends Pick<HealthTerms, 'passive'> {
   /** Needed where there are checks. */
   readonly active: Pick<ActiveTerms, 'unhealthyAfter' | 'healthyAfter'> | undefined
-  /** Milliseconds that never go back. */
+  /** Milliseconds on a monotonic clock. */
   clock(): number
   /** Told once of each change. @param reason in words for the operator */
   onChange(isOut: boolean, reason: string): void
@@ -42,14 +42,14 @@ interface TargetHealthOptions extends Pick<HealthTerms, 'passive'> {
  * requests eject it for a time, after which one request at a time tries it: an answer brings it back.
  */
 export class TargetHealth {
-  /** Whether it gets no request, a trial aside. */
+  /** Whether it gets no requests but trials. */
   isOut = false
   readonly #options: TargetHealthOptions
-  /** As the checks say. */
+  /** Whether the checks found it down. */
   #isDown = false
-  /** Checks in a row that say something else. */
+  /** Checks in a row that contradict that. */
   #contradictions = 0
-  /** When requests failed, the oldest first: as many as still count. */
+  /** When requests failed, the oldest first: those that still count. */
   #failedAt: number[] = []
   /** When it may be tried again; undefined = it is not ejected. */
   #trialAt: number | undefined
@@ -58,7 +58,7 @@ export class TargetHealth {
     this.#options = options
   }
 
-  /** What a check has found. @param failure undefined = it is well */
+  /** Takes the result of a check. @param failure undefined = the check succeeded */
   noteCheck(failure: string | undefined): void {
     const { active } = this.#options
     if (!active) return
@@ -79,13 +79,13 @@ export class TargetHealth {
     )
   }
 
-  /** A request to it failed. @param isTrial whether it was to try the target */
+  /** A request to it failed. @param isTrial whether the request was a trial of the target */
   noteFailure(failure: string, isTrial: boolean): void {
     const { passive, clock } = this.#options
     if (!passive || this.#isDown) return
     const now = clock()
     if (this.#trialAt !== undefined) {
-      // Those that were under way when it was ejected say nothing new.
+      // Requests that were under way when it was ejected say nothing new.
       if (isTrial) this.#trialAt = now + passive.ejectForMs
       return
     }
@@ -97,19 +97,19 @@ export class TargetHealth {
     this.#settle(`${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`)
   }
 
-  /** The request that tried it has an answer. */
+  /** The trial request has been answered. */
   noteTrialAnswer(): void {
     if (this.#trialAt === undefined) return
     this.#trialAt = undefined
     this.#settle('it has answered a request again')
   }
 
-  /** Whether a request may try it. */
+  /** Whether a request may be its trial. */
   isDueForTrial(): boolean {
     return !this.#isDown && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
   }
 
-  /** One request tries it; where nothing comes of that, the next may after the same time. */
+  /** One request tries it; if that leads to no result, another may after the same time. */
   beginTrial(): void {
     const { passive, clock } = this.#options
     if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs

@@ -1,8 +1,8 @@
 import { type Candidate, isEligible } from './candidate.ts'
 
 /**
- * Gives each client address a target of its own, by weight (weighted rendezvous hashing): one that goes moves
- * its own clients alone, and they come back with it. All processes agree, as only addresses and origins count.
+ * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that goes moves only its
+ * own clients, and they return when it does. All processes agree, since only addresses and origins count.
  */
 export function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
   const seeded = targets.map((target, index) => ({
@@ -10,7 +10,7 @@ export function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
     seed: mix(hashOf(target.origin) + countBefore(index)),
   }))
 
-  /** Of two targets with one origin each is to get its share. */
+  /** Two targets with the same origin must each get their share. */
   function countBefore(index: number): number {
     return targets.slice(0, index).filter(({ origin }) => origin === targets[index]?.origin).length
   }

@@ -7,7 +7,7 @@ export interface PoolOptions extends DialOptions {
   readonly connectionsMax: number
 }
 
-/** Who wants a connection; one of the two is called, once, unless it is cancelled before. */
+/** Something that waits for a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface Waiter {
   onConnection(connection: Connection): void
   onFailure(failure: UpstreamFailure): void
@@ -37,9 +37,9 @@ export class Pool {
   }
 
   /**
-   * An idle connection at once, else a new one, else the next that becomes free.
-   * @param isFresh not an idle one
-   * @returns how to cancel
+   * Gives an idle connection at once, else a new one, else the next that becomes free.
+   * @param isFresh true = no idle connection
+   * @returns cancels it
    */
   acquire(waiter: Waiter, isFresh: boolean): () => void {
     const connection = isFresh ? undefined : this.#takeIdle()
@@ -50,12 +50,12 @@ export class Pool {
     return this.#open < this.#options.connectionsMax ? this.#dialCounted(waiter) : this.#enqueue(waiter)
   }
 
-  /** A connection of its own that does not count: for an upgrade, which keeps it. @returns how to cancel */
+  /** Opens a connection outside the pool's count: for an upgrade, which keeps it. @returns cancels it */
   open(waiter: Waiter): () => void {
     const cancel = dial(this.#options, {
       onSocket: (socket) => {
         const connection = new Connection(socket)
-        // The target did not upgrade, but answered: nobody else is to use it.
+        // The target answered without upgrading: no other request may use the connection.
         connection.onFree = () => connection.destroy()
         waiter.onConnection(connection)
       },
@@ -64,14 +64,14 @@ export class Pool {
     return () => void cancel()
   }
 
-  /** Keeps no connection any more; those who have one, or wait for one, are served to the end. */
+  /** Keeps no idle connections any more; requests that have a connection, or wait for one, are served to the end. */
   close(): void {
     this.#isClosed = true
     clearInterval(this.#sweeper)
     for (const connection of [...this.#idle]) connection.destroy()
   }
 
-  /** The one used last, which the target is the least likely to have given up. */
+  /** The connection used last, which the target is the least likely to have closed. */
   #takeIdle(): Connection | undefined {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (!connection.socket.destroyed && performance.now() < connection.reusableUntil) return connection
@@ -114,7 +114,7 @@ export class Pool {
     this.#freePlace()
   }
 
-  /** Whoever waits longest gets a connection made. */
+  /** Dials a connection for the waiter that has waited longest. */
   #freePlace(): void {
     this.#open--
     const [next] = this.#queue

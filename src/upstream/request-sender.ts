@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 
-/** Up to here to copy what is to be sent together costs less than to write it in two pieces. */
+/** Up to this size, copying two pieces into one costs less than two writes. */
 const joinedBytesMax = 4_096
 
-/** Writes one request after the other to a socket; what is small is joined as text (see ResponseWriter). */
+/** Writes one request after the other to a socket; small pieces are joined as text (see ResponseWriter). */
 export class RequestSender {
   readonly #socket: Socket
   #isChunked = false
-  /** A head that waits for what comes at once of its body. */
+  /** A head that waits for the part of its body that comes at once. */
   #held = ''
 
   constructor(socket: Socket) {
@@ -45,7 +45,7 @@ export class RequestSender {
   #writeLarge(before: string, chunk: Buffer): boolean {
     const socket = this.#socket
     if (!this.#isChunked) {
-      // Corked they would leave by one call of the system, which costs more than two plain ones.
+      // Corked they would leave in one system call, which costs more than two plain writes.
       socket.write(before, 'latin1')
       return socket.write(chunk)
     }

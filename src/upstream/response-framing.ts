@@ -2,7 +2,7 @@ import { digitsMax, parseDigits } from '../wire/characters.ts'
 import { lengthsOf } from '../wire/raw-headers.ts'
 import { InvalidResponse } from './failure.ts'
 
-/** What the fields of a response say of its end and its connection. */
+/** What the fields of a response say about its end and its connection. */
 export interface Framing {
   contentLength: number | undefined
   isChunked: boolean
@@ -57,7 +57,7 @@ function wrongLength(): InvalidResponse {
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
-/** As nearly all servers write it: patterns cost as much as the rest of a head. */
+/** Nearly all servers write it like this; a regular expression costs as much as the rest of a head. */
 const usualTimeout = 'timeout='
 
 function keepAliveTimeoutMs(value: string): number | undefined {

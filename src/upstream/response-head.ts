@@ -13,9 +13,9 @@ export interface ResponseHead {
 export const headEnd = '\r\n\r\n'
 
 const start = Buffer.from('HTTP/1.')
-/** Where the minor version stands in a status line. */
+/** The index of the minor version in a status line. */
 const versionAt = start.length
-/** Where the status stands, and what tells whether a reason follows. */
+/** The index of the status, and of the byte after it, which shows whether a reason follows. */
 const statusAt = 9
 const statusEnd = 12
 const lf = 0x0a
@@ -52,8 +52,8 @@ export function isHttp10(bytes: Buffer): boolean {
 }
 
 /**
- * Where the empty line stands that ends a head; -1 where it has not come.
- * @param from what stands before it was looked at already; Buffer.indexOf takes five times as long
+ * The index of the CR LF CR LF that ends a head; -1 where it has not come.
+ * @param from where to begin: earlier bytes were searched already. Buffer.indexOf takes five times as long
  */
 export function findHeadEnd(bytes: Buffer, from: number): number {
   const last = bytes.length - headEnd.length
@@ -64,7 +64,7 @@ export function findHeadEnd(bytes: Buffer, from: number): number {
   return -1
 }
 
-/** What can no longer become a response is refused at once, else it costs the whole response timeout. @throws InvalidResponse */
+/** Refuses at once what cannot become a response, instead of after the response timeout. @throws InvalidResponse */
 export function checkBeginning(bytes: Buffer): void {
   const length = Math.min(bytes.length, start.length)
   if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()

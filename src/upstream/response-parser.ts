@@ -15,7 +15,7 @@ import {
 
 /** What a parser tells. After a head come its data and one end; a parser that throws tells no more. */
 export interface ResponseEvents {
-  /** 1xx but 101. */
+  /** Any 1xx except 101. */
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, connection: ConnectionTerms, framing: ResponseFraming): void
   onData(chunk: Buffer): void
@@ -25,7 +25,7 @@ export interface ResponseEvents {
   onUpgrade(head: ResponseHead, rest: Buffer): void
 }
 
-/** What the upstream says of its connection. */
+/** What the upstream says about its connection. */
 export interface ConnectionTerms {
   readonly isPersistent: boolean
   /** `Keep-Alive: timeout=…`; undefined where it says nothing. */
@@ -37,8 +37,8 @@ const headBytesMax = 65_536
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
 /**
- * Reads the response to one request (RFC 9112), strictly: what two readers could take for different
- * messages is refused (bare LF, folded lines, two lengths, a length beside chunks).
+ * Reads the response to one request (RFC 9112), strictly: a message that two readers could understand differently is
+ * refused (bare LF, folded lines, two lengths, a length beside chunks).
  */
 export class ResponseParser {
   readonly #events: ResponseEvents
@@ -97,7 +97,7 @@ export class ResponseParser {
     if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
     if (end === -1) {
       checkBeginning(bytes)
-      // A copy: what was fed is not kept for longer than the call.
+      // A copy: the fed chunk is valid only during the call.
       this.#pending = pending ? bytes : Buffer.from(bytes)
       return nothing
     }

@@ -9,7 +9,7 @@ export interface Target {
   readonly origin: string
   readonly weight: number
   readonly pool: Pool
-  /** undefined = nobody watches it: it is taken for healthy. */
+  /** undefined = its health is not watched: it counts as healthy. */
   readonly health: TargetHealth | undefined
   /** Requests and WebSockets under way to it. */
   underWay: number

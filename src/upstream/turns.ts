@@ -1,13 +1,13 @@
 import { type Candidate, isEligible } from './candidate.ts'
 
-/** Requests under way as a share of what a target can take beside the others. */
+/** Requests under way relative to the target's weight. */
 export function loadOf({ underWay, weight }: Candidate): number {
   return underWay / weight
 }
 
 /**
  * Takes turns by weight, spread evenly: 2 to 1 gives A B A, not A A B.
- * @returns gives the next turn among those that are eligible and have no more than a load; undefined = none
+ * @returns gives the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
  */
 export function createTurns<Some extends Candidate>(targets: readonly Some[]) {
   const turns = targets.map((target) => ({ target, credit: 0 }))

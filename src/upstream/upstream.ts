@@ -35,9 +35,9 @@ export interface HealthChange {
 
 export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
-  /** What it takes the place of: a target that stays, watched as before, keeps its health. */
+  /** The upstream that this one replaces: a target in both, watched by the same terms, keeps its health. */
   readonly before?: Upstream | undefined
-  /** Milliseconds that never go back; default: performance.now(). */
+  /** Milliseconds on a monotonic clock; default: performance.now(). */
   readonly clock?: () => number
 }
 
@@ -49,7 +49,7 @@ export interface Upstream {
   /** Which Host the backend sees. */
   readonly host: 'client' | 'target'
   readonly targets: readonly Target[]
-  /** A request to be started; `events` may be told of it from then on. */
+  /** Creates a call; once it is started `events` are told. */
   createCall(request: UpstreamRequest, events: CallEvents): Call
   close(): void
 }
@@ -84,7 +84,7 @@ function openTargets(terms: UpstreamTerms, options: UpstreamOptions): readonly T
   if (usesTls && ca === undefined) trustSystemAuthorities()
   // Made once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
-  // One that stands there twice is one server all the same.
+  // A target that is listed twice is still one server.
   const healths = new Map(targets.map(({ url }) => [url.origin, healthOf(url.origin, terms, options)]))
   return targets.map(({ url, weight }) => {
     const tls = { verify, context, session: undefined }
@@ -101,7 +101,7 @@ function eachOnce(targets: readonly Target[]): readonly Target[] {
 function healthOf(origin: string, { name, health }: UpstreamTerms, options: UpstreamOptions) {
   if (!health.active && !health.passive) return undefined
   const { before, onHealthChange, clock = () => performance.now() } = options
-  // Other checks may well say something else: then what these said counts for nothing.
+  // With other terms the verdict may be another, so that the old one does not count.
   const isWatchedAsBefore = isDeepStrictEqual(before?.terms.health, health)
   const known = isWatchedAsBefore ? before?.targets.find((target) => target.origin === origin) : undefined
   if (known?.health) return known.health
