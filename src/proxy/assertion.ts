@@ -1,8 +1,8 @@
 import type { Principal } from '../auth/principal.ts'
 
-/** The header of an assertion, and what makes one. */
+/** The header that carries an assertion, and the function that makes one. */
 export interface AssertionHeader {
   readonly header: string
-  /** @throws GatehouseError `store-unavailable` where none can be signed */
+  /** @throws GatehouseError `store-unavailable` where no assertion can be signed */
   of(principal: Principal, upstream: string): string
 }

@@ -3,7 +3,7 @@ import { plainAddress } from '../wire/address.ts'
 
 /** Where a request comes from, and by which name the client knows the gateway. */
 export interface Client {
-  /** Address of the client itself, as far as trusted proxies say it. */
+  /** Address of the client itself, as far as trusted proxies tell it. */
   readonly address: string
   /** Whether the other end of the connection is a trusted proxy. */
   readonly isTrusted: boolean
@@ -13,12 +13,12 @@ export interface Client {
   readonly host: string
 }
 
-/** What a connection and its request say of the client. */
+/** What a connection and its request say about the client. */
 export interface ClientClaims {
   readonly peer: string
   readonly protocol: 'http' | 'https'
   readonly host: string
-  /** All X-Forwarded-For, joined; the first of the others. */
+  /** All X-Forwarded-For joined; of the others the first. */
   readonly forwardedFor: string | undefined
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
@@ -42,7 +42,7 @@ export function createTrustedProxies(ranges: readonly AddressRange[]): TrustedPr
   return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
 }
 
-/** Believes what stands in X-Forwarded-* from a trusted proxy, and from nobody else. */
+/** Believes X-Forwarded-* from a trusted proxy only. */
 export function readClient(claims: ClientClaims, trusted: TrustedProxies): Client {
   const { peer, protocol, host, forwardedFor } = claims
   if (!trusted.has(peer)) return { address: peer, isTrusted: false, forwardedFor: peer, protocol, host }
@@ -55,19 +55,19 @@ export function readClient(claims: ClientClaims, trusted: TrustedProxies): Clien
   }
 }
 
-// Absolute addresses are made of them: nothing else may get in.
+// Absolute URLs are built from these: no other characters may get in.
 const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*$/
 const hostPattern = /^[A-Za-z0-9\-._~!$&'()*+;=%:[\]]+$/
 
-/** Of a list that a chain of proxies made, what the first of them said; undefined where that is nonsense. */
+/** The first value of a list that a chain of proxies made; undefined where it does not match. */
 function firstOf(claimed: string | undefined, pattern: RegExp): string | undefined {
   const first = claimed?.split(',', 1)[0]?.trim()
   return first !== undefined && pattern.test(first) ? first : undefined
 }
 
 /**
- * From the right, the first address that is no trusted proxy. What stands left of it is what that client
- * claims, and counts for nothing.
+ * From the right, the first address that is not a trusted proxy. What is left of it was claimed by that client, and is
+ * ignored.
  */
 function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
   let address = peer

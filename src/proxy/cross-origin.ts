@@ -1,6 +1,6 @@
-/** What answers to one request say of CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+/** What the answers to one request say about CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CrossOrigin {
-  /** The page that may read them; undefined = none. */
+  /** The origin whose pages may read them; undefined = none. */
   readonly origin: string | undefined
   /** Names and values for an answer of the gateway itself. */
   readonly fields: readonly (readonly [name: string, value: string])[]
@@ -8,7 +8,7 @@ export interface CrossOrigin {
   readonly lines: string
 }
 
-/** What a page may read of an answer beside the few fields that every page may. */
+/** The fields of an answer that a page may read in addition to the few that are always readable. */
 const exposed = [
   'X-Request-Id',
   'Retry-After',
@@ -18,7 +18,7 @@ const exposed = [
   'RateLimit-Reset',
 ]
 
-/** @param origin of a page that may call; undefined = the answer is for no page, which caches must be told too */
+/** @param origin an allowed origin; undefined = no page may read the answer, and caches must be told that too */
 export function createCrossOrigin(origin: string | undefined): CrossOrigin {
   const fields = [...originFields(origin, exposed), ['Vary', 'Origin'] as const]
   return { origin, fields, lines: fields.map(([name, value]) => `${name}: ${value}\r\n`).join('') }
@@ -34,8 +34,8 @@ function originFields(origin: string | undefined, names: readonly string[]) {
 }
 
 /**
- * The header fields of an upstream's answer with what the gateway says of CORS in the place of what the upstream
- * says: only the names that it exposes are kept, as nobody else knows them.
+ * The header fields of an upstream's answer with the gateway's CORS fields in place of the upstream's. Of these only
+ * the exposed names are kept: only the upstream knows them.
  * @param headers name, value, name, value, as they arrived
  */
 export function withCrossOrigin(headers: readonly string[], { origin }: CrossOrigin): readonly string[] {
@@ -56,7 +56,7 @@ export function withCrossOrigin(headers: readonly string[], { origin }: CrossOri
   return kept
 }
 
-/** The fields of an interim answer, which say nothing of CORS. */
+/** The fields of an interim answer, without those of CORS. */
 export function withoutCrossOrigin(headers: readonly string[]): readonly string[] {
   return headers.filter(
     (_, index) => !headers[index - (index % 2)]?.toLowerCase().startsWith('access-control-'),

@@ -1,7 +1,7 @@
 import type { Code } from '../errors.ts'
 import type { FailureReason } from '../upstream/failure.ts'
 
-/** What the client is told of a failed exchange: never where the target is, nor how it failed. */
+/** What the client is told about a failed exchange: never where the target is, nor how it failed. */
 export const failureCodes = {
   'connect-failed': 'upstream-unreachable',
   'connect-timeout': 'upstream-timeout',

@@ -28,16 +28,16 @@ export interface Forwarding {
   writeTrailers(rawTrailers: readonly string[]): string
   /** The Host header of the client. */
   readonly host: string
-  /** Its address, and as it calls the gateway: `http`, and `localhost:8080`. */
+  /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly isUpgrade: boolean
-  /** What the answer says of CORS; undefined = what the upstream says. */
+  /** What the answer says about CORS; undefined = what the upstream says. */
   readonly crossOrigin: CrossOrigin | undefined
 }
 
-/** What becomes of it; one of the last three comes, once, unless the client leaves. */
+/** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
 export interface ForwardEvents<Forwarded extends Forwarding> {
   /** The request is on its way. @param now on the clock of performance.now() */
   onSent(forwarded: Forwarded, now: number): void
@@ -45,7 +45,7 @@ export interface ForwardEvents<Forwarded extends Forwarding> {
   onAnswered(forwarded: Forwarded, status: number): void
   /** The whole response has been handed on. */
   onForwarded(forwarded: Forwarded): void
-  /** There is no response, or none the client can be given whole. */
+  /** There is no response, or the client cannot be given the whole of it. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage): void
   /** 101: both sockets belong to a tunnel from here on. */
   onUpgraded(forwarded: Forwarded, upgrade: Upgrade): void
@@ -56,7 +56,7 @@ export interface Upgrade {
   /** Header lines for the client, each ended by CR LF. */
   readonly lines: string
   readonly upstreamSocket: Socket
-  /** What the upstream sent right behind its head. */
+  /** What the upstream sent right after its head. */
   readonly rest: Buffer
 }
 
@@ -68,7 +68,7 @@ export function forward<Forwarded extends Forwarding>(
   new Exchange(forwarded, events).start()
 }
 
-/** One request and its response. All it is told comes to methods: it needs no function of its own. */
+/** One request and its response. Its methods are the event handlers: no closures are made for a request. */
 class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEvents, RequestEvents {
   readonly method: string
   readonly isUpgrade: boolean
@@ -119,7 +119,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
 
   onInformation({ status, reason, headers }: ResponseHead): void {
     const { head } = this.#forwarding
-    // HTTP/1.0 knows no 1xx (RFC 9110 15.2); an unasked 100 says nothing to anybody.
+    // HTTP/1.0 knows no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
     if (head.minorVersion === 0) return
     if (status !== 100) this.#inform(status, reason, this.#linesForClient(status, headers, false))
     else if (head.expectsContinue && !this.#isContinued) {
@@ -223,12 +223,12 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 }
 
-/** Of CORS the gateway speaks alone, and not before the answer itself. */
+/** Only the gateway's CORS fields reach the client, and only with the final answer. */
 function governed(status: number, headers: readonly string[], crossOrigin: CrossOrigin): readonly string[] {
   return status < 200 ? withoutCrossOrigin(headers) : withCrossOrigin(headers, crossOrigin)
 }
 
-/** Without a length the end is told by chunks, to whoever knows them. */
+/** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
 function framingToClient(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'

@@ -1,6 +1,6 @@
 /**
- * Follows the frames of a WebSocket stream (RFC 6455 5.2) without touching them: only at a boundary may a
- * frame of our own be put in between.
+ * Follows the frames of a WebSocket stream (RFC 6455 5.2) without touching them: a frame of our own may be inserted
+ * only at a boundary.
  */
 export class FrameBoundary {
   /** Bytes of the payload still to come. */
@@ -14,7 +14,7 @@ export class FrameBoundary {
   }
 
   /**
-   * Takes what passes.
+   * Follows a chunk that passes.
    * @param stopAtBoundary whether to take no more than what completes the current frame
    * @returns how many bytes were taken
    */

@@ -1,12 +1,12 @@
 import { remembered } from '../remembered.ts'
 
-/** What becomes of a request header, whoever sent it. */
+/** How a request header is treated. */
 export type HeaderRule =
   /** Forwarded as it is. */
   | 'pass'
   /** Never forwarded: hop-by-hop, framing, identity, or set anew by the gateway. */
   | 'drop'
-  /** Forwarded only where the route or its absence of authentication says so. */
+  /** Forwarded only where the route says so, or (`authorization`) where nobody was authenticated. */
   | 'secret-key'
   | 'authorization'
   /** Forwarded without the refresh token. */
@@ -32,7 +32,7 @@ const ownedNames = new Set([
   'host',
 ])
 
-/** What the gateway sets itself; from a trusted proxy it takes up what came (see client.ts). */
+/** Names that the gateway sets itself; the values of a trusted proxy go into them (see client.ts). */
 const setNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
 
 const proxyWords = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
@@ -52,8 +52,8 @@ const identityNames = [
 const rememberedMax = 2_048
 
 /**
- * Rules for header names, worked out once a name. Servers that turn names into variables read `X_User_Id`
- * and `x.user.id` as X-User-Id, so only the letters and digits of a name count where it would lend authority.
+ * Rules for header names, each worked out once. Servers that turn names into variables read `X_User_Id` and
+ * `x.user.id` as X-User-Id, so only letters and digits count in names that would lend authority.
  * @param configured names of the identity headers
  */
 export function createHeaderRules(configured: readonly string[]): HeaderRules {

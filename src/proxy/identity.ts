@@ -14,9 +14,9 @@ export interface IdentityHeaders {
 type Writer = (principal: Principal) => string
 
 /**
- * Makes what writes the identity as header lines, each ended by CR LF.
- * @returns nothing for a field that a principal does not have, such as the session of a secret key; it throws
- *   GatehouseError `store-unavailable` for one that cannot be had now
+ * Creates the function that writes the identity as header lines, each ended by CR LF.
+ * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
+ *   GatehouseError `store-unavailable` where the profile is not known now
  */
 export function createIdentityWriter(headers: IdentityHeaders): Writer {
   const writers = [
@@ -60,7 +60,7 @@ export function headerValue(value: string): string {
   return isVisibleAscii(value) ? value : encodeURIComponent(value.toWellFormed())
 }
 
-/** One by one: for texts as short as these a pattern costs more. */
+/** A loop: for short texts a regular expression costs more. */
 function isVisibleAscii(value: string): boolean {
   for (let index = 0; index < value.length; index++) {
     const code = value.charCodeAt(index)

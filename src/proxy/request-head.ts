@@ -10,7 +10,7 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
-  /** Whether this very array came before, a moment ago. */
+  /** Whether this same array came a moment ago. */
   readonly isFamiliar: boolean
   readonly route: Pick<Route<{ readonly name: string }>, 'forwardsCredentials' | 'upstream'>
   readonly principal: Principal | undefined
@@ -24,41 +24,41 @@ export interface RequestHeadInput {
 
 export interface RequestHeadOptions {
   readonly rules: HeaderRules
-  /** Lines that say who is calling, each ended by CR LF; always the same of the same principal. */
+  /** Lines that say who is calling, each ended by CR LF; always the same for the same principal. */
   writeIdentity(principal: Principal): string
-  /** What proves it; undefined = nothing does. */
+  /** The assertion that proves who is calling; undefined = none is sent. */
   readonly assertion: AssertionHeader | undefined
   /** Name of the cookie that never leaves the gateway. */
   readonly refreshCookie: string
 }
 
-/** All that does not change from one request with the same fields to the next. */
+/** The lines that stay the same between requests with the same fields. */
 interface SteadyLines {
-  /** What the client sent and may pass, how the request is framed, and as what the client calls the gateway. */
+  /** The client's fields that may pass, the framing, and the protocol and host of the client's request. */
   readonly first: string
   readonly identity: string
 }
 
-/** What was written before, and all that it depends on beside the array it comes from. */
+/** Lines written before, and all that they depend on apart from the array of headers. */
 interface Written extends SteadyLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
   readonly isTrusted: boolean
   readonly protocol: string
 }
 
-/** What a name in Connection cannot take away: the framing and the routing of the request. */
+/** Fields that a name in Connection cannot remove: the framing and the routing of the request. */
 const keptThough = new Set(['host', 'content-length', 'transfer-encoding', 'expect'])
 
 export interface RequestWriter {
   /**
-   * The header lines for the upstream, all but Host. What the client sent comes first, less what must not
-   * pass; what the gateway says comes after, the identity last.
+   * The header lines for the upstream, all but Host. The client's fields that may pass come first, then those of the
+   * gateway, the identity last.
    */
   writeHead(input: RequestHeadInput): string
   /** The trailer lines, by the same rules: a server may take a trailer field for a header field. */
   writeTrailers(rawTrailers: readonly string[]): string
 }
 
-/** Makes what writes requests for the upstreams, as lines that are each ended by CR LF. */
+/** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, refreshCookie } = options
   const before = new WeakMap<readonly string[], Written>()
@@ -66,13 +66,13 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, isFamiliar } = input
     const { first, identity } = isFamiliar ? familiarLines(input) : steadyLines(input)
-    // The identity last, so that nothing the client sent can stand after it.
+    // The identity comes last, so that nothing that the client sent can follow it.
     const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${identity}`
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
 
-  /** Those of heads that come again and again are written once. */
+  /** The lines of heads that come again and again are written once. */
   function familiarLines(input: RequestHeadInput): SteadyLines {
     const { rawHeaders, route, principal, isUpgrade } = input
     const { isTrusted, protocol } = input.client
@@ -87,7 +87,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       return written
     }
     const { first, identity } = steadyLines(input)
-    // In one piece each: as they were put together they would be joined anew for each request.
+    // Copied into one flat string each: a concatenated one would be flattened anew for each request.
     const steady = { first: copyOf(first), identity: copyOf(identity) }
     before.set(rawHeaders, { ...steady, route, principal, isUpgrade, isTrusted, protocol })
     return steady
@@ -101,7 +101,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     }
   }
 
-  /** What the client sent, less what must not pass, and how the request is framed. */
+  /** The client's fields that may pass, and the framing. */
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionNames, body, isUpgrade } = input
     let lines = ''
@@ -141,7 +141,7 @@ function passes(rule: HeaderRule, { route, client, principal }: RequestHeadInput
     case 'secret-key':
       return route.forwardsCredentials
     case 'authorization':
-      // Where nobody was authenticated, it is between the client and the upstream.
+      // Where nobody was authenticated the field is for the upstream.
       return route.forwardsCredentials || principal === undefined
     case 'proxy-word':
       return client.isTrusted

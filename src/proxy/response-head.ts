@@ -17,14 +17,14 @@ export interface ResponseHeadInput {
   readonly headers: readonly string[]
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
-  /** As the target would call itself in Location. */
+  /** The origin by which the target would name itself in Location. */
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
 }
 
 /**
- * The header lines for the client, each ended by CR LF: as they came, less those of the connection, and
+ * The header lines for the client, each ended by CR LF: as they came, but without those about the connection, and
  * without the target's address.
  */
 export function responseLines({
@@ -42,7 +42,7 @@ export function responseLines({
     const lower = lengths[name.length] === 1 || nominated ? name.toLowerCase() : ''
     if (hopByHop.has(lower) || nominated?.has(lower)) continue
     if (lower === 'trailer' && !mayHaveTrailers) continue
-    // Of no body there is no length (RFC 9110 8.6): whoever believed it would wait for one.
+    // Without a body there is no length (RFC 9110 8.6): a client that believed it would wait for a body.
     if (lower === 'content-length' && (status < 200 || status === 204)) continue
     const isLocation = lower === 'location' || lower === 'content-location'
     lines += `${name}: ${isLocation ? withoutOrigin(value, targetOrigin, client) : value}\r\n`
@@ -74,14 +74,14 @@ const notInTrailers = new Set([
 /** Of names that are not just passed on. */
 const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'location', 'content-location'])
 
-/** Names that the upstream's Connection says are only for us; undefined where it says nothing of the kind. */
+/** Names that the upstream's Connection marks as only for us; undefined where there are none. */
 function nominatedNames(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
   for (let index = 0; index + 1 < headers.length; index += 2) {
     if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
     for (const part of (headers[index + 1] ?? '').toLowerCase().split(',')) {
       const name = part.trim()
-      // The framing of the response is decided already, and not the upstream's to take away here.
+      // The framing of the response is decided already: the upstream cannot remove it here.
       if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
         names = (names ?? new Set()).add(name)
     }
@@ -92,7 +92,7 @@ function nominatedNames(headers: readonly string[]): Set<string> | undefined {
 // RFC 3986 3: a scheme, which may be left out, and an authority.
 const beginning = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
 
-/** The address of the target, however it is written, becomes the one that the client knows. */
+/** Replaces the target's origin, however it is written, with the one that the client knows. */
 function withoutOrigin(
   location: string,
   targetOrigin: string,
@@ -106,7 +106,7 @@ function withoutOrigin(
   return known + location.slice(written.length)
 }
 
-/** As URL writes an origin: in lower case, without the port that the scheme implies. */
+/** The origin as URL writes it: in lower case, without the port that the scheme implies. */
 function originOf(scheme: string, authority: string): string {
   const lower = scheme.toLowerCase()
   const impliedPort = lower === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/

@@ -3,18 +3,18 @@ import { closeFrame, FrameBoundary } from './frame-boundary.ts'
 
 /** An open WebSocket: two sockets whose bytes pass as they are. */
 export interface Tunnel {
-  /** Closes it towards both sides, between two frames. Does nothing where it is closing already. */
+  /** Closes it towards both sides, between two frames. Does nothing if it is closing already. */
   close(code: number, reason: string): void
 }
 
-/** How long the other side may take to close after it was asked to. */
+/** How long the sides may take to close after they were asked to. */
 const closingMs = 2_000
-/** How long a side may take nothing of what the other, which is gone, has left for it. */
+/** How long a side may read nothing of what the other, which is gone, sent it. */
 const leftoverMs = 30_000
 
 /**
- * Joins the sockets of an upgraded connection. Nothing is parsed but where frames begin, so that pings,
- * fragments and extensions pass exactly, at constant memory.
+ * Joins the sockets of an upgraded connection. Only the beginnings of frames are parsed, so that pings, fragments and
+ * extensions pass unchanged, in constant memory.
  * @param onClosed called once when both sides are gone
  */
 export function openTunnel(client: Socket, upstream: Socket, onClosed: () => void): Tunnel {
@@ -36,7 +36,7 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
       else if (!isFlowing) from.pause()
     }
 
-    /** Says goodbye in this direction, if it is not within a frame: then it does at its end. */
+    /** Sends the Close frame in this direction; within a frame, only at its end. */
     function end(): void {
       if (isEnded || !toClose || !boundary.isAtBoundary) return
       isEnded = true
@@ -64,7 +64,7 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
     socket.on('close', () => {
       openSides--
       if (openSides === 0) onClosed()
-      // What it sent before it went still reaches a slow reader.
+      // What this side sent before it closed still reaches a slow reader.
       other.destroySoon()
       other.setTimeout(leftoverMs, destroy)
     })
