@@ -26,11 +26,11 @@ export interface RefreshCookie {
 export interface AccountEndpointsOptions {
   readonly sessions: Sessions
   readonly limiter: Limiter
-  /** Wrong pairs that one client address may send. */
+  /** How many wrong pairs one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
   readonly cookie: RefreshCookie
-  /** Origin that clients see. */
+  /** The origin that clients see. */
   readonly publicOrigin: string
 }
 
@@ -57,7 +57,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
 
   const cleared = app.serializeCookie(cookie.name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
 
-  /** On whatever answer follows: not all of them are written by Fastify. */
+  /** Clears it with whatever answer follows: not all answers are written by Fastify. */
   function clearCookie({ raw }: FastifyReply): void {
     raw.setHeader('Set-Cookie', cleared)
   }
@@ -105,8 +105,8 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   }
 
   /**
-   * Whoever signs out is rid of the cookie, also where the session cannot be ended now or the body is wrong. But
-   * no foreign page signs anybody out.
+   * A client that signs out loses the cookie, even if the session cannot be ended now or the body is wrong. But a page
+   * of another site cannot sign anybody out.
    */
   function clearOurCookie(request: FastifyRequest, reply: FastifyReply): void {
     if (!isCrossSite(request, publicOrigin)) clearCookie(reply)
@@ -120,7 +120,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     return {}
   }
 
-  /** The token of the body, else of the cookie, which is never taken from another site. */
+  /** The token in the body, else in the cookie, which is never accepted from another site. */
   function readRefreshToken(request: FastifyRequest): {
     readonly token: string
     readonly isFromCookie: boolean
@@ -146,7 +146,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
   })
 }
 
-/** What the browser says of the page behind the request; one that says nothing is no browser. */
+/** Judged by what the browser says about the page behind the request; a client that says nothing is no browser. */
 function isCrossSite({ headers }: FastifyRequest, publicOrigin: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'

@@ -21,7 +21,7 @@ export interface ApiOptions extends AccountEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
-  /** Where the portal is; undefined = there is none. */
+  /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
   readonly admin: Pick<AdminOptions, 'actsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
   /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
@@ -31,13 +31,13 @@ export interface ApiOptions extends AccountEndpointsOptions {
 /** The JSON scope: the endpoints of the gateway itself. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    // The same reading of the path that decided it is ours.
+    // Uses the same reading of the path that decided that it is ours.
     rewriteUrl: (request) => {
       const { path, query } = destinationOf(request).target
       return withReadableEscapes(path) + query
     },
-    // No more than the head of a request may have; the default of 100 characters is refused before anybody is asked who
-    // they are.
+    // Only the size of the head limits a parameter: beyond the default of 100 characters the router would refuse
+    // before authentication.
     routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
     frameworkErrors: refuseUnroutable,
     genReqId: () => '',
@@ -51,7 +51,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     done()
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    // The body broke off, and whoever noticed has answered.
+    // The body broke off, and that has been answered already.
     if (reply.sent) return reply
     const { status, headers, body } = createProblem(request.raw, translateError(error))
     prepareEarlyReply(request, reply)
@@ -70,8 +70,8 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
 }
 
 /**
- * With U+FFFD in the place of escapes that are not UTF-8: such a path names nothing, as one that is merely unknown, and
- * gets the same answer, after authentication. The router would refuse it before.
+ * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same answer as an unknown one, after
+ * authentication. The router would refuse it earlier.
  * @param path its escapes are whole and in upper case
  */
 function withReadableEscapes(path: string): string {
@@ -81,13 +81,13 @@ function withReadableEscapes(path: string): string {
   )
 }
 
-/** Whatever else the router cannot take is answered by us. Its own words hold the path, which has no place in the log. */
+/** Answers whatever else the router refuses. Its own message holds the path, which must not get into the log. */
 function refuseUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   arrivalOf(request.raw).outcome.route = ownRouteName
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
 
-/** All that takes JSON and nothing else. */
+/** Registers all that takes only JSON. */
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   acceptJsonOnly(scope, options.requestTimeoutMs)
   registerAccountEndpoints(scope, options)

@@ -22,11 +22,11 @@ export interface Arrival {
   readonly arrivedAt: number
   readonly client: Client
   readonly fields: RequestFields
-  /** Set once it is beyond doubt. */
+  /** Set once it is unambiguous. */
   destination: Destination | undefined
-  /** What its answer says of CORS; undefined = that is left to the upstream. */
+  /** What its answer says about CORS; undefined = that is left to the upstream. */
   crossOrigin: CrossOrigin | undefined
-  /** Where it stands in its trace, once it goes to an upstream; undefined = nothing is traced. */
+  /** Its place in its trace, once it goes to an upstream; undefined = nothing is traced. */
   trace: Trace | undefined
   /** Who may have what it asks for; undefined until that is found. */
   access: Access | undefined
@@ -35,12 +35,12 @@ export interface Arrival {
   readonly outcome: Outcome
 }
 
-/** What became of a request, for its log line and the metrics; filled in on the way. */
+/** What happened to a request, for its log line and the metrics; filled in on the way. */
 export interface Outcome {
   /** Name of the route, `_gateway` or `_unmatched`. */
   route: string
   upstream: string | undefined
-  /** Of the answer, once there is one. */
+  /** The status of the answer, once there is one. */
   status: number | undefined
   code: Code | undefined
   /** Why it failed, in words for the operator. */
@@ -52,21 +52,21 @@ export interface Outcome {
   answeredAt: number | undefined
 }
 
-/** Where a request wants to go, once that is beyond doubt. */
+/** Where a request wants to go, once that is unambiguous. */
 export interface Destination {
   readonly target: Target
   /** In lower case, without port. */
   readonly hostName: string
 }
 
-/** The route of what finds none. */
+/** The route name of a request that matches no route. */
 export const unmatched = '_unmatched'
-/** The name of what the gateway answers itself, as if it were a route. */
+/** The route name of requests that the gateway answers itself. */
 export const ownRouteName = '_gateway'
 const key = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
-/** Reads what arrived. */
+/** Reads a request that has arrived. */
 export function createArrival(
   connection: ClientConnection,
   head: RequestHead,
@@ -124,21 +124,21 @@ function familiarFields(rawHeaders: readonly string[]): RequestFields {
   return fields
 }
 
-/** Remembers with a request of the JSON scope how it arrived. */
+/** Attaches its arrival to a request of the JSON scope. */
 export function rememberArrival(request: IncomingMessage, arrival: Arrival): void {
   Object.assign(request, { [key]: arrival })
 }
 
-/** What rememberArrival remembered. */
+/** The arrival that rememberArrival attached. */
 export function arrivalOf(request: IncomingMessage): Arrival {
-  // The cast is sound: rememberArrival alone writes this key, before anybody else sees the request.
+  // The cast is sound: only rememberArrival writes this key, before any other code sees the request.
   const arrival = (request as { [key]?: Arrival })[key]
   if (!arrival) throw new Error('a request that never arrived')
   return arrival
 }
 
 /**
- * Reads where the request wants to go, and remembers it with the rest.
+ * Reads where the request wants to go, and sets it in the arrival.
  * @throws GatehouseError `path-ambiguous`, `request-invalid`
  */
 export function readDestination(arrival: Arrival): Destination {
@@ -172,7 +172,7 @@ function wrongHost(host: string | undefined, isRepeated: boolean): GatehouseErro
   })
 }
 
-/** The ID that came with a request, where its sender is believed. */
+/** The ID that came with a request, if its sender is trusted. */
 export function believedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
   return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }

@@ -12,7 +12,7 @@ const bearerErrors: Partial<Record<Code, string>> = {
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
 }
 
-/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each scheme that would be taken here. */
+/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each scheme that is accepted here. */
 export function challenges(code: Code, access: Access | undefined): string[] {
   const schemes: readonly SchemeName[] = access?.kind === 'protected' ? access.schemes : ownSchemes(code)
   return schemes.map((scheme) => {
@@ -22,7 +22,7 @@ export function challenges(code: Code, access: Access | undefined): string[] {
   })
 }
 
-/** On the endpoints of the gateway itself: the keys, or the tokens. */
+/** The schemes of the gateway's own endpoints: the keys, or the tokens. */
 function ownSchemes(code: Code): readonly SchemeName[] {
   return code === 'credentials-invalid' ? ['secretKey'] : ['bearer']
 }

@@ -23,29 +23,29 @@ export interface Preflight {
 
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
 export interface Cors {
-  /** What any answer to this request says of CORS. */
+  /** What any answer to this request says about CORS. */
   of(rawHeaders: readonly string[]): CrossOrigin
   /**
-   * The answer to a preflight of a page that may call; undefined = it is none, and a request like any other.
+   * The answer to a preflight of an allowed page; undefined = the request is no preflight.
    * @throws GatehouseError where no route has the path
    */
   preflight(asked: Asked, destination: Destination, crossOrigin: CrossOrigin): Preflight | undefined
-  /** Whether a path takes part: the pages of the portal are for nobody's scripts but their own. */
+  /** Whether CORS applies to a path: only the portal's own scripts may read its pages. */
   isOpen(path: string): boolean
 }
 
 export interface CorsOptions {
-  /** As browsers write them. */
+  /** Origins as browsers write them. */
   readonly origins: readonly string[]
   readonly table: Pick<RouteTable<unknown>, 'match'>
   readonly ownPaths: OwnPaths
 }
 
-/** How long a browser need not ask again, in seconds: a change of the config is seen by then. */
+/** How long a browser may keep the answer, in seconds; until then it may not see a change of the config. */
 const maxAgeS = 600
 const tokens = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
-/** @returns undefined without origins: then nothing is done, and what upstreams say of CORS passes */
+/** @returns undefined without origins: then nothing is done, and the upstreams' CORS fields pass */
 export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
   if (origins.length === 0) return undefined
   const known = new Map(origins.map((origin) => [origin, createCrossOrigin(origin)]))
@@ -88,7 +88,7 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
   }
 }
 
-/** Answers a preflight: it carries no credentials, so nobody is asked who they are. */
+/** Answers a preflight: it carries no credentials, so nobody is authenticated. */
 export function answerPreflight({ connection, outcome }: Arrival, { route, lines }: Preflight): void {
   outcome.route = route
   outcome.status = 204
@@ -108,7 +108,7 @@ function preflightLines(origin: string, methods: readonly string[], names: strin
   return lines.map((line) => `${line}\r\n`).join('')
 }
 
-/** All of them may be sent, SecretKey and Authorization too: what comes is looked at as ever. */
+/** All names asked for may be sent, SecretKey and Authorization too: the request itself is checked as usual. */
 function namesAsked(rawHeaders: readonly string[]): string {
   const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
   return tokens.test(names) ? names : ''

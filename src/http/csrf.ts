@@ -3,15 +3,15 @@ import type { FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors.ts'
 import { hideSecrets } from '../hide-secrets.ts'
 
-/** Longest origin of others that is written down. */
+/** How much of a foreign origin is written to the log, in characters. */
 const shownMax = 100
 
 /** Name of the hidden field that every form carries. */
 export const csrfField = 'csrf'
 
 /**
- * What a form must carry: derived from the token of a cookie, which no page and no other site knows, and good
- * as long as it is.
+ * The token that a form must carry: derived from the token of a cookie, which no page and no other site knows, and
+ * valid for as long as that is.
  */
 export function csrfTokenOf(cookieToken: string): string {
   return hash('sha256', `csrf ${cookieToken}`, 'base64url')
@@ -24,16 +24,16 @@ export function isCsrfTokenOf(cookieToken: string | undefined, given: string): b
   return cookieToken !== undefined && bytes.length === expected.length && timingSafeEqual(bytes, expected)
 }
 
-/** Whether it could be that of any cookie. */
+/** Whether a text has the form of a CSRF token. */
 export function looksLikeCsrfToken(given: string): boolean {
   return /^[\w-]{43}$/.test(given)
 }
 
 /**
- * To be called before anything that changes something, signed in or not: a browser tells of which page a
- * request is (Sec-Fetch-Site, else Origin), and only a page of ours may make it. Over plain HTTP it tells
- * neither of a page without Referer, as ours are (`Origin: null`): then the token of the form decides, with
- * the cookie it is derived from, which no other site can have sent.
+ * To be called before anything that changes something, signed in or not: the browser tells which page a request comes
+ * from (Sec-Fetch-Site, else Origin), and only our pages may make it. Over plain HTTP it tells neither for pages that
+ * send no Referer, such as ours (`Origin: null`): then the form's token decides, with the cookie that it is derived
+ * from, which no other site can send.
  * @throws GatehouseError `cross-site-request`
  */
 export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, publicOrigin: string): void {
@@ -43,12 +43,12 @@ export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, pu
     throw ofOtherSite(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
-  // The name it was called by is as good as the published one: a page cannot choose either header.
+  // The name in Host is as good as publicUrl: a page can choose neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
   throw ofOtherSite(headers, publicOrigin)
 }
 
-/** With the reason for the log: most often publicUrl is not where the portal was opened. */
+/** The error, with the reason for the log: most often the portal was opened at another address than publicUrl. */
 function ofOtherSite(
   { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
   publicOrigin: string,
@@ -60,7 +60,7 @@ function ofOtherSite(
   return new GatehouseError('cross-site-request', { cause: new Error(reason) })
 }
 
-/** An origin, or a word, as far as it can be one: whoever sends it may write anything. */
+/** An origin, or a word, safe for the log: the client may have sent anything. */
 function shorten(text: string): string {
   const hidden = hideSecrets(text)
   return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(0, shownMax)

@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { once } from '../metrics/once.ts'
 import type { SchemeName } from '../routes/route.ts'
 
-/** Counts what was decided: by scheme, and by the code of whatever was refused. */
+/** Counts decisions: by scheme, and refusals by their code. */
 export type CountDecision = (scheme: SchemeName | undefined, code: Code | undefined) => void
 
 export function createDecisionCounts({ decisions }: Metrics): CountDecision {

@@ -1,11 +1,11 @@
 import { GatehouseError } from '../errors.ts'
 import type { GatewayServer } from './server.ts'
 
-/** Ends a server without cutting anyone short. */
+/** Ends a server without cutting requests short. */
 export interface Drain {
   /**
-   * Takes no new connections and waits until those that are open have ended by themselves.
-   * @returns false where requests had to be broken off after the time
+   * Takes no new connections, and waits until the open ones have ended by themselves.
+   * @returns false where requests had to be broken off when the time was over
    */
   drain(timeoutMs: number): Promise<boolean>
 }

@@ -8,7 +8,7 @@ const codes: Readonly<Record<string, Code>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request-invalid',
 }
 
-/** Fastify's own errors as ours. */
+/** Turns Fastify's own errors into ours. */
 export function translateError(error: FastifyError | GatehouseError): GatehouseError {
   if (error instanceof GatehouseError) return error
   if (error.validation) return toRequestInvalid(error.validation)

@@ -4,8 +4,9 @@ import { GatehouseError, reasonOf } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 
 /**
- * The set-up link of an account that was just made; undefined where none can be made now, for which the log has the
- * reason. The answer must not fail with it: its keys are nowhere else, and to make the account again would be 409.
+ * The set-up link of an account that was just made; undefined where none can be made now, with the reason in the log.
+ * The answer must not fail because of it: the keys are shown only there, and creating the account again would be a
+ * 409.
  */
 export async function firstLink(
   { raw }: FastifyRequest,

@@ -18,10 +18,10 @@ export interface GateOptions<Passable extends GatedRoute> {
   readonly findRoute: (arrival: Arrival, destination: Destination) => Passage<Passable>
   readonly authenticator: Authenticator
   readonly limiter: Limiter
-  /** Wrong credentials that one client address may send. */
+  /** How many wrong credentials one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
-  /** Told of every secret key that let somebody in. */
+  /** Told of every secret key that was right, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'note'>
 }
 
@@ -29,9 +29,9 @@ export interface GateOptions<Passable extends GatedRoute> {
 export type Passage<Passable extends GatedRoute> = Passable | GatehouseError
 
 /**
- * Decides about a request before a byte of its body is read: where it goes, who is calling, whether that may
- * pass, how often. Answers at once where all is known. What is refused is not thrown: a throw takes as long as all
- * the rest, and functions that end with one are never compiled.
+ * Decides about a request before a byte of its body is read: where it goes, who is calling, whether and how often they
+ * may pass. Returns at once where all is known. A refusal is returned, not thrown: a throw takes as long as all the
+ * rest, and functions that end with one are never compiled.
  * @throws GatehouseError `store-unavailable`, at once or as a rejection, where it cannot be decided
  */
 export type Gate<Passable extends GatedRoute> = (
@@ -39,7 +39,7 @@ export type Gate<Passable extends GatedRoute> = (
   destination: Destination,
 ) => Passage<Passable> | Promise<Passage<Passable>>
 
-/** How long the use of a key is not noted again where the same head comes from the same address. */
+/** How long the use of a key is not noted again while the same head comes from the same address. */
 const notedMs = 1_000
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
@@ -49,7 +49,7 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
   const refuse = createRefuse(options)
   const count = createDecisionCounts(metrics)
 
-  /** @param isConfirmed whether it was decided by what is true now, not by what was kept */
+  /** @param isConfirmed whether the decision is based on the store's present state, not on the cache */
   function pass(
     route: Passable,
     arrival: Arrival,
@@ -72,7 +72,7 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
     return takeRate(limiter, route.name, route.rateLimit, caller).then((excess) => excess ?? route)
   }
 
-  /** Somebody who may not pass by what is known may have got another role since, or be verified. */
+  /** A caller refused by what the cache holds may have got another role since, or have been verified. */
   async function passConfirmed(
     route: Passable,
     arrival: Arrival,

@@ -1,7 +1,7 @@
 import { remembered } from '../remembered.ts'
 import { copyOf } from '../wire/copy.ts'
 
-// RFC 9110 7.2, RFC 3986 3.2.2: a name or address, and perhaps a port.
+// RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.
 const hostPattern =
   /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
 

@@ -1,4 +1,4 @@
-/** Of these names only the first field counts, as in Node. */
+/** Names of which only the first field counts, as in Node. */
 const single = new Set([
   'age',
   'authorization',

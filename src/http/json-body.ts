@@ -7,11 +7,12 @@ import { sendProblem } from './problem.ts'
 /** Largest body of the endpoints of the gateway itself. */
 export const jsonBytesMax = 65_536
 
-/** Methods of endpoints that read no body, whatever comes. */
+/** Methods whose body is never read. */
 const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
- * Bodies are JSON in UTF-8, not encoded; none at all is an empty object. Whatever else comes is refused.
+ * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
+ * refused.
  * @param timeoutMs how long a body may take to arrive
  */
 export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
@@ -35,9 +36,9 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
 type RefuseUnread = (request: FastifyRequest) => GatehouseError | undefined
 
 /**
- * Bodies are no larger than their route takes, and arrive in time.
+ * Refuses bodies that are larger than their route takes, or do not arrive in time.
  * @param timeoutMs how long a body may take
- * @param refuse what else the head may tell
+ * @param refuse a further check of the head
  */
 export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: RefuseUnread): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -48,7 +49,7 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: Re
     }
     const refusal = refuse?.(request)
     if (refusal) return done(refusal)
-    // All that the head tells is decided; who may call here is decided by what the body says.
+    // The checks of the head are done; who is calling depends on the body here.
     askForBody(request, reply, () => {
       limitTime(request, reply, timeoutMs)
       done()
@@ -56,24 +57,24 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: Re
   })
 }
 
-/** Sends 100 to a client that waits for it: not to one of HTTP/1.0, nor where the body is coming (RFC 9110 10.1.1). */
+/** Sends 100 to a client that waits for it: not to HTTP/1.0, nor where the body is already coming (RFC 9110 10.1.1). */
 function askForBody(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { head, connection } = arrivalOf(request.raw)
   if (!head.expectsContinue || connection.bodyState === 'whole') {
     done()
     return
   }
-  // What came in one piece with the head is there once the head has been handed on, which this may be part of.
+  // A body that came in one piece with the head is there only after the handler of the head, which may be running now.
   process.nextTick(() => {
     if (connection.bodyState === 'awaited') reply.raw.writeContinue()
     done()
   })
 }
 
-/** For its type. */
+/** Refuses a body because of its type. */
 function refuseUnread(request: FastifyRequest): GatehouseError | undefined {
   const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
-  // A chunked body may turn out to be none, which needs no type; but nobody asks first for the sake of none.
+  // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
   const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
   return isAnnounced ? refuseMedia(request) : undefined
 }
@@ -94,7 +95,7 @@ function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeou
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of a body; undefined where it is not UTF-8, which would be read as what it is not. */
+/** The text of a body; undefined where it is not UTF-8, and would be misread. */
 function decode(bytes: string | Buffer): string | undefined {
   try {
     return typeof bytes === 'string' ? bytes : utf8.decode(bytes)
@@ -111,12 +112,12 @@ function invalidBody(detail: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
 }
 
-/** A member of a JSON body: its text, or undefined where it is not there. */
+/** Members of a JSON body: the text of each, or undefined where it is missing. */
 export type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
 
 /**
  * Reads text members of the JSON object that a body must be.
- * @throws GatehouseError `request-invalid` with every member that is missing or no text
+ * @throws GatehouseError `request-invalid` with every member that is missing or not a text
  */
 export function readMembers<Required extends string, Optional extends string = never>(
   { body }: FastifyRequest,

@@ -4,8 +4,8 @@ import { GatehouseError } from '../errors.ts'
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;?$/i
 
 /**
- * Why a body would not be read, as far as its head tells; undefined where it would be.
- * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for what is no JSON
+ * Why a body is refused by its head alone; undefined where it is not.
+ * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
  */
 export function refuseMedia({ headers, raw }: FastifyRequest): GatehouseError | undefined {
   const types = valuesOf(raw.rawHeaders, 'content-type')
@@ -20,7 +20,7 @@ export function refuseMedia({ headers, raw }: FastifyRequest): GatehouseError | 
     : new GatehouseError('media-type-unsupported')
 }
 
-/** All values of a header, raw: of some headers Node shows the first and hides the others. */
+/** All raw values of a header: for some headers Node shows only the first. */
 function valuesOf(rawHeaders: readonly string[], name: string): ReadonlySet<string> {
   const values = rawHeaders.filter(
     (_, index) => rawHeaders[index - 1]?.toLowerCase() === name && index % 2 === 1,

@@ -5,7 +5,7 @@ import { ownRoute } from './own-route.ts'
 
 export const jwksPath = '/.well-known/jwks.json'
 
-/** The public signing keys (RFC 7517), those that are announced included. */
+/** The public signing keys (RFC 7517), including those that are announced for later. */
 export function registerJwks(app: FastifyInstance, keyring: Keyring): void {
   ownRoute(app, {
     path: jwksPath,

@@ -1,4 +1,4 @@
 import { METHODS } from 'node:http'
 
-/** Methods that are registered: names of others are the client's own, and become no label. */
+/** Registered methods: other names are made up by clients, and never become a label. */
 export const knownMethods: ReadonlySet<string> = new Set(METHODS)

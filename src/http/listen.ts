@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net'
 import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 
-/** Where a client on this machine reaches it. */
+/** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
   const host = listenHost === '0.0.0.0' ? '127.0.0.1' : listenHost === '::' ? '::1' : listenHost
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -9,8 +9,8 @@ export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number
 
 /**
  * Starts listening.
- * @returns the port, which the system chose where it was 0
- * @throws OperatorError where the address is in use or not to be had
+ * @returns the port, which the system chose if it was 0
+ * @throws OperatorError where the address is in use or not available
  */
 export function listen(
   server: Server,

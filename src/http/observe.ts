@@ -9,9 +9,9 @@ import type { UnreadableRefusal } from './unreadable.ts'
 export interface Observer {
   /** A request has arrived. */
   begin(): void
-  /** It is over: its line is written, its figures are counted. @param isComplete whether the whole answer has left */
+  /** The request is over: writes its line, and counts its figures. @param isComplete whether the whole answer has left */
   end(arrival: Arrival, isComplete: boolean): void
-  /** What came from a client address could not be read. */
+  /** A client address sent a request that could not be read. */
   refuse(client: string, refusal: UnreadableRefusal): void
 }
 
@@ -20,20 +20,20 @@ export interface ObserverOptions {
   readonly log: Log
   /** Whether every request gets a line. */
   readonly logsAccess: boolean
-  /** Sends its spans; undefined = nothing is traced. */
+  /** Sends the spans of a request; undefined = nothing is traced. */
   readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
 
-/** As nginx calls it: the client closed before there was an answer. Never sent. */
+/** nginx's status for a client that closed before there was an answer. Never sent. */
 const clientLeft = 499
-/** The answer to a WebSocket, whose request is over when it closes. */
+/** The status of a WebSocket, whose request is over when it closes. */
 const switching = 101
 const tooManyRequests = 429
 /** Whether a path is to be looked at more closely: most are not. */
 const mayBeUnfit = new RegExp(`[?#%]|${secretStart.source}`)
-/** Of a request that has no readable method. */
+/** Label of a request whose method could not be read. */
 const unknownMethod = 'unknown'
-/** Of a method that is not registered. */
+/** Label of a method that is not registered. */
 const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
@@ -53,7 +53,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
 
   function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
     const { route, upstream, sentAt, answeredAt, status = clientLeft } = outcome
-    // How long a WebSocket stays open says nothing of how fast it was answered.
+    // How long a WebSocket stays open says nothing about how fast it was answered.
     const endedAt = status === switching ? (answeredAt ?? now) : now
     const figures = figuresOf(route)
     figures.duration.observe((endedAt - arrivedAt) / 1_000)
@@ -103,7 +103,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
   return { begin: metrics.begin, end, refuse }
 }
 
-/** A member of JSON, with a comma behind it; nothing where there is no value. */
+/** A member of a JSON object, followed by a comma; empty where there is no value. */
 function member(name: string, value: string | undefined): string {
   return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
 }
@@ -127,8 +127,8 @@ function methodLabel(method: string): string {
 }
 
 /**
- * Without query, fragment and user, which may hold anything. Keys and tokens have no place in a path; one that is
- * there all the same is not written down.
+ * The path without query, fragment and user, which may hold anything. A key or token that is in the path by mistake is
+ * not written to the log.
  */
 function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayBeUnfit.test(target)) return target

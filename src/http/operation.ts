@@ -6,7 +6,7 @@ import { ownMethods } from './own-route.ts'
 /** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What an operation takes and answers: what comes is checked against it, and the OpenAPI document is made from it. */
+/** What an operation takes and answers: requests are checked against it, and the OpenAPI document is made from it. */
 export interface OperationDoc {
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -17,7 +17,7 @@ export interface OperationDoc {
   /** An object whose members are the parameters of the query. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
-  /** Whether there may be no body at all. */
+  /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean
   readonly answers: Readonly<Record<number, AnswerDoc>>
   /** Errors of its own, beside those that any operation may answer. */
@@ -26,9 +26,9 @@ export interface OperationDoc {
 
 export interface AnswerDoc {
   readonly description: string
-  /** Of a JSON body; undefined = none. */
+  /** Schema of the JSON body; undefined = there is no body. */
   readonly schema?: JsonSchema
-  /** Other media types that it may come in. */
+  /** Other media types of the answer. */
   readonly alternatives?: readonly string[]
   readonly headers?: readonly string[]
 }

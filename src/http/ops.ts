@@ -9,10 +9,10 @@ export interface OpsOptions {
   readonly contentType: string
   metricsText(): Promise<string>
   identity(): IdentityHealth | Promise<IdentityHealth>
-  /** Whether requests are taken: not from the moment a shutdown starts. */
+  /** True from the moment that a shutdown starts. */
   isShuttingDown(): boolean
   reload(): Promise<ReloadOutcome>
-  /** How things are, for /status. */
+  /** The present state, for /status. */
   look(): Promise<Status>
 }
 
@@ -50,7 +50,7 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   app.get('/reload', async (_request, reply) =>
     reply.code(405).header('Allow', 'POST').send({ status: 'method-not-allowed' }),
   )
-  // Whatever body a reload is sent with says nothing.
+  // The body of a reload request is ignored.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume()

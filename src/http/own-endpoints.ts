@@ -8,20 +8,20 @@ import { otherMethod, ownMethods } from './own-route.ts'
 import { sendProblem } from './problem.ts'
 import { malformedError } from './unreadable.ts'
 
-/** Who answers for these endpoints: Fastify, of which no more is needed. */
+/** The part of Fastify that is needed here: it answers for these endpoints. */
 export interface OwnScope {
   routing(request: IncomingMessage, response: ServerResponse): void
 }
 
 /** The endpoints of the gateway itself. */
 export interface OwnEndpoints {
-  /** Carries out a request for one of them. */
+  /** Carries out a request to one of them. */
   carryOut(arrival: Arrival): void
-  /** Answers that have not begun are to say that the connection ends. */
+  /** From now on answers that have not begun say that the connection ends. */
   startDrain(): void
   /**
    * Answers with a problem where this request has not been answered; an answer that has begun is broken off.
-   * @returns false where it is no request for them
+   * @returns false where the request is not for these endpoints
    */
   giveUp(arrival: Arrival, error: GatehouseError): boolean
 }
@@ -29,8 +29,8 @@ export interface OwnEndpoints {
 const knownMethods: ReadonlySet<string> = new Set(ownMethods)
 
 /**
- * Lends the connection of a request to Fastify, which wants the objects of node:http: they are made for these
- * few requests alone.
+ * Lends the connection of a request to Fastify, which needs the objects of node:http: they are made only for these few
+ * requests.
  */
 export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
@@ -69,7 +69,7 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
       const response = responses.get(arrival)
       if (!response) return false
       if (response.headersSent) arrival.outcome.status = response.statusCode
-      // Whoever is still at work on it may write more, behind the end.
+      // A handler still at work on the request may write after the end.
       response.on('error', () => {})
       sendProblem(response.req, response, error)
       return true
@@ -77,9 +77,9 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
   }
 }
 
-/** Whether its head says that the connection ends, whoever wrote that: only there node:http keeps it. */
+/** Whether its head says that the connection ends, whatever code wrote that: node:http keeps it only there. */
 function saysClose(response: ServerResponse): boolean {
-  // The cast is sound: what is not there is undefined.
+  // The cast is sound: a missing property is undefined.
   return (response as { readonly _last?: boolean })._last === true
 }
 
@@ -124,7 +124,7 @@ class LentConnection implements RequestEvents {
 function requestOf({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   const request = new IncomingMessage(connection.socket)
-  // What no endpoint takes need not be told apart: each refuses it in the same way.
+  // Methods that no endpoint takes need not be told apart: each endpoint refuses them in the same way.
   request.method = knownMethods.has(method) ? method : otherMethod
   request.url = target
   request.httpVersionMajor = 1

@@ -1,10 +1,10 @@
 import { accountPaths } from './accounts.ts'
 import { jwksPath } from './jwks.ts'
 
-/** Paths that are the gateway's for every method, and win over any route. */
+/** The paths that belong to the gateway for every method, and win over any route. */
 export interface OwnPaths {
   has(path: string): boolean
-  /** What a path takes; undefined where the portal decides. */
+  /** The methods that a path takes; undefined where the portal decides. */
   methodsOf(path: string): readonly string[] | undefined
 }
 

@@ -4,11 +4,11 @@ import { usualMethods } from '../routes/route.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** What no endpoint of the gateway takes; all methods but the usual ones come in as this. */
+/** A method that no endpoint of the gateway takes: it stands for all methods but the usual ones. */
 export const otherMethod = 'TRACE'
 /**
- * As many as the endpoints tell apart: a path is registered for each of them, and with all that Node knows
- * that would be a tenth of a start.
+ * The methods that the endpoints tell apart: each path is registered for each of them, and with all of Node's methods
+ * that would take a tenth of the start.
  */
 export const ownMethods: readonly string[] = [...usualMethods, otherMethod]
 
@@ -24,7 +24,7 @@ export function ownRoute(
     readonly path: string
     readonly methods: readonly string[]
     readonly handler: Handler
-    /** Told of each request of these methods before its body is read, whatever becomes of it. */
+    /** Called for each request with one of these methods before its body is read, however it ends. */
     readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
   },
 ): void {

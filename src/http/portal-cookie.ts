@@ -2,18 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../auth/sign-in.ts'
 import { randomText } from '../random.ts'
 
-/** The cookies of the portal. They are sent to the portal alone, never to a backend. */
+/** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
 export interface PortalCookie {
-  /** Attributes that they share. */
+  /** Attributes that both cookies share. */
   readonly path: string
   readonly isSecure: boolean
-  /** The token of a session that came; undefined where there is none. */
+  /** The session token that came with a request; undefined where there is none. */
   read(request: FastifyRequest): string | undefined
   set(reply: FastifyReply, signedIn: SignedIn): void
   clear(reply: FastifyReply): void
-  /** What the forms of somebody not signed in are bound to; undefined where there is none yet. */
+  /** The token that forms are bound to while nobody is signed in; undefined where there is none yet. */
   readFormToken(request: FastifyRequest): string | undefined
-  /** Makes one. @returns its token */
+  /** Makes a new form token. @returns the token */
   setFormToken(reply: FastifyReply): string
 }
 
@@ -26,8 +26,8 @@ const formTokenLength = 32
 const formTokenPattern = /^[0-9A-Za-z]{32}$/
 
 /**
- * HttpOnly, SameSite=Strict, no longer than the session. Below the path of the portal alone, and so
- * `__Secure-` rather than `__Host-`, which would be sent to every backend too.
+ * HttpOnly, SameSite=Strict, for no longer than the session. Its path is that of the portal, hence `__Secure-` and not
+ * `__Host-`: a `__Host-` cookie would be sent to every backend too.
  */
 export function createPortalCookie({ path, isSecure }: PortalCookieOptions): PortalCookie {
   const name = sessionCookieName(isSecure)

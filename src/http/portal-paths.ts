@@ -1,10 +1,10 @@
-/** Who may have a page: anyone, whoever is signed in, or Admins alone. */
+/** Who may see a page: anyone, anyone who is signed in, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
-/** What stands at one path of the portal: for whom, and what it takes; a page that is read takes HEAD too. */
+/** A path of the portal: who may see it, and its methods; GET includes HEAD. */
 type Entry = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
 
-/** Every page of the portal by its path below it: no other can be registered. */
+/** Every page by its path below the portal: no other page can be registered. */
 const entries = {
   '': ['anyone', 'GET'],
   '/': ['anyone', 'GET'],
@@ -53,7 +53,7 @@ const entries = {
 
 export type PortalPath = keyof typeof entries
 
-/** A page as far as its path tells. */
+/** What is known of a page by its path. */
 export interface PortalPlan {
   readonly path: string
   readonly access: PageAudience
@@ -66,13 +66,13 @@ export const portalPlans: readonly PortalPlan[] = Object.entries(entries).map(([
   methods: takes.startsWith('GET') ? ['GET', 'HEAD', ...takes.split(', ').slice(1)] : [takes],
 }))
 
-// As the router reads them: a path that ends where an ID would stand has an empty one.
+// As the router reads them: a path that ends where the ID would be has an empty ID.
 const patterns = portalPlans.map((plan) => ({
   plan,
   pattern: new RegExp(`^${plan.path.replace(':id', '[^/]*')}$`),
 }))
 
-/** What stands at a path below the portal; one that is written out comes before one of any account. */
+/** The page at a path below the portal; a literal path wins over one with an ID. */
 export function portalPlanAt(path: string): PortalPlan | undefined {
   const written = portalPlans.find((plan) => plan.path === path)
   return written ?? patterns.find(({ pattern }) => pattern.test(path))?.plan

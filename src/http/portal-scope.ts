@@ -3,14 +3,14 @@ import type { EmailVerification } from '../accounts/profile.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { PortalCookie } from './portal-cookie.ts'
 
-/** What the pages of the portal are made with. */
+/** What the pages of the portal need. */
 export interface PortalScope {
-  /** Where the portal is: `/portal`; everything below it is its own. Without a slash at the end. */
+  /** The path of the portal, such as `/portal`; everything below it belongs to the portal. Without a slash at the end. */
   readonly path: string
-  /** Origin that clients see, for the lines to copy. */
+  /** The origin that clients see, for the commands to copy. */
   readonly publicOrigin: string
   readonly signIn: SignIn
-  /** For the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
+  /** Gives the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
   readonly actsOf: ActsOf
   readonly emailVerification: EmailVerification
   readonly cookie: PortalCookie

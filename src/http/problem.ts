@@ -7,7 +7,7 @@ import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
 import { dateLine } from './date.ts'
 
-/** When to come back after a 503, in seconds: the breaks it stands for are short. */
+/** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
 /** Codes besides every 401 that say how to authenticate (RFC 6750 3). */
@@ -59,7 +59,7 @@ function describeProblem(error: GatehouseError, { requestId, access }: About): P
   }
 }
 
-/** In whole seconds, rounded up: whoever waits as long as they say is early for nothing. */
+/** In whole seconds, rounded up: a client that waits as long as told is never too early. */
 function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
   return {
     'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
@@ -69,7 +69,7 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
   }
 }
 
-/** Answers a request of the JSON scope with a problem, unless an answer is under way: that one is broken off. */
+/** Answers a request of the JSON scope with a problem, or breaks off an answer that is under way. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(request, error)
   if (response.headersSent) {
@@ -81,19 +81,19 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   response.end(body)
 }
 
-/** To be called before any answer that does not depend on the body. */
+/** To be called before every answer that does not depend on the body. */
 export function prepareEarlyAnswer(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
 }
 
-/** The same for a reply of Fastify, which says close behind every body that it has refused. */
+/** The same for a reply of Fastify, which sets `Connection: close` after every body that it has refused. */
 export function prepareEarlyReply(request: FastifyRequest, reply: FastifyReply): void {
   prepareEarlyAnswer(request.raw, reply.raw)
-  // Whether it has to end the connection knows.
+  // The connection decides itself whether it has to end.
   if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
-/** Answers with a problem, unless an answer is under way: that one is broken off. */
+/** Answers with a problem, or breaks off an answer that is under way. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
   const { connection, outcome, access, requestId, crossOrigin } = arrival
   noteFailure(arrival, error)
@@ -105,7 +105,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError): void {
   writeProblem(connection, error, { requestId, access, extraLines: crossOrigin?.lines })
 }
 
-/** Answers where there is no request to answer. */
+/** Answers what could not be read as a request. */
 export function answerUnreadable(
   connection: ClientConnection,
   error: GatehouseError,
@@ -130,7 +130,7 @@ function writeProblem(connection: ClientConnection, error: GatehouseError, about
 interface ProblemText {
   /** Field lines, each ended by CR LF. */
   readonly lines: string
-  /** In ASCII, so that a character is a byte. */
+  /** ASCII, so that one character is one byte. */
   readonly body: string
 }
 
@@ -144,14 +144,14 @@ function textOf({ headers, body }: Problem): ProblemText {
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
 }
 
-/** Whether its answer differs from others of its code, on its route, in nothing but the ID. */
+/** Whether the answer differs from others with the same code and route only in the ID. */
 function isUsual({ code, detail, errors, allow, rate }: GatehouseError): boolean {
   const usual: { readonly title: string; readonly detail?: string } = failures[code]
   return detail === usual.detail && !errors && !allow && !rate
 }
 
 const ofNoRoute = {}
-/** Answers up to the ID, which comes last in both: to refuse must cost less than to forward. */
+/** Answers without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
 const usualTexts = new WeakMap<object, Map<Code, ProblemText>>()
 
 function usualText(error: GatehouseError, { requestId, access }: About): ProblemText {
@@ -172,7 +172,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Any error as one that may be told: what is not ours is `internal`, without a word of it. */
+/** Turns any error into one that clients may see: a foreign error becomes `internal`, without its message. */
 export function toGatehouseError(error: unknown): GatehouseError {
   return error instanceof GatehouseError ? error : new GatehouseError('internal', { cause: error })
 }

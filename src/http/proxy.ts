@@ -28,8 +28,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
 export type CarryOut = (arrival: Arrival, destination: Destination) => void
 
 /**
- * The raw scope: no body is parsed or read here. In this order a request finds its route, is authenticated
- * and authorised, and only then forwarded.
+ * The raw scope: no body is parsed or read here. A request finds its route, is authenticated and authorised, and only
+ * then forwarded.
  */
 export function createProxy(options: ProxyOptions): CarryOut {
   const { table, writer, onUpgraded, tracer } = options
@@ -91,7 +91,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
     }
     passage
       .then((settled) => {
-        // The client may have left while it was decided.
+        // The client may have left in the meantime.
         if (arrival.connection.head === arrival.head) go(settled, arrival, destination)
       })
       .catch((error: unknown) => {

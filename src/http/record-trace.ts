@@ -3,12 +3,12 @@ import type { Tracer } from '../tracing/tracer.ts'
 import type { Arrival } from './arrival.ts'
 import { knownMethods } from './known-methods.ts'
 
-/** How OpenTelemetry calls a method that it does not know. */
+/** OpenTelemetry's name for a method that it does not know. */
 const otherMethod = '_OTHER'
 
 /**
- * Makes what sends the spans of a request that is over, where its trace is sampled: one of the request, and one of its
- * way to the upstream. They name no path, key or address: what the metrics may not say is not said here either.
+ * Creates the function that sends the spans of a request that is over, if its trace is sampled: one for the request,
+ * and one for its way to the upstream. They name no path, key or address, just as the metrics do not.
  */
 export function createTraceRecorder(
   tracer: Tracer,
@@ -42,7 +42,7 @@ export function createTraceRecorder(
       },
     })
     if (upstream === undefined || sentAt === undefined) return
-    // What the gateway answers in the place of the upstream is not the upstream's status.
+    // The status of a problem that the gateway answers instead is not the upstream's.
     const answered = code === undefined ? status : undefined
     const isError = code !== undefined || (answered !== undefined && answered >= 400)
     exporter.add({

@@ -7,17 +7,17 @@ import type { Arrival } from './arrival.ts'
 
 export interface RefuseOptions {
   readonly limiter: Limiter
-  /** Wrong credentials that one client address may send. */
+  /** How many wrong credentials one client address may send. */
   readonly failures: Rate
 }
 
 /**
- * What a credential is refused with: the code of the refusal, or `too-many-failures`; at once where nobody else has
- * to be asked how many there were.
+ * The error that a credential is refused with: the code of the refusal, or `too-many-failures`. Synchronous where only
+ * this process counts it.
  */
 export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Promise<GatehouseError>
 
-/** A guess at a key, or one that was reset; tokens cannot be guessed. */
+/** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
 const failureCode: Code = 'secret-key-invalid'
 
 export function createRefuse({ limiter, failures }: RefuseOptions): Refuse {

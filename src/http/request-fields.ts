@@ -1,13 +1,13 @@
 import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
 import { lengthsOf } from '../wire/raw-headers.ts'
 
-/** The header fields that decide about a request, read in one pass over what arrived. */
+/** The header fields that decide about a request, read in one pass over the raw headers. */
 export interface RequestFields {
   /** undefined where there is none. */
   readonly host: string | undefined
   readonly isHostRepeated: boolean
   readonly credentials: Credentials
-  /** Names in Connection beyond the usual, in lower case; undefined where there are none. */
+  /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionNames: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
   /** All X-Forwarded-For, joined. */

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const idBytes = 16
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
 const idLength = 36
-/** To ask for the random bytes of one ID takes as long as to read a head; those of many take no longer. */
+/** Asking for the random bytes of one ID takes as long as reading a head; asking for many takes no longer. */
 const batchSize = 256
 const random = Buffer.alloc(idBytes * batchSize)
 const written = Buffer.alloc(idLength * batchSize)
@@ -19,7 +19,7 @@ export function createRequestId(): string {
   return batch.slice(at - idLength, at)
 }
 
-/** All IDs of a batch as one text, of which each is a piece: put together one by one they take twice as long. */
+/** Writes all IDs of a batch as one text, to be sliced: building them one by one takes twice as long. */
 function refill(): void {
   randomFillSync(random)
   let end = 0
@@ -34,7 +34,7 @@ function refill(): void {
   at = 0
 }
 
-/** Version 4 and the variant of RFC 9562, where they stand. */
+/** Version 4 and the variant of RFC 9562, at their places. */
 function withVersion(byte: number, place: number): number {
   if (place === 6) return (byte & 0x0f) | 0x40
   return place === 8 ? (byte & 0x3f) | 0x80 : byte

@@ -14,7 +14,7 @@ import { answerProblem, toGatehouseError } from './problem.ts'
 import type { CarryOut } from './proxy.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
-/** How clients are listened to. */
+/** The terms of the listener for clients. */
 export interface ServerTerms {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
@@ -24,17 +24,17 @@ export interface ServerTerms {
 }
 
 export interface GatewayServerOptions extends ServerTerms {
-  /** 48 bytes that seal TLS sessions, so that another worker can take them up; default: its own. */
+  /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
   readonly ticketKeys?: Buffer | undefined
   readonly trusted: TrustedProxies
   readonly observer: Observer
-  /** Which requests are for `api`. */
+  /** The paths whose requests are for `api`. */
   readonly ownPaths: Pick<OwnPaths, 'has'>
   readonly api: OwnScope
   readonly proxy: CarryOut
-  /** Asked for each request; undefined = nothing is done of CORS. */
+  /** Asked for each request; undefined = CORS is left to the upstreams. */
   cors(): Cors | undefined
-  /** Whether answers are to say that the connection ends: asked for each. */
+  /** Whether answers are to say that the connection ends: asked for each answer. */
   isDraining(): boolean
   /** A connection could not be taken. */
   onAcceptError(error: Error): void
@@ -43,29 +43,29 @@ export interface GatewayServerOptions extends ServerTerms {
 export interface GatewayServer {
   readonly server: Server
   readonly connections: ReadonlySet<ClientConnection>
-  /** Requests that have not been answered. */
+  /** The requests that have not been answered yet. */
   active(): readonly Arrival[]
-  /** Answers of the gateway itself that have not begun are to say that the connection ends. */
+  /** From now on the gateway's own answers that have not begun say that the connection ends. */
   startDrain(): void
-  /** Answers with a problem what has not been answered; an answer that has begun is broken off. */
+  /** Answers an unanswered request with a problem; an answer that has begun is broken off. */
   giveUp(arrival: Arrival, error: GatehouseError): void
   /**
-   * Takes other terms for what comes from now on; whether there is TLS stays as it was.
-   * @throws where TLS cannot use the certificate: all stays as it was then
+   * Takes new terms from now on; whether there is TLS cannot change.
+   * @throws where TLS cannot use the certificate: nothing has changed then
    */
   adapt(terms: ServerTerms): void
 }
 
 /**
- * What a connection is busy with. A map of those that are busy would change with every request: each time it is
- * made anew, the old one holds the new one and all that is in it, and once an old one has been moved to the old
- * generation no request is collected any more before all of that is (measured: 7 to 10 % of the CPU, 20 ms breaks).
+ * The request that a connection is busy with. A map of busy connections would change with every request: whenever V8
+ * rehashes it, the old table refers to the new one and its entries, and once an old table is in the old generation
+ * these requests are only freed by a full collection (measured: 7 to 10 % of the CPU, 20 ms pauses).
  */
 interface Place {
   arrival: Arrival | undefined
 }
 
-/** The main listener: every request comes in here, and goes to the scope that its path belongs to. */
+/** The main listener: every request comes in here, and goes on to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { trusted, observer, ownPaths, proxy, ticketKeys, cors: corsInForce } = options
   const places = new WeakMap<ClientConnection, Place>()
@@ -83,12 +83,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   }
 
   function carryOut(arrival: Arrival): void {
-    // It need not name a path, and is taken nowhere.
+    // CONNECT need not name a path, and no scope takes it.
     if (arrival.head.method === 'CONNECT' && !arrival.head.target.startsWith('/')) {
       throw new GatehouseError('method-not-allowed', { allow: [] })
     }
     const cors = corsInForce()
-    // Before anything can go wrong: a page is to read what did.
+    // Before anything can fail: a page must be able to read the problem.
     if (cors) arrival.crossOrigin = cors.of(arrival.head.rawHeaders)
     const destination = readDestination(arrival)
     if (cors && governs(cors, arrival, destination)) return
@@ -96,7 +96,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     else proxy(arrival, destination)
   }
 
-  /** Whether it was a preflight, and has been answered. */
+  /** Answers a preflight. @returns whether the request was one */
   function governs(cors: Cors, arrival: Arrival, destination: Destination): boolean {
     const { head, crossOrigin } = arrival
     const preflight = crossOrigin && cors.preflight(head, destination, crossOrigin)

@@ -8,7 +8,7 @@ const assets = new URL('../status/assets/', import.meta.url)
 
 /** `/status`: a page for people, and the same as JSON for programs that ask `?json`. */
 export function registerStatus(app: FastifyInstance, look: () => Promise<Status>): void {
-  // Loaded when first asked for: most starts are of nobody who looks.
+  // Loaded when first asked for: in most processes nobody opens the page.
   let pages: ReturnType<typeof loadPages> | undefined
 
   app.get('/status', async (request, reply) => {
@@ -45,7 +45,7 @@ function readText(file: URL): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Just this style and this script, and figures from nowhere but here. */
+/** Allows only this style and this script, and data only from this origin. */
 function policyOf(style: string, script: string): string {
   const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
   return [

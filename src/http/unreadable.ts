@@ -5,13 +5,13 @@ import { HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
 import { answerUnreadable } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
-/** What was told of a request that could not be read. */
+/** What the client was answered where its request could not be read. */
 export interface UnreadableRefusal {
   readonly requestId: string
   readonly error: GatehouseError
 }
 
-/** Answers where there is no request to answer; the connection ends with it. */
+/** Answers what could not be read as a request; the connection ends with it. */
 export function refuseUnreadable(connection: ClientConnection, what: Unreadable): UnreadableRefusal {
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
@@ -23,7 +23,7 @@ function unreadableError(what: Unreadable): GatehouseError {
   return what instanceof HeadTooLarge ? new GatehouseError('headers-too-large') : malformedError(what)
 }
 
-/** What is wrong with a request that is none. */
+/** The error for a message that is no well-formed request. */
 export function malformedError(cause: MalformedMessage): GatehouseError {
   return new GatehouseError('request-invalid', {
     detail: 'This is no well-formed HTTP/1.1 request.',

@@ -25,9 +25,9 @@ export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: 
   const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.lines}`
   socket.write(`HTTP/1.1 101 ${accepted.reason}\r\n${lines}\r\n`, 'latin1')
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
-  // What came early is the first of what passes.
+  // What came early is relayed first.
   if (accepted.rest.length > 0) accepted.upstreamSocket.unshift(accepted.rest)
-  // It closed its side while the upstream made up its mind: the tunnel is not told any more.
+  // The client closed its side while the upstream was deciding: the tunnel would not see that any more.
   if (socket.readableEnded) accepted.upstreamSocket.end(early ?? '')
   else if (early !== undefined) socket.unshift(early)
   socket.resume()

@@ -11,7 +11,10 @@ const common = {
   useDefaults: true,
 } as const
 
-/** Checks what comes as operations describe it: bodies to the letter, queries as the texts that they are. */
+/**
+ * Checks requests against the schemas of their operations: bodies strictly, queries with texts turned into numbers and
+ * so on.
+ */
 export function acceptDescribedOnly(app: FastifyInstance): void {
   const body = new Ajv(common)
   const query = new Ajv({ ...common, coerceTypes: true })
@@ -35,7 +38,7 @@ function compileLater(ajv: Ajv, schema: AnySchema): Check {
   return check
 }
 
-/** What is wrong with the whole, which no field can tell. */
+/** Details for errors of the whole body, which belong to no field. */
 const complaints: ReadonlyMap<string, string> = new Map([
   ['type', 'The body must be a JSON object.'],
   ['minProperties', 'The body must have at least one member.'],
@@ -43,7 +46,7 @@ const complaints: ReadonlyMap<string, string> = new Map([
 
 /** @param errors what Ajv found, as Fastify hands it on */
 export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
-  // The cast is sound: nothing but Ajv checks schemas here.
+  // The cast is sound: only Ajv checks schemas here.
   const found = errors as readonly ErrorObject[]
   for (const { instancePath, keyword } of found) {
     const detail = instancePath === '' ? complaints.get(keyword) : undefined
@@ -52,7 +55,7 @@ export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
   return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
 }
 
-/** What is wrong with what came, field by field. */
+/** Turns what Ajv found into one error a field. */
 function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   return errors.map(({ instancePath, keyword, params, message }) => {
     const place = instancePath.split('/').slice(1)
@@ -68,7 +71,7 @@ function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   })
 }
 
-/** What came may have a key in the place of a name. */
+/** A name in the body may turn out to be a secret key. */
 function nameOf(parts: readonly unknown[]): string {
   return hideSecrets(parts.map(String).join('.'))
 }

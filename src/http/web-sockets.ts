@@ -10,7 +10,7 @@ import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 /** All open WebSockets. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
-  /** Closes those whose principal a change has revoked; undefined = any may be. */
+  /** Closes those whose principal a change has revoked; undefined = any of them may be. */
   recheck(change: Change | undefined): void
   /** Closes them all, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
@@ -19,7 +19,7 @@ export interface WebSockets {
 export interface WebSocketsOptions {
   readonly metrics: Metrics
   readonly clock: () => number
-  /** Asked late: it is opened after what tells it of changes. */
+  /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
   known(): Known
 }
 
@@ -27,20 +27,20 @@ interface OpenWebSocket {
   readonly tunnel: Tunnel
   /** undefined = nobody was authenticated. */
   readonly admission: Admission | undefined
-  /** When it is to be checked again by itself. */
+  /** Set when it is to be checked again without a change. */
   timer: NodeJS.Timeout | undefined
 }
 
-/** Of the range for applications (RFC 6455 7.4.2): the credential no longer lets in. */
+/** A close code for applications (RFC 6455 7.4.2): the credential is no longer valid. */
 const revokedCode = 4001
-/** After how long it is asked again where the store was out of reach. */
+/** When to check again if the store was out of reach. */
 const askAgainMs = 1_000
-/** Node takes a longer timer for none at all; a day is short enough to just look again. */
+/** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
 const longestWaitMs = 24 * 3_600_000
 
 export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): WebSockets {
   const all = new Set<OpenWebSocket>()
-  /** By what a change names: account IDs and session IDs. */
+  /** By the IDs that changes name: those of accounts and sessions. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
 
   function accept(upgrade: AcceptedUpgrade): void {
@@ -54,7 +54,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
     }
-    // It may have been revoked between the decision and the answer of the upstream.
+    // The credential may have been revoked between the decision and the upstream's answer.
     check(open)
   }
 
@@ -82,11 +82,11 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
 
   function checkLater(open: OpenWebSocket, waitMs: number): void {
     clearTimeout(open.timer)
-    // It may have closed while it was asked about.
+    // It may have closed during the check.
     if (all.has(open)) open.timer = setTimeout(() => check(open), waitMs).unref()
   }
 
-  /** A key that was replaced lets in until its grace is over, and no change says when that is. */
+  /** A replaced key is valid until its grace is over, and no change is announced at that time. */
   async function checkAtEndOfGrace(open: OpenWebSocket, { principal, keyDigest }: Admission): Promise<void> {
     if (keyDigest === undefined) return
     const account = await known().directory.account(principal.accountId)
@@ -96,7 +96,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
     checkLater(open, waitMs)
   }
 
-  /** Those that a change may concern. */
+  /** The WebSockets that a change may concern. */
   function concernedBy(change: Change | undefined): Iterable<OpenWebSocket> {
     switch (change?.kind) {
       case 'account':

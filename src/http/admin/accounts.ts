@@ -8,21 +8,21 @@ import { firstLink } from '../first-link.ts'
 import type { Operation } from '../operation.ts'
 import { account, accountChanges, createdAccount, newAccount, pageOf, searchQuery } from './schemas.ts'
 
-/** What an operation needs of its request. */
+/** What the operations of the admin API need. */
 export interface AdminParts {
-  /** What the Admin can do, under their name. */
+  /** The acts of the Admin who calls, under their name. */
   actsOf(request: FastifyRequest): Acts
   /** Whether new accounts get a set-up link. */
   readonly hasPortal: boolean
 }
 
-/** Members of a page of a list, as their schema lets them through. */
+/** The query of a page of a list, as its schema lets it through. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string
 }
 
-/** Account in a path. @throws GatehouseError `account-not-found` for an e-mail, which no URL should hold */
+/** The ID of the account in a path. @throws GatehouseError `account-not-found` for an e-mail, which no URL should hold */
 export function idOf({ params }: FastifyRequest): string {
   // The cast is sound: the path has this parameter.
   const { id } = params as { readonly id: string }

@@ -17,13 +17,13 @@ export interface AdminOptions extends AdmissionOptions {
 type AdminOperations = Readonly<Record<string, readonly Operation[]>>
 
 export interface AdminApi {
-  /** What it takes and answers, by path. */
+  /** The operations, by path. */
   readonly operations: AdminOperations
-  /** Registers it, in a scope of its own. */
+  /** Registers them in a scope of their own. */
   register(scope: FastifyInstance): void
 }
 
-/** The admin API: what Admins do in the portal, for programs. Nothing of it may be kept on the way. */
+/** The admin API: what Admins do in the portal, for programs. No cache may keep its answers. */
 export function createAdminApi({ actsOf, hasPortal, ...options }: AdminOptions): AdminApi {
   const operations = adminOperations({ actsOf: (request) => actsOf(adminOf(request)), hasPortal })
   const admission = createAdmission(options)

@@ -33,7 +33,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   return { admit, admitAgain }
 }
 
-/** Who was let in, as the audit log names them. */
+/** The Admin who was let in, as the audit log names them. */
 export function adminOf({ raw }: FastifyRequest): Actor {
   const arrival = arrivalOf(raw)
   const principal = principalOf(arrival)

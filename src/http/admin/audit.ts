@@ -7,7 +7,7 @@ import { auditEntry, auditQuery, pageOf } from './schemas.ts'
 
 const mediaTypes = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
 
-/** What the schema has let through, with the limit filled in. */
+/** The query as the schema lets it through, with the limit filled in. */
 interface AuditQuery extends PageQuery, Partial<AuditFilter> {
   readonly format?: keyof typeof mediaTypes
 }

@@ -3,7 +3,7 @@ import { pageLimitMax } from '../../accounts/account-search.ts'
 import { auditActions } from '../../store/audit.ts'
 import type { JsonSchema } from '../operation.ts'
 
-/** What the admin API takes and answers. What a text may hold is checked where accounts are made. */
+/** What the admin API takes and answers. The contents of texts are checked where accounts are made. */
 
 const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -11,7 +11,7 @@ const flag = { type: 'boolean' } as const
 const count = { type: 'integer', minimum: 0 } as const
 const textOrNull = { type: ['string', 'null'] } as const
 
-/** An object that has all of these members and no other, but for those that may be missing. */
+/** An object with exactly these members, of which those in `missing` may be missing. */
 export function object(properties: Readonly<Record<string, JsonSchema>>, missing: readonly string[] = []) {
   const required = Object.keys(properties).filter((name) => !missing.includes(name))
   return { type: 'object', properties, required, additionalProperties: false } as const
@@ -85,7 +85,7 @@ export const sessionsQuery = query({
 
 export const auditQuery = query({
   ...page,
-  // A position of either store: what is none would read as the end of the log.
+  // A position in either store: anything else would read as the end of the log.
   cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
   action: { enum: auditActions, description: 'Only what was done so.' },
   who: {

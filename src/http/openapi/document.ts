@@ -6,7 +6,7 @@ export interface DocumentOptions {
   readonly publicOrigin: string
   /** By path, with `:id` where it has parameters. */
   readonly operations: Readonly<Record<string, readonly OperationDoc[]>>
-  /** Where the portal is; undefined = there is none. */
+  /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
 }
 
@@ -87,7 +87,7 @@ function answerOf({ description, schema, alternatives = [], headers }: AnswerDoc
   }
 }
 
-/** Pages for people: what is below is theirs, and may change. */
+/** The pages below the portal are for people, and may change. */
 const portalItem = {
   get: {
     operationId: 'getPortal',

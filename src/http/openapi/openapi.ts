@@ -4,7 +4,7 @@ import { openApiPath } from '../own-paths.ts'
 import { ownRoute } from '../own-route.ts'
 import { createDocument, type DocumentOptions } from './document.ts'
 
-/** How long the document may be kept without asking: it changes with the version alone. */
+/** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
 
 /** The OpenAPI document of the endpoints of the gateway itself. */
@@ -26,7 +26,7 @@ export function registerOpenApi(app: FastifyInstance, options: DocumentOptions):
   })
 }
 
-/** Whether If-None-Match names it (RFC 9110 13.1.2). */
+/** Whether If-None-Match names this ETag (RFC 9110 13.1.2). */
 function isKnown(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false
   return condition.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))

@@ -1,7 +1,7 @@
 import { type Code, failures } from '../../errors.ts'
 import type { JsonSchema, OperationDoc } from '../operation.ts'
 
-/** What any request may be answered, whatever it is for. */
+/** The problems that any request may be answered with. */
 const common: readonly Code[] = ['path-ambiguous', 'request-invalid', 'headers-too-large', 'internal']
 const ofBodies: readonly Code[] = ['body-too-large', 'media-type-unsupported', 'request-timeout']
 const ofAdmins: readonly Code[] = [
