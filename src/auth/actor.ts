@@ -1,7 +1,7 @@
 import type { Actor, AuditSubject } from '../store/audit.ts'
 import type { Visitor } from '../store/visitor.ts'
 
-/** Somebody who is signed in to the portal, as the audit log names them. */
+/** An account that is signed in to the portal, as the audit log names it. */
 export function actorOf(
   { account: { id, email } }: { readonly account: AuditSubject },
   { address }: Visitor,

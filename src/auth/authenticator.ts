@@ -6,23 +6,23 @@ import type { Directory } from './principal.ts'
 
 /** Finds out who is calling, request by request. */
 export interface Authenticator {
-  /** At once where all is known. It throws or rejects only where it cannot be decided. */
+  /** Synchronous where all is known. It throws or rejects only where it cannot be decided. */
   decide(access: Access, credentials: Credentials): Decision | Promise<Decision>
   /**
-   * Brings what is known up to date: to be called before somebody is refused for a role or a profile that was
-   * kept. @throws GatehouseError `store-unavailable`
+   * Brings the cache up to date: to be called before a caller is refused for a role or a profile from the cache.
+   * @throws GatehouseError `store-unavailable`
    */
   confirm(): Promise<void>
 }
 
 type CurrentDirectory = Pick<Directory, 'version' | 'countHit' | 'confirm'>
 
-/** How long it is not looked at again who somebody is: what was kept of an account has an end that is looked at then. */
+/** How long a decision is reused; after that the age of the cached account is checked again. */
 const decidedMs = 1_000
 
 /**
- * Decides about each credential once a second, as long as nothing changes: any change of an account, a session or
- * a signing key, and a loss of the store, ends whatever was decided before it.
+ * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
+ * signing key, and a loss of the store, ends all earlier decisions.
  */
 export function createAuthenticator(
   schemes: Schemes,

@@ -3,8 +3,8 @@ import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * Why a caller who is known may still not pass; undefined = may pass.
- * @throws GatehouseError `store-unavailable` where it takes more to tell than is known now
+ * Why an authenticated caller may still not pass; undefined = may pass.
+ * @throws GatehouseError `store-unavailable` where the profile is needed and not known now
  */
 export function authorize(access: Access, principal: Principal | undefined): Code | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined

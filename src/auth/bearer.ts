@@ -7,17 +7,17 @@ import { type Authentication, rejected, type Scheme } from './scheme.ts'
 const revoked = rejected('token-revoked')
 const expired = rejected('token-expired')
 
-/** `mismatch`: the account that is known is not that of the token; either may be the older. */
+/** `mismatch`: the known account does not agree with the token; either may be the older. */
 type Judgement = Authentication | 'mismatch'
 
 type Wrong = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 
-/** What the store would have to say, or that it cannot. */
+/** What the store says, or that it is out of reach. */
 type Answer<Value> = Value | undefined | 'out-of-reach'
 
 /**
- * `Authorization: Bearer <JWT>` (RFC 6750): ends with its session and its account, not only at `exp`. It is
- * refused only by what is true now: another instance may have issued it since what was kept was looked at.
+ * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
+ * refused only after the cache was brought up to date: another instance may have issued it since.
  */
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
   const { confirm } = directory
@@ -80,7 +80,7 @@ function refuse(verdict: Wrong): Authentication {
   return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
 }
 
-/** A look-up that says so where the store is out of reach, at once or later. */
+/** A look-up that returns `out-of-reach` instead of throwing or rejecting. */
 function lookUp<Value>(
   ask: (id: string) => Value | undefined | Promise<Value | undefined>,
   id: string,
@@ -109,14 +109,14 @@ function judge(
     return revoked
   if (account !== 'out-of-reach') {
     if (!account) return revoked
-    // All sessions of that epoch have ended, and epochs are only counted up.
+    // All sessions of an earlier epoch have ended, and epochs only grow.
     if (session !== 'out-of-reach' && session.sessionEpoch < account.sessionEpoch) return revoked
-    // Nor does the role of an earlier epoch come back, even where the account has a role of that name again.
+    // A role of an earlier epoch does not come back, even if the account has a role of that name again.
     if (roleEpoch < account.roleEpoch) return revoked
     if (isOver(account, claims)) return 'mismatch'
   }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
-    // The token was true when it was issued; it still is, if nothing it stands for has changed since.
+    // The token was right when it was issued, and still is if its account and session have not changed since.
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
   } else if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
   const profile = account === 'out-of-reach' ? undefined : account.principal.profile
@@ -124,7 +124,9 @@ function judge(
   return { kind: 'authenticated', principal, holdsUntil }
 }
 
-/** A disabled account, and one of another role now, is over for its tokens; a newer token is of one not known yet. */
+/**
+ * Whether the token no longer fits the account: disabled, or with another role. A newer token may be of a later state.
+ */
 function isOver(account: KnownAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
   return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
 }

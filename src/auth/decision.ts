@@ -2,7 +2,7 @@ import type { Code } from '../errors.ts'
 import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
-/** Who may pass: somebody, nobody in particular, or no one for a reason. */
+/** Whether a request may pass: as a principal, anonymously, or not, with the reason. */
 export type Decision =
   | {
       readonly kind: 'allowed'
@@ -17,7 +17,7 @@ export interface Refusal {
   readonly kind: 'refused'
   readonly code: Code
   readonly scheme: SchemeName | undefined
-  /** No more than a typing error: nobody can have such a credential. */
+  /** No such credential can exist: it is a typing error, not a guess. */
   readonly isMalformed: boolean
   /** See Authentication. */
   readonly holdsUntil: number

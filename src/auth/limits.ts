@@ -5,13 +5,13 @@ import type { Rate, Taken } from '../store/store.ts'
 import type { Principal } from './principal.ts'
 import { addressSubject, type Limiter } from './rate-limit.ts'
 
-/** Who is counted: an account where one is known, else a client address. */
+/** Who is counted: the account if there is one, else the client address. */
 interface Caller {
   readonly principal: Principal | undefined
   readonly address: string
 }
 
-/** @returns `rate-limited` for whoever has to wait */
+/** @returns `rate-limited` if the caller has to wait */
 export async function takeRate(
   limiter: Limiter,
   routeName: string,
@@ -25,10 +25,10 @@ export async function takeRate(
 }
 
 /**
- * Counts a wrong credential of an address: here first, so that a flood of them never reaches the store, then
- * in all workers, and across instances where somebody could have it. To be called once it is known to be wrong:
- * a right one is never refused for what others did. At once where it is nobody else's matter.
- * @returns `too-many-failures` where there were
+ * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
+ * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a right
+ * one is never refused for what others did. Synchronous where only this process counts it.
+ * @returns `too-many-failures` if there were too many
  */
 export function countFailure(
   limiter: Limiter,
@@ -54,7 +54,7 @@ async function countElsewhere(
 
 const rememberedMax = 1_000
 
-/** Who sends one wrong credential sends more: its text is made once. */
+/** An address that sends one wrong credential sends more: its subject is made once. */
 const failureSubject = remembered(rememberedMax, (address) => `failure ip ${addressSubject(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {

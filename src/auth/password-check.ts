@@ -6,7 +6,7 @@ import type { Visitor } from '../store/visitor.ts'
 import { countFailure } from './limits.ts'
 import { addressSubject, type Limiter } from './rate-limit.ts'
 
-/** Checks passwords, no more often than people type them. */
+/** Checks passwords, at no more than the rate at which people type them. */
 export interface PasswordCheck {
   /**
    * To be called before the account is looked up, whether or not there is one.
@@ -20,14 +20,14 @@ export interface PasswordCheck {
 export interface PasswordCheckOptions {
   readonly passwords: Passwords
   readonly limiter: Limiter
-  /** Wrong credentials of one client address. */
+  /** How many wrong credentials one client address may send. */
   readonly failures: Rate
 }
 
 /**
- * How many times `limits.failures` one address may try for one e-mail, right or wrong. A key has 256 bits: it
- * is judged first, and only a wrong one is counted. A password can be guessed: beyond this nobody is told
- * whether one was right (docs/decisions/0016-portal.md).
+ * One address may try this many times `limits.failures` for one e-mail, right or wrong. A key has 256 bits: it is
+ * judged first, and only a wrong one is counted. A password can be guessed: beyond this limit the answer does not tell
+ * whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
 
@@ -38,7 +38,7 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
       const subject = `password ${addressSubject(address)} ${emailKey(email)}`
       const taken = await limiter.take(subject, { ...failures, limit })
       if (taken.isAllowed) return
-      // Not the text of the table: here a right one does not pass.
+      // Not the text of the table: here even a right password does not pass.
       const detail = 'Too many attempts with this e-mail from this address.'
       throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
     },

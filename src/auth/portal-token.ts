@@ -26,7 +26,7 @@ export function createPortalToken(accountId: string): PortalToken & { readonly t
   return { token, accountId, sessionId, digest: tokenDigest(token) }
 }
 
-/** undefined where the text is no such token. */
+/** undefined where the text is not such a token. */
 export function parsePortalToken(text: string): PortalToken | undefined {
   const [, accountId, sessionId] = tokenPattern.exec(text) ?? []
   if (accountId === undefined || sessionId === undefined) return undefined

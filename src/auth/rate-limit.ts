@@ -4,13 +4,13 @@ import type { InstanceCounts } from '../store/instance-counts.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import type { Rate, Store, Taken } from '../store/store.ts'
 
-/** Counts requests, across instances as long as the store is there. */
+/** Counts requests, across instances as long as the store is reachable. */
 export interface Limiter {
-  /** @param subject who is counted, and where */
+  /** @param subject names who is counted, and for what */
   take(subject: string, rate: Rate): Promise<Taken>
-  /** Counts in this process alone, without the store. */
+  /** Counts in this process only, without the store. */
   takeHere(subject: string, rate: Rate): Taken
-  /** Counts in all workers of this instance, without the store; undefined = there is but one. */
+  /** Counts in all workers of this instance, without the store; undefined = there is only one. */
   readonly takeInInstance: ((subject: string, rate: Rate) => Promise<Taken>) | undefined
   close(): void
 }
@@ -19,20 +19,20 @@ export interface LimiterOptions {
   readonly store: Pick<Store, 'takeToken' | 'beat'>
   readonly contact: { readonly isUp: boolean }
   readonly clock: () => number
-  /** Where the workers of this instance count together; undefined = there is but one. */
+  /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
 }
 
-/** How often an instance says that it is there. */
+/** How often an instance reports to the store that it is alive. */
 const beatMs = 5_000
 
 /**
- * Opens the counting. With the store out of reach each instance counts for itself, and allows its share: the
- * limit by the number of instances that were there last, and at least one.
+ * With the store out of reach each instance counts for itself, and allows its share: the limit divided by the number
+ * of instances last known, and at least one.
  */
 export function openLimiter({ store, contact, clock, counts }: LimiterOptions): Limiter {
   const local = createLocalRates(clock)
-  // Of its own: what is counted here is not to take from the share of an outage.
+  // A second set of counters: `takeHere` must not use up the outage share in `local`.
   const here = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
@@ -64,7 +64,10 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
   return { take, takeHere: here.take, takeInInstance, close: () => clearInterval(timer) }
 }
 
-/** How a client address is counted: one of IPv6 by its first 64 bits, all of which one user usually has. */
+/**
+ * The subject that a client address is counted as: for IPv6 its first 64 bits, since one user usually has all
+ * addresses in them.
+ */
 export function addressSubject(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.toLowerCase().split('::')

@@ -3,27 +3,27 @@ import { copyOf } from '../wire/copy.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 
-/** How long a key is remembered at most: secrets are in memory for no longer than they need to be. */
+/** How long a key is remembered at most: secrets stay in memory no longer than needed. */
 const rememberedMs = 1_000
-/** Accounts remembered at once at most. */
+/** How many accounts are remembered at once at most. */
 const accountsMax = 10_000
 
 interface RememberedKey {
   readonly key: string
   readonly authentication: Authentication
-  /** What had happened to the directory by then. */
+  /** The version of the directory at the decision. */
   readonly version: object
 }
 
-/** Who was let in by a secret key a moment ago, and still is: keys that come often are digested once a second. */
+/** Secret keys that were accepted a moment ago, and still are: keys that come often are digested once a second. */
 export interface RecentKeys {
-  /** undefined where it is to be decided. */
+  /** undefined where the key has to be checked. */
   find(text: string): Authentication | undefined
-  /** @param authentication by what the directory says now, and not only for a time */
+  /** @param authentication by the directory's present version, and not only valid for a time */
   keep(text: string, authentication: Authentication): void
 }
 
-/** Any change of any account or session, and a loss of the store, ends all of them. */
+/** Any change of any account or session, and a loss of the store, ends all that are remembered. */
 export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
   const decisions = new Map<string, RememberedKey>()
 
@@ -45,7 +45,7 @@ export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHi
   }
 }
 
-/** Of two texts of one length, in the time that it takes whatever they are. */
+/** Compares two texts of the same length in constant time. */
 function isSame(one: string, other: string): boolean {
   let difference = 0
   for (let index = 0; index < keyLength; index++)

@@ -3,9 +3,9 @@ import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * What a scheme makes of a credential. That there is none is for whoever calls it to see. `holdsUntil`: as long as
- * neither accounts nor sessions nor signing keys change it is the same until then, in milliseconds since 1970;
- * 0 = it has to be asked for each time.
+ * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: the verdict stays the same until
+ * then unless an account, a session or a signing key changes, in milliseconds since 1970; 0 = it has to be asked for
+ * each time.
  */
 export type Authentication =
   | {
@@ -16,14 +16,14 @@ export type Authentication =
   | {
       readonly kind: 'rejected'
       readonly code: Code
-      /** Nobody can have such a credential: known without a look at the store. */
+      /** No such credential can exist: known without asking the store. */
       readonly isMalformed: boolean
       readonly holdsUntil: number
-      /** Why, in words for the log, where there is more to say than the code says. */
+      /** The reason for the log, where it says more than the code. */
       readonly reason: string | undefined
     }
 
-/** A kind of credential. Answers at once what it can; throws or rejects only when it cannot be decided. */
+/** A kind of credential. Synchronous where it can be; it throws or rejects only where it cannot be decided. */
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>

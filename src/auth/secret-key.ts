@@ -9,8 +9,8 @@ const malformed = rejected('secret-key-invalid', { isMalformed: true, holdsUntil
 const disabled = rejected('account-disabled')
 
 /**
- * `SecretKey: gsk_…`: valid until it is reset, and then for as long as the reset gave it. It is refused only by
- * what is true now: an account that was kept may have got this very key since.
+ * `SecretKey: gsk_…`: a key is valid until it is reset, and then for the grace that the reset gave it. It is refused
+ * only after the cache was brought up to date: the account may have got this very key since.
  */
 export function createSecretKeyScheme(directory: Directory, clock: () => number): Scheme {
   const { confirm, spentKeys } = directory
@@ -19,7 +19,7 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
   function judge({ digest }: ParsedKey, account: KnownAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
     if (account.isDisabled) return disabled
-    // In an overlap a key may be right only for a while.
+    // In an overlap the key may be valid only for a while.
     const holdsUntil = account.previousSecretKey === undefined ? Number.POSITIVE_INFINITY : 0
     return { kind: 'authenticated', principal: account.principal, holdsUntil }
   }
@@ -33,14 +33,14 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     return confirm().then(
       () => decideAfresh(key),
       (outOfReach: unknown) => {
-        // Whether a key is wrong cannot be told now; that it is right, and the account disabled, is known.
+        // It is not known now whether a key is wrong; but a right key of a disabled account is refused.
         if (verdict === disabled) return verdict
         throw outOfReach
       },
     )
   }
 
-  /** Whether nothing that may have happened since makes the key right: neither an account nor a key comes back. */
+  /** Whether no change could have made the key right since: neither a removed account nor an old key comes back. */
   function isFinal({ digest }: ParsedKey, account: KnownAccount | undefined): boolean {
     return !account || isOver(account, digest, clock()) || spentKeys.has(digest)
   }
@@ -68,7 +68,7 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
   }
 }
 
-/** Whether it is the key of before, and its grace has ended. */
+/** Whether it is the previous key, and its grace has ended. */
 function isOver({ previousSecretKey }: KnownAccount, digest: Uint8Array, now: number): boolean {
   if (!previousSecretKey || now < previousSecretKey.validUntil) return false
   return Buffer.compare(previousSecretKey.digest, digest) === 0

@@ -11,7 +11,7 @@ import { actorOf } from './actor.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { createPortalToken, parsePortalToken } from './portal-token.ts'
 
-/** Somebody who is signed in to the portal, looked at in the store at this request. */
+/** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {
   readonly account: Account
   readonly session: PortalSession
@@ -19,27 +19,26 @@ export interface Viewer {
 
 /** A sign-in that was just made. */
 export interface SignedIn extends Viewer {
-  /** For the cookie, and nothing else: only its digest is kept. */
+  /** For the cookie and nothing else: only its digest is stored. */
   readonly token: string
 }
 
 /**
- * Getting into the portal and out of it. What is signed in is looked up in the store at each request, never
- * in a cache: an end holds on every instance at once, and with the store out of reach it is 503
- * `store-unavailable`.
+ * Getting into the portal and out of it. A sign-in is looked up in the store at each request, never in a cache: its
+ * end takes effect on every instance at once, and with the store out of reach the answer is 503 `store-unavailable`.
  */
 export interface SignIn {
   /**
-   * Starts a session. A wrong password, an unknown e-mail and an account without a password are one answer
-   * after one time.
-   * @param attempt its `address` has a place of its own in the queue of those whose password is checked
+   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same answer after
+   * the same time.
+   * @param visitor each `address` has a queue of its own for password checks
    * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
    *   `sign-in-busy` (503), `too-many-failures` (429)
    */
   signIn(attempt: { readonly email: string; readonly password: string }, visitor: Visitor): Promise<SignedIn>
   /**
-   * Sets the first password, or a new one, with the token of a set-up link, which is used up by it. All other
-   * sessions of the account end.
+   * Sets the first password, or a new one, with the token of a set-up link, which is used up. All other sessions of
+   * the account end.
    * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, or older than 15 minutes),
    *   `request-invalid` (field `password`), `account-disabled`, `sign-in-busy`
    */
@@ -48,17 +47,17 @@ export interface SignIn {
     visitor: Visitor,
   ): Promise<SignedIn>
   /**
-   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Notes that they were
-   * seen, at most once a minute.
+   * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Notes when the session was last
+   * used, at most once a minute.
    */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /**
-   * Whether it is still them at the keyboard.
+   * Asks for the password again, since somebody else may be at the keyboard.
    * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`
    */
   confirm(viewer: Viewer, password: string, visitor: Visitor): Promise<void>
   /**
-   * All sessions end; the new one is the caller's to go on with.
+   * Ends all sessions of the account, and starts a new one for the caller.
    * @throws GatehouseError `credentials-invalid` (the current one is wrong), `request-invalid` (field
    *   `password`), `sign-in-busy`, `too-many-failures`
    */
@@ -84,7 +83,7 @@ export interface SignInOptions {
 
 /** How often a start is tried again when the account changes at the same moment. */
 const startAttemptsMax = 5
-/** How fine it is noted when a session was last used. */
+/** The precision of the time at which a session was last used. */
 const seenStepMs = 60_000
 
 export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock }: SignInOptions): SignIn {
@@ -92,7 +91,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     return entriesBy(actorOf({ account }, visitor), clock)(action, account)
   }
 
-  /** @param first the account whose password, or link, was right: with another password it is not any more */
+  /** @param first the account whose password, or link, was right; once the password changes it no longer is */
   async function start(first: Account, visitor: Visitor): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
@@ -123,7 +122,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
   }
 
   /**
-   * With a password that was hashed as it is hashed now: this is the only moment at which it is known.
+   * Hashes the password anew if its stored hash is outdated: only at a sign-in is the password known.
    * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
    */
   async function renew(account: Account, password: string, { address }: Visitor): Promise<Account> {
@@ -133,7 +132,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
     const renewed = await store.findAccount(account.id)
-    // Another sign-in may have hashed it anew at the same moment.
+    // Another sign-in may have hashed the password anew at the same moment.
     const isRight =
       renewed?.portal.password === hashed ||
       (await passwords.verify(password, renewed?.portal.password, address))
@@ -145,7 +144,8 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     const token = parseLinkToken('setup', link.token)
     const account = token && (await store.findAccount(token.accountId))
     const now = clock()
-    // Looked at before the password is hashed, which is dear; used up in one step with setting it.
+    // The link is checked before the password is hashed, which is expensive; setting the password uses it up in the
+    // same step.
     const isOpen = isSame(account?.portal.setupLink?.digest, token?.digest)
     if (!token || !account || !isOpen || now >= (account.portal.setupLink?.expiresAt ?? 0)) {
       throw new GatehouseError('link-invalid')
@@ -183,7 +183,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     if (!account || account.isDisabled || !session || !isSame(session.digest, digest)) return undefined
     if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
     if (now - session.seenAt >= seenStepMs) {
-      // By the way: it is not worth an answer's time, nor its failure.
+      // Not awaited: noting the use must neither delay nor fail the answer.
       store.seePortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
     }
     return { account, session }

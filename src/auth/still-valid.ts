@@ -4,7 +4,7 @@ import type { Keyring } from '../tokens/keyring.ts'
 import { authorize } from './authorize.ts'
 import type { Directory, Principal } from './principal.ts'
 
-/** Who was let in for longer than one request, and by what. */
+/** A caller who was let in for longer than one request, and the credential. */
 export interface Admission {
   readonly principal: Principal
   readonly access: Access
@@ -16,16 +16,16 @@ export interface Admission {
   readonly roleEpoch: number | undefined
 }
 
-/** What tells whether somebody still would be let in. */
+/** What the check needs to know. */
 export interface Known {
   readonly directory: Directory
   readonly keyring: Pick<Keyring, 'find'>
 }
 
 /**
- * Whether somebody who was let in would be let in again: same account and role, the key or session goes on,
- * and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
- * @throws GatehouseError `store-unavailable` where that cannot be told now
+ * Whether a caller who was let in still would be: the account and role are the same, the key or session is still
+ * valid, and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
+ * @throws GatehouseError `store-unavailable` where it cannot be decided now
  */
 export async function isStillValid(
   { principal, access, keyDigest, signedBy, roleEpoch }: Admission,
@@ -36,7 +36,7 @@ export async function isStillValid(
   if (signedBy !== undefined && !keyring.find(signedBy)) return false
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.principal.role !== role) return false
-  // The role may have changed there and back since.
+  // The role may have changed and changed back since.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return false
   if (authorize(access, account.principal) !== undefined) return false
   if (keyDigest !== undefined) return isSecretKeyOf(account, keyDigest, now)
