@@ -1,11 +1,11 @@
 import { roleEpochOf } from './token-id.ts'
 
-/** What an access token says (RFC 9068, less what only other issuers need). Times are milliseconds. */
+/** The claims of an access token (RFC 9068, without those that only other issuers need). Times are in milliseconds. */
 export interface AccessTokenClaims {
   readonly accountId: string
   readonly sessionId: string
   readonly role: string
-  /** Which of the roles that the account has had this is, from 1; told by `jti`. */
+  /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
   readonly issuedAt: number
   /** From the later of `iat` and `nbf` up to `exp`, with the tolerance for other clocks on both sides. */
@@ -13,14 +13,14 @@ export interface AccessTokenClaims {
   readonly validUntil: number
 }
 
-/** What every access token of ours says. */
+/** What every access token of ours must say. */
 export interface ExpectedClaims {
   readonly issuer: string
   readonly audience: string
   readonly clockToleranceMs: number
 }
 
-/** @returns undefined where a claim is missing or another; whether it is time for it is not looked at */
+/** @returns undefined where a claim is missing or wrong; times are not compared with the clock */
 export function parseClaims(
   payload: Readonly<Record<string, unknown>>,
   expected: ExpectedClaims,

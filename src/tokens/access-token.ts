@@ -16,27 +16,30 @@ export type AccessTokenVerdict =
       readonly kind: 'invalid'
       /** In words for the log. */
       readonly reason: string
-      /** Only another set of keys could make it right: it need not be looked into any further. */
+      /** Only another set of keys could make the token valid: no further check is needed. */
       readonly isFinal: boolean
     }
 
 export interface AccessTokens {
   issue(subject: TokenSubject): string
-  /** To be asked before anything is changed for a token. @throws GatehouseError `store-unavailable` */
+  /** To be called before anything is changed for a token. @throws GatehouseError `store-unavailable` */
   assertCanIssue(): void
-  /** Signature, header and claims, at this moment. @throws GatehouseError `store-unavailable` without keys */
+  /**
+   * Checks signature, header and claims against the present time. @throws GatehouseError `store-unavailable` without
+   * keys
+   */
   verify(token: string): AccessTokenVerdict
-  /** Whether a token that is not invalid for good is so because its key is not known here, as one made since would be. */
+  /** Whether a token that is not finally invalid may have been signed by a new key that is not known here yet. */
   isOfNewKey(token: string): boolean
 }
 
-/** Tokens that have been read, by their text; whoever keeps them drops them when keys change. */
+/** Verdicts on tokens, by their text; they are to be dropped when the keys change. */
 export interface VerifiedTokens {
   get(token: string): AccessTokenClaims | undefined
   set(token: string, claims: AccessTokenClaims): void
-  /** Remembers a token, as far as there is room, that only other keys could make a right one, and why it is none. */
+  /** Remembers, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
   refuse(token: string, reason: string): void
-  /** undefined = not refused, as far as is remembered. */
+  /** Why a token was refused; undefined = no refusal is remembered. */
   whyRefused(token: string): string | undefined
 }
 
@@ -82,7 +85,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
   function judgeNow(claims: AccessTokenClaims): AccessTokenVerdict {
     const now = clock()
-    // At the very second of exp it is over (RFC 7519 4.1.4).
+    // At the second of exp it has expired (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
     return { kind: 'invalid', reason: whyNotYet(claims, expected, now), isFinal: false }
@@ -97,7 +100,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return judgeNow(claims)
     }
     const reason = whyInvalid(token, key, expected)
-    // Else its key may come yet.
+    // Otherwise its key may still be added.
     const isFinal = kid === undefined || key !== undefined
     if (isFinal) verified.refuse(token, reason)
     return { kind: 'invalid', reason, isFinal }
@@ -118,7 +121,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
 }
 
-/** Any throw of the verifier is a token that is not ours, whatever it stumbled over. */
+/** Whatever makes the verifier throw, the token is not ours. */
 function decode(verifyToken: (token: string) => unknown, token: string): unknown {
   try {
     return verifyToken(token)

@@ -2,15 +2,15 @@ import { createJwtSigner, perKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
-/** `typ` of an assertion: an access token has another, so that neither passes for the other. */
+/** `typ` of an assertion: that of an access token differs, so that neither passes for the other. */
 const assertionType = 'gatehouse-assertion+jwt'
 
-/** Whom an assertion is about. */
+/** The caller whom an assertion is about. */
 export interface AssertionSubject {
   readonly accountId: string
   readonly role: string
   readonly scheme: string
-  /** Of a bearer token only. */
+  /** Only with a bearer token. */
   readonly sessionId: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface KnownAssertion {
 
 export interface Assertions {
   /**
-   * Says to one upstream who is calling, as a JWT that is good for at least half of the lifetime.
+   * A JWT that tells one upstream who is calling, valid for at least another half of the lifetime.
    * @throws GatehouseError `store-unavailable` while there is no signing key
    */
   of(subject: AssertionSubject, upstream: string): string
@@ -31,7 +31,7 @@ export interface Assertions {
 
 export interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
-  /** By whom and for whom it is; may forget any at any time. */
+  /** Assertions by name; it may forget any of them at any time. */
   readonly known: {
     get(name: string): KnownAssertion | undefined
     set(name: string, assertion: KnownAssertion): void
@@ -43,8 +43,8 @@ export interface AssertionsOptions {
 }
 
 /**
- * Assertions, signed once for many requests: a signature costs more than all the rest of a request. Kept by all that
- * they say, so whoever has another role or session gets another one.
+ * Assertions, signed once for many requests: a signature costs more than all the rest of a request. They are kept by
+ * all that they say, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, known, issuer, lifetimeMs, clock } = options
@@ -68,10 +68,10 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   return {
     of: (subject, upstream) => {
       const now = clock()
-      // Asked each time: one by a key that has been retired, or replaced, is not given out again.
+      // Asked each time: an assertion by a key that was retired or replaced must not be given out again.
       const key = keyring.signer(now)
       const { accountId, role, scheme, sessionId = '' } = subject
-      // The role last: it alone may hold anything.
+      // The role comes last: only it may hold any character.
       const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${role}`
       const before = known.get(name)
       if (before?.key === key && now <= before.usableUntil) return before.text

@@ -1,7 +1,10 @@
 import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
-/** Makes a tool of each key once. By key, not by ID: one that is replaced under its ID gets tools of its own. */
+/**
+ * Makes a signer or verifier for each key once. By key, not by ID: a key that replaces another under its ID gets its
+ * own.
+ */
 export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
   const known = new WeakMap<SigningKey, Tool>()
   return (key) => {
@@ -13,7 +16,7 @@ export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey)
   }
 }
 
-/** Makes JWTs of one type (RFC 8725 3.11): what is signed for one purpose cannot pass for another. */
+/** Makes JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
 export function createJwtSigner(
   { kid, material: { algorithm, privateKey } }: SigningKey,
   type: string,
@@ -23,7 +26,7 @@ export function createJwtSigner(
   return createSigner({ key: keyText(privateKey, 'pkcs8'), algorithm, kid, header })
 }
 
-/** Checks signatures by one key, and nothing else: type, times and claims are for the caller to judge. */
+/** Checks signatures by one key, and nothing else: the caller checks type, times and claims. */
 export function createJwtVerifier({
   material: { algorithm, publicKey },
 }: SigningKey): (token: string) => unknown {
@@ -31,7 +34,7 @@ export function createJwtVerifier({
     key: keyText(publicKey, 'spki'),
     // The algorithm of the key, never that of the token (RFC 8725 3.1).
     algorithms: [algorithm],
-    // Times are looked at on every use, with the clock of the gateway.
+    // Times are checked on every use, with the clock of the gateway.
     ignoreExpiration: true,
     ignoreNotBefore: true,
     cache: false,

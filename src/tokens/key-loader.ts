@@ -4,20 +4,20 @@ import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
 import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'
 
-/** Keeps a keyring true to where the signing keys come from. */
+/** Keeps a keyring up to date with the source of the signing keys. */
 export interface KeyLoader {
   /**
-   * Loads them for a start.
-   * @throws OperatorError where none can sign; GatehouseError where the store does not answer
+   * Loads the keys at a start.
+   * @throws OperatorError where no key can sign; GatehouseError where the store does not answer
    */
   load(): Promise<void>
-  /** Loads them again, as they may have changed. What fails is logged. */
+  /** Loads the keys again, as they may have changed. A failure is logged. */
   reload(): void
-  /** The store answers: loads what could not be asked for while it did not. */
+  /** To be called when the store answers again: loads what could not be loaded while it was out of reach. */
   catchUp(): void
   /**
-   * Resolves once all that was asked for is done.
-   * @throws GatehouseError `store-unavailable` where the store could not be asked for the last of it
+   * Resolves once all loads that were asked for are done.
+   * @throws GatehouseError `store-unavailable` where the store was out of reach at the last load
    */
   settled(): Promise<void>
 }
@@ -26,25 +26,25 @@ export interface KeyLoaderOptions {
   readonly keyring: Keyring
   readonly signingKeys: Pick<SigningKeys, 'read'>
   readonly algorithm: Algorithm
-  /** Of the config: where there are any, the store is not asked. */
+  /** The keys in the config: if there are any, the store is not asked. */
   readonly configured: readonly SigningKey[]
   readonly log: Log
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** The keyring has others now, maybe. */
+  /** The keyring's keys may have changed. */
   onReplaced(): void
 }
 
 export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
   const { keyring, signingKeys, algorithm, configured, log, clock, onReplaced } = options
-  /** The last loading that was asked for: one after another, so that the last that is begun is the last that is done. */
+  /** The last load that was asked for: loads run one after another, so that the last to begin is the last to end. */
   let last: Promise<void> = Promise.resolve()
   let underWay = 0
-  /** How the last loading failed. */
+  /** How the last load failed. */
   let failure: 'out-of-reach' | 'other' | undefined
-  /** Why, as it was told: once, however often it is tried again. */
+  /** The reason that was logged: once, however often it is tried again. */
   let told: string | undefined
-  /** Keys that were told to be unreadable. */
+  /** Keys that were reported as unreadable. */
   let passedOver: readonly string[] = []
 
   function replace(keys: readonly SigningKey[]): void {
@@ -58,7 +58,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     try {
       assertSigner(found, algorithm, clock())
     } catch (error) {
-      // What was retired ends even where nothing is left that can sign.
+      // A retired key ends even if no key that can sign is left.
       if (keyring.isLoaded()) replace(found.keys)
       throw error
     }
@@ -104,7 +104,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     load,
     reload,
     catchUp: () => {
-      // What failed for another reason fails again until something in the store changes.
+      // A load that failed for another reason fails again until something in the store changes.
       const isDue = failure ? failure === 'out-of-reach' : !keyring.isLoaded()
       if (isDue && underWay === 0) reload()
     },

@@ -10,7 +10,7 @@ import {
 /** The JWS algorithms (RFC 7518, RFC 8037) that access tokens can be signed with. */
 export type Algorithm = 'ES256' | 'RS256' | 'EdDSA' | 'HS256'
 
-/** What signs and what verifies; for HS256 both are the same secret. */
+/** The keys that sign and verify; for HS256 both are the same secret. */
 export interface KeyMaterial {
   readonly algorithm: Algorithm
   /** undefined where only the public half is known. */
@@ -41,8 +41,8 @@ export function generateKeyMaterial(algorithm: Algorithm): KeyMaterial {
 }
 
 /**
- * Reads a key as PEM, or as the secret itself where the algorithm is HS256.
- * @returns the key, or why it will not do
+ * Reads a key in PEM, or the secret itself for HS256.
+ * @returns the key, or why it cannot be used
  */
 export function parseKeyMaterial(
   text: string,

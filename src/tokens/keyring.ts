@@ -7,11 +7,11 @@ export type Jwk = Readonly<Record<string, unknown>>
 
 /** The signing keys that the process knows now; replaced as a whole when they change. */
 export interface Keyring {
-  /** @throws GatehouseError `store-unavailable` while none has been loaded */
+  /** @throws GatehouseError `store-unavailable` while no keys have been loaded */
   signer(now: number): SigningKey
   /** The key with this ID. @throws the same */
   find(kid: string): SigningKey | undefined
-  /** Whether there may be a key with this ID that is not known yet: one that was retired never comes back. */
+  /** Whether a key with this ID may exist that is not known yet: a retired key never comes back. */
   mayBeNew(kid: string): boolean
   /** Public keys (RFC 7517); a secret is never among them. @throws the same */
   jwks(): { readonly keys: readonly Jwk[] }
@@ -22,7 +22,7 @@ export interface Keyring {
 /** How many retired keys are remembered: far more than anyone retires while a token lives. */
 const retiredMax = 1_000
 
-/** @param origin whether its keys are all there are (`config`), or others may come */
+/** @param origin `config`: its keys are all there are; `store`: others may come */
 export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' = 'store'): Keyring {
   let byKid: ReadonlyMap<string, SigningKey> | undefined
   const retired = new Set<string>()

@@ -8,11 +8,11 @@ import { prefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
  *
  *     grt_<session ID>_<generation>_<HMAC-SHA256>
  *
- * Nothing of it needs to be stored, a forged one costs no look-up, and the current one can be given again.
+ * It need not be stored, a forged one costs no look-up, and the current one can be issued again.
  */
 export interface RefreshTokens {
   create(sessionId: string, generation: number): string
-  /** undefined where the text is no token of ours. */
+  /** undefined where the text is not a token of ours. */
   parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
 }
 
@@ -26,7 +26,7 @@ export function createSessionId(): string {
 export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
   const key = deriveKey(sealingKey, 'refresh-token')
 
-  /** The two are told apart: the session ID has a fixed length and no `_`. */
+  /** The joined text is unambiguous: the session ID has a fixed length and no `_`. */
   function macOf(sessionId: string, generation: string): string {
     return createHmac('sha256', key).update(`${sessionId}_${generation}`).digest('base64url')
   }

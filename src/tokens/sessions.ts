@@ -7,7 +7,7 @@ import type { Visitor } from '../store/visitor.ts'
 import type { AccessTokens } from './access-token.ts'
 import { createSessionId, type RefreshTokens } from './refresh-token.ts'
 
-/** What a caller gets: both tokens, and how long the refresh token can be of use. */
+/** What a caller gets: both tokens, and how long the refresh token can be used. */
 export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
@@ -24,8 +24,8 @@ export interface Sessions {
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
-   * Trades a refresh token for the next one. The one just replaced gives the same next one again within
-   * the grace; any older one ends the session.
+   * Trades a refresh token for the next one. Within the grace the token just replaced gives the same next one again;
+   * any older token ends the session.
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
    */
   refresh(refreshToken: string, visitor: Visitor): Promise<IssuedTokens>
@@ -103,7 +103,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const apiKey = parseKey('apiKey', apiKeyText)
     if (!secretKey || !apiKey) throw new GatehouseError('credentials-invalid')
     const account = await store.findAccount(secretKey.accountId)
-    // Both are compared whatever the first says: which of them is wrong must not show.
+    // Both are always compared: it must not show which of them is wrong.
     const isSecretKey = isSecretKeyOf(account, secretKey.digest, clock())
     const isApiKey = isApiKeyOf(account, apiKey.digest)
     if (!account || !isSecretKey || !isApiKey) throw new GatehouseError('credentials-invalid')

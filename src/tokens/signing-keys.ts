@@ -16,15 +16,15 @@ export interface SigningKey {
 }
 
 /**
- * How long a key is announced before it signs: twice as long as anyone may cache the JWKS, so that every
- * verifier knows the key when it meets the first token of it.
+ * How long a key is announced before it signs: twice as long as anyone may cache the JWKS, so that every verifier
+ * knows the key when it sees the first token signed with it.
  */
 export const announcedMs = 600_000
 
 /** max-age of the JWKS. */
 export const jwksMaxAgeS = announcedMs / 2 / 1_000
 
-/** The key that signs now: of this algorithm, the newest whose time has come, else the next to come. */
+/** The key that signs now: of this algorithm the newest whose signsFrom has come, else the next to come. */
 export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsFrom'>>(
   keys: readonly Key[],
   algorithm: Algorithm,
@@ -36,39 +36,42 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsF
   return able.findLast(({ signsFrom }) => signsFrom <= now) ?? able[0]
 }
 
-/** What can be read of the keys in the store. */
+/** The keys in the store, as far as they can be unsealed. */
 export interface ReadKeys {
   readonly keys: readonly SigningKey[]
-  /** Key IDs of those that this sealing key does not open. */
+  /** IDs of the keys that this sealing key does not open. */
   readonly unreadable: readonly string[]
 }
 
 /** Signing keys that are kept in the store, sealed. */
 export interface SigningKeys {
   /**
-   * Each on its own: one that cannot be unsealed hides no other. Makes the first of the algorithm where there is
-   * none, unless one that is there cannot be unsealed: then this may be the wrong sealing key.
+   * Reads each key on its own: one that cannot be unsealed hides no other. Makes the first key of the algorithm if
+   * there is none, unless some key cannot be unsealed: then this may be the wrong sealing key.
    */
   read(): Promise<ReadKeys>
   /**
-   * Those that can be unsealed, made as `read` does.
-   * @throws OperatorError where one cannot be unsealed, and none that can would sign
+   * The keys that can be unsealed; makes the first as `read` does.
+   * @throws OperatorError where a key cannot be unsealed, and none of the others can sign
    */
   load(): Promise<readonly SigningKey[]>
-  /** @throws OperatorError where one cannot be unsealed: this is not the sealing key of the gateway */
+  /** @throws OperatorError where a key cannot be unsealed: this is not the sealing key of the gateway */
   assertReadable(): Promise<void>
-  /** What is known of them without unsealing. */
+  /** The stored keys, without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
-  /** Adds a key that signs once it has been announced, or at once. @param entry of the audit log, where it is written */
+  /**
+   * Adds a key that signs once it has been announced, or at once. @param entry makes the entry of the audit log;
+   * undefined = none is written
+   */
   rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey>
   /**
-   * Removes a key: its tokens end. One that cannot be unsealed may always go: it cannot sign.
-   * @throws OperatorError for an unknown key, and for the last that can sign
+   * Removes a key: its tokens end. A key that cannot be unsealed may always be removed: it cannot sign.
+   * @throws OperatorError for an unknown key, and for the last key that can sign
    */
   retire(kid: string, entry?: EntryOf): Promise<void>
 }
 
-/** What the audit log tells of an act on a key. */
+/** Makes the audit log's entry about an act on a key. */
 export type EntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
@@ -96,7 +99,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return isComplete || found.unreadable.length > 0 ? found : makeFirst()
   }
 
-  /** Where others with another sealing key make theirs at the same moment, one is too many: it is not left there. */
+  /** If an instance with another sealing key makes its first key at the same moment, ours is removed again. */
   async function makeFirst(): Promise<ReadKeys> {
     const first = create(0)
     const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
@@ -144,7 +147,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   }
 }
 
-/** @throws OperatorError where one cannot be unsealed, and none that can would sign */
+/** @throws OperatorError where a key cannot be unsealed, and none of the others can sign */
 export function assertSigner({ keys, unreadable }: ReadKeys, algorithm: Algorithm, now: number): void {
   const [kid] = unreadable
   if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
@@ -154,7 +157,7 @@ export function assertSigner({ keys, unreadable }: ReadKeys, algorithm: Algorith
 function createKid({ algorithm, publicKey }: KeyMaterial): string {
   if (algorithm === 'HS256') return randomText(43)
   const { crv, e, kty, n, x, y } = publicKey.export({ format: 'jwk' })
-  // In alphabetical order; what is undefined is left out.
+  // In alphabetical order; JSON leaves out undefined members.
   const canonical = JSON.stringify({ crv, e, kty, n, x, y })
   return createHash('sha256').update(canonical).digest('base64url')
 }
@@ -185,7 +188,7 @@ function unreadableError(kid: string): OperatorError {
 function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Sealer): SigningKey | undefined {
   const text = sealer.unseal(sealed, purposeOf(key.kid))
   if (text === undefined) return undefined
-  // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then looked at.
+  // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then used.
   const material = parseKeyMaterial(text, 'private', key.algorithm as Algorithm)
   return 'unfit' in material ? undefined : { ...key, material }
 }

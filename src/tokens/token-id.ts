@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 
-/** The epoch of an account whose role has never changed, and of a token that does not tell one. */
+/** The epoch of an account whose role has never changed, and of a token that does not hold one. */
 const firstRoleEpoch = 1
 /** Hexadecimal digits of the epoch: 48 bits, the first two groups of a UUID. */
 const epochDigits = 12
 const form = /^([0-9a-f]{8})-([0-9a-f]{4})-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /**
- * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. Those are the
- * epoch of the role that the token carries: a time could not tell whether it is of before a change or after, as `iat`
- * is in whole seconds and of another clock.
+ * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. These are the
+ * epoch of the token's role: `iat` could not tell whether the token is from before or after a change, as it is in
+ * whole seconds and of another clock.
  */
 export function createTokenId(roleEpoch: number): string {
   const epoch = roleEpoch.toString(16).padStart(epochDigits, '0')
@@ -17,7 +17,10 @@ export function createTokenId(roleEpoch: number): string {
   return `${epoch.slice(0, 8)}-${epoch.slice(8)}-8${randomUUID().slice(15)}`
 }
 
-/** The epoch that a `jti` tells; 1 for one of before epochs were told, or of another issuer with the same key. */
+/**
+ * The epoch in a `jti`; 1 where it has none: from before epochs were introduced, or from another issuer with the same
+ * key.
+ */
 export function roleEpochOf(tokenId: string): number {
   const [, high, low] = form.exec(tokenId) ?? []
   return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)

@@ -1,17 +1,17 @@
 import { roleEpochOf } from './token-id.ts'
 
-/** What the text of a token tells of it, whoever wrote it: nothing here is checked against a signature. */
+/** What can be read from a token's text, whoever wrote it: no signature is checked here. */
 
 /** The `typ` of an access token (RFC 9068 2.1). */
 export const accessTokenType = 'at+jwt'
 
-/** Whether it is spelled as its issuer did: else one token could take many places among the verified ones. */
+/** Whether its base64url is canonical: otherwise one token could take many places among the verified ones. */
 export function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
-/** The key ID of a header that is as ours are; no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
+/** The key ID, where the header has the form of ours: no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
 export function signingKeyIdOf(token: string): string | undefined {
   const header = headerOf(token)
   if (header?.typ !== accessTokenType || Object.hasOwn(header, 'crit')) return undefined
@@ -19,7 +19,7 @@ export function signingKeyIdOf(token: string): string | undefined {
   return typeof kid === 'string' ? kid : undefined
 }
 
-/** The epoch of the role that a token carries which was found right. */
+/** The epoch of the role in a token that was found valid. */
 export function roleEpochIn(token: string): number {
   const jti = payloadOf(token)?.jti
   return roleEpochOf(typeof jti === 'string' ? jti : '')
@@ -35,7 +35,7 @@ export function payloadOf(token: string): Record<string, unknown> | undefined {
   return parseJson(partOf(token, 1))
 }
 
-/** The text of the header (0) or payload (1), of whoever wrote it. */
+/** The text of the header (0) or payload (1), unchecked. */
 function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
 }

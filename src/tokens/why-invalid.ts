@@ -7,7 +7,7 @@ import {
 import type { SigningKey } from './signing-keys.ts'
 import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
-/** Why a token that was found to be none is none, in words for the log; no signature is checked again. */
+/** Why a token was found invalid, in words for the log; the signature is not checked again. */
 export function whyInvalid(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
   const [header, payload] = [headerOf(token), payloadOf(token)]
   if (!header || !payload || !isCanonical(token)) return 'malformed'
@@ -20,7 +20,7 @@ export function whyInvalid(token: string, key: SigningKey | undefined, expected:
   return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
 }
 
-/** The same of one that is right, but not yet. */
+/** The same for a token that is valid, but not yet. */
 export function whyNotYet(
   { issuedAt, validFrom }: AccessTokenClaims,
   { clockToleranceMs }: ExpectedClaims,
