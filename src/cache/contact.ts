@@ -1,10 +1,10 @@
-/** What is known of the store at this moment; written by the one who asks it (invalidation.ts). */
+/** The present state of the connection to the store; only invalidation.ts writes it. */
 export interface Contact {
   /** Whether the store answered when it was last asked. */
   isUp: boolean
-  /** When it last said that what was not dropped since is true; in ms since 1970, 0 = never. */
+  /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
   confirmedAt: number
-  /** From when on every change has been heard of; Infinity = none yet. */
+  /** The time since which every change has been read; Infinity = nothing has been read yet. */
   completeSince: number
 }
 

@@ -22,7 +22,7 @@ export interface DirectoryOptions extends CacheTerms {
   readonly contact: Readonly<Contact>
   /** How long an access token can be valid here: changes are remembered for as long. */
   readonly tokenLifetimeMs: number
-  /** How far the clock of whoever issued a token may be ahead of ours or behind it. */
+  /** How far the clock of a token's issuer may be ahead of ours or behind it. */
   readonly clockToleranceMs: number
   readonly clock: () => number
   /** Told of every look-up of an account. */
@@ -31,18 +31,18 @@ export interface DirectoryOptions extends CacheTerms {
   confirm(): Promise<void>
 }
 
-/** Made-up accounts remembered at most: enough for a burst, too few to matter. */
+/** How many IDs without an account are remembered at most: enough for a burst, too few to matter. */
 const absentEntriesMax = 10_000
-/** Accounts as they were before a change, and keys known to be wrong, remembered at most. */
+/** How many former states of accounts, and how many wrong keys, are remembered at most. */
 const formerEntriesMax = 10_000
 /** The time of an access token is in whole seconds, rounded down (RFC 7519 2). */
 const issuedWithinMs = 1_000
 
-/** Accounts and sessions, kept in the process before the store. */
+/** Accounts and sessions, cached in the process. */
 export interface CachedDirectory extends Directory {
-  /** Forgets what a change is about. */
+  /** Drops what a change is about. */
   apply(change: LoggedChange): void
-  /** What was decided before must not be taken for granted: something else has changed that it rests on. */
+  /** Invalidates earlier decisions: something else that they rest on has changed. */
   outdate(): void
   clear(): void
 }
@@ -113,7 +113,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     outdate()
     accounts.clear()
     sessions.clear()
-    // A log that began anew may have lost a reset: what was wrong by it is right again.
+    // A change log that began anew may have lost a reset: a key that was wrong may be right again.
     formerAccounts.clear()
     spentKeys.clear()
   }
@@ -122,14 +122,14 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     { accountId, sessionId }: Parameters<Directory['isUnchangedSince']>[0],
     time: number,
   ) {
-    // On a clock that is ahead it was earlier than it says: what has changed since would seem to be older.
+    // The issuer's clock may be ahead: the true time is then earlier, and later changes would seem older.
     const earliest = time - clockToleranceMs
     if (earliest < contact.completeSince || earliest <= recent.forgottenUntil()) return false
     return !recent.hasChangedSince(accountId, earliest) && !recent.hasChangedSince(sessionId, earliest)
   }
 
   function isKnownAfter(accountId: string, issuedAt: number): boolean {
-    // On a clock that is behind it was later than it says.
+    // The issuer's clock may be behind: the true time is then later.
     const latest = issuedAt + issuedWithinMs + clockToleranceMs
     return contact.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
   }

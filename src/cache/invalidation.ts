@@ -11,11 +11,11 @@ export interface InvalidationOptions {
   readonly clock: () => number
   /** Forget what a change is about. What it throws makes of the change one that cannot be told. */
   apply(change: LoggedChange): void
-  /** Forget everything: what has changed cannot be told. */
+  /** Drops everything: it is not known what has changed. */
   clear(): void
   /** The store has answered, or has not. */
   onContact(error?: unknown): void
-  /** How long after it was made a change came to be applied here. */
+  /** How long after it was made a change was applied here. */
   onDelay(delayMs: number): void
   /** A fault: something that was to be told of a change has thrown. The store has answered all the same. */
   onFault(error: unknown): void
@@ -36,8 +36,8 @@ export interface Invalidation {
 }
 
 /**
- * How far apart readings begin that somebody waits for: wrong credentials come as fast as somebody sends them,
- * and are not to become as many readings.
+ * The least time between the starts of readings for `confirm`: a flood of wrong credentials must not become a flood of
+ * readings.
  */
 const confirmGapMs = 5
 
@@ -64,7 +64,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     applyNow(logged)
   }
 
-  /** What was heard of is applied again: after a failover another change may have come to its place. */
+  /** An announced change is applied again: after a failover another change may have taken its position. */
   function applyAgain(logged: LoggedChange): void {
     if (heard.has(logged.position)) apply(logged)
     else applyNow(logged)
@@ -146,7 +146,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     assertUp()
   }
 
-  /** Until none is under way, which may have begun too early, and the last began long enough ago. */
+  /** Waits until no reading is under way, which may have begun too early, and the last began long enough ago. */
   async function untilTurn(): Promise<void> {
     for (;;) {
       assertUp()

@@ -9,36 +9,36 @@ export interface LoadingCacheOptions<Value> {
   readonly entriesMax: number
   /** After how long an entry is loaded again, in the background. */
   readonly ttlMs: number
-  /** How long an entry is good without the store's word that it is; 0 = not at all. */
+  /** How long an entry is used without confirmation from the store; 0 = not at all. */
   readonly maxStaleMs: number
-  /** What does not exist is kept apart, so that made-up keys cannot push out known ones. */
+  /** Absent keys are kept apart, so that made-up keys cannot push out known ones. */
   readonly absentEntriesMax: number
   readonly absentTtlMs: number
   readonly contact: Readonly<Contact>
   load(key: string): Promise<Value | undefined>
-  /** Whether it is known to have been there: then that it is not is for good. */
+  /** Whether a key is known to have existed: then its absence is final. */
   hasChanged(key: string): boolean
   readonly clock: () => number
   /** Told of every look-up. */
   report(result: LookUp): void
 }
 
-/** Keeps what was loaded; callers that want the same key at the same time share one load. */
+/** Caches what was loaded; callers that want the same key at the same time share one load. */
 export interface LoadingCache<Value> {
   /**
-   * At once where it is known, also that it does not exist; else a promise.
-   * @throws GatehouseError `store-unavailable` where it is not known and the store is out of reach
+   * The value at once where it is known, or known to be absent; else a promise.
+   * @throws GatehouseError `store-unavailable` where the key is not known and the store is out of reach
    */
   get(key: string): Value | undefined | Promise<Value | undefined>
-  /** Forgets a key: no load that began before this is kept, nor handed to anyone. */
+  /** Forgets a key: the result of a load that began before this is discarded. */
   drop(key: string): void
   /**
-   * Forgets a key that has changed, and where something was known of it looks it up again in the background: what was
-   * revoked is then known to be, should the store go out of reach.
+   * Forgets a key that has changed, and if something was known of it loads it again in the background: a revocation is
+   * then known even if the store goes out of reach.
    * @returns what was known
    */
   renew(key: string): Value | undefined
-  /** Forgets a key for what it is known to be now. */
+  /** Replaces what is known of a key. */
   set(key: string, value: Value): void
   clear(): void
 }
@@ -50,7 +50,7 @@ interface Entry<Value> {
 
 interface Absence {
   readonly loadedAt: number
-  /** It was there once: an ID is never given again. */
+  /** The key existed once: an ID is never given again. */
   readonly isGone: boolean
 }
 
@@ -58,7 +58,7 @@ interface Load<Value> {
   readonly promise: Promise<Value | undefined>
 }
 
-/** How many entries are loaded in the background at the same time: after an outage all are due at once. */
+/** How many entries are loaded in the background at the same time: after an outage all of them are due at once. */
 const refreshesMax = 64
 
 export function createLoadingCache<Value extends object>(
@@ -80,12 +80,12 @@ export function createLoadingCache<Value extends object>(
       report('hit')
       return entry.value
     }
-    // The change log vouches for what it has not dropped: as long as it is read, and for a while after.
+    // The change log confirms what it has not dropped: as long as it is read, and for maxStaleMs after.
     const isVouchedFor = now - Math.max(entry.loadedAt, contact.confirmedAt) < maxStaleMs
     return isVouchedFor ? serveAndRefresh(key, entry) : getAbsent(key, now)
   }
 
-  /** What is not served from its entry, as there is none, or none that is good any more. */
+  /** A key without an entry, or with one that is too old. */
   function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
     if (absence !== undefined && isCertain(absence, now)) {
@@ -119,7 +119,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   function refreshDue(): void {
-    // Whoever asks for one of them loads it then.
+    // A key that is asked for later is loaded then.
     if (!contact.isUp) due.clear()
     for (const key of due) {
       if (refreshes >= refreshesMax) return
@@ -135,7 +135,7 @@ export function createLoadingCache<Value extends object>(
     return current
 
     function keep(value: Value | undefined): Value | undefined | Promise<Value | undefined> {
-      // The key was dropped while this was under way: it may be what was true before. Ask again.
+      // The key was dropped during this load: the value may be outdated. Load it again.
       if (loads.get(key) !== current) return (loads.get(key) ?? startLoad(key)).promise
       loads.delete(key)
       const loadedAt = clock()

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** A map that forgets what was used longest ago. */
+/** A map that forgets the entry used longest ago. */
 export interface Lru<Value extends object> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -8,7 +8,7 @@ export interface Lru<Value extends object> {
   clear(): void
 }
 
-/** Made when its first entry comes: room for 100,000 takes 15 ms, which no start should wait for. */
+/** The cache is made with its first entry: room for 100,000 takes 15 ms, which a start should not wait for. */
 export function createLru<Value extends object>(entriesMax: number): Lru<Value> {
   let entries: LRUCache<string, Value> | undefined
 

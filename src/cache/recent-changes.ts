@@ -1,11 +1,11 @@
-/** When subjects changed, as far back as it matters. */
+/** When subjects changed, as far back as needed. */
 export interface RecentChanges {
   note(subject: string, at: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
-  /** The same, at or after a time. */
+  /** Whether a subject is known to have changed at or after a time. */
   hasChangedSince(subject: string, time: number): boolean
-  /** Before this nothing is known any more, as too much has changed; 0 = all that was noted is. */
+  /** Changes up to this time may have been forgotten, as there were too many; 0 = none was. */
   forgottenUntil(): number
 }
 
@@ -13,7 +13,7 @@ const subjectsMax = 100_000
 
 /** @param windowMs how long a change is remembered */
 export function createRecentChanges(windowMs: number, clock: () => number): RecentChanges {
-  /** In the order in which they were noted, which is about that of their times. */
+  /** In the order of noting, which is about that of the times. */
   const changedAt = new Map<string, number>()
   let forgottenUntil = 0
 

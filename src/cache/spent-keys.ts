@@ -1,14 +1,14 @@
 import { createLru } from './lru.ts'
 
-/** Secret keys that are known to be wrong, whatever else the store may hold: no key comes true again. */
+/** Secret keys that are known to be wrong for good: a key never becomes valid again. */
 export interface SpentKeys {
-  /** @param digest of a key that was reset, or that was refused by what the store said just then */
+  /** @param digest of a key that was reset, or refused by what the store said just then */
   note(digest: Uint8Array): void
   has(digest: Uint8Array): boolean
   clear(): void
 }
 
-/** @param digestsMax how many are remembered, those that came last */
+/** @param digestsMax how many are remembered: those used last */
 export function createSpentKeys(digestsMax: number): SpentKeys {
   const spent = createLru<typeof isSpent>(digestsMax)
 

@@ -3,26 +3,26 @@ import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { copyOf } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
-/** Refused tokens remembered at most, and how long one may be: together no more than 9 MiB. */
+/** How many refused tokens are remembered at most, and of what length: together no more than 9 MiB. */
 const refusedMax = 4_096
 const refusedLengthMax = 2_048
 /**
- * So much of a token's end, 72 bits of its signature, is what it is found by: to look a text up costs what the
- * text is long, and every request brings one of its own.
+ * Tokens are looked up by their last characters, 72 bits of the signature: hashing a text takes time by its length,
+ * and every request brings a new string.
  */
 const tailLength = 12
 
-/** What is known of a token. */
+/** The finding about one token. */
 interface Known<Finding> {
-  /** The whole of it: one that only ends as another does is another. */
+  /** The whole token: two tokens may have the same end. */
   readonly token: string
   readonly finding: Finding
 }
 
 /**
- * Tokens whose signature was checked: a look-up instead of 73 us for ES256. Cleared when keys change. Those that
- * were refused have a place of their own, so that made-up ones push out none that are right; one that is longer
- * than any of ours is read anew each time.
+ * Tokens whose signature was checked: a look-up instead of 73 us for ES256. Cleared when keys change. Refused tokens
+ * are kept apart, so that made-up ones push out no valid ones; a token longer than any of ours is verified anew each
+ * time.
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
   const verified = createLru<Known<AccessTokenClaims>>(entriesMax)
@@ -30,7 +30,7 @@ export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { cle
 
   return {
     get: (token) => findingOf(verified.get(tailOf(token)), token),
-    // Texts of their own: a piece of a request's head would keep the whole head in memory.
+    // Copies: a slice of a request's head would keep the whole head in memory.
     set: (token, claims) => verified.set(copyOf(tailOf(token)), { token: copyOf(token), finding: claims }),
     refuse: (token, reason) => {
       if (token.length > refusedLengthMax) return
