@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Log } from '../log.ts'
-import type { TargetState } from '../metrics/metrics.ts'
+import type { TargetState } from '../metrics/traffic.ts'
 import { type HealthChange, openUpstream, type Upstream, type UpstreamTerms } from '../upstream/upstream.ts'
 
 /** The upstreams of a config, open. */

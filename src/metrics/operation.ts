@@ -1,0 +1,47 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { FastCounter } from './counter.ts'
+import { register } from './register.ts'
+
+/** What is told of the program itself: its config, its workers, its traces and its build. */
+export function createOperationInstruments(registry: Registry, version: string) {
+  const registers = [registry]
+  const lastReload = new Gauge({
+    name: 'gatehouse_config_last_reload_successful',
+    help: '1 = the last reload was taken, or there was none; 0 = it was refused, and the config before runs on.',
+    aggregator: 'min',
+    registers,
+  })
+  lastReload.set(1)
+  const reloads = new Counter({
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads, by outcome: taken, refused (the config is not good) or failed (it could not be carried out).',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const workersUp = new Gauge({
+    name: 'gatehouse_workers',
+    help: 'Workers that take requests now.',
+    registers,
+  })
+  workersUp.set(1)
+  const workerDeaths = new Counter({
+    name: 'gatehouse_worker_deaths_total',
+    help: 'Workers that ended unasked; each is replaced.',
+    registers,
+  })
+  const spans = new FastCounter({
+    name: 'gatehouse_trace_spans_total',
+    help: 'Spans of traces, by outcome: sent, dropped (too many waited) or failed (the collector did not take them).',
+    labelNames: ['outcome'],
+  })
+  register(registry, [spans])
+  new Gauge({
+    name: 'gatehouse_build_info',
+    aggregator: 'first',
+    help: 'Always 1; the labels say which build runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: version, node: process.version }, 1)
+
+  return { lastReload, reloads, workersUp, workerDeaths, spans }
+}
