@@ -1,7 +1,7 @@
 import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
 import { emailKey } from '../email-key.ts'
-import type { Replace } from '../replace-account.ts'
+import type { Replace } from '../replace.ts'
 import { search, termsOf } from '../search.ts'
 import type { Account, AccountCreation, Store } from '../store.ts'
 import { createAudited } from './audited.ts'

@@ -1,4 +1,4 @@
-import { openPortalAccess } from '../replace-account.ts'
+import { createPortalVerbs } from '../portal-verbs.ts'
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
@@ -22,7 +22,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
   return {
     ready: connection.ready,
     ...accounts,
-    ...openPortalAccess(replace),
+    ...createPortalVerbs(replace),
     ...openPortalSessions(connection, accounts.findAccount),
     ...openKeyUses(connection),
     ...openAudit(connection),

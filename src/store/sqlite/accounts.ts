@@ -1,6 +1,6 @@
 import { withChanges } from '../account-changes.ts'
 import { emailKey } from '../email-key.ts'
-import type { Replacement } from '../replace-account.ts'
+import type { Replacement } from '../replace.ts'
 import type { Account, AccountChanges, AccountCreation, AccountsPage, AccountUpdate } from '../store.ts'
 import { accountColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'

@@ -1,6 +1,7 @@
 import { ofAccount } from '../changes.ts'
 import type { PortalStore } from '../portal-store.ts'
-import { openPortalAccess, type Replace } from '../replace-account.ts'
+import { createPortalVerbs } from '../portal-verbs.ts'
+import type { Replace } from '../replace.ts'
 import type { openAccounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { openKeyUses } from './key-uses.ts'
@@ -27,7 +28,7 @@ export function openPortal(
     )
 
   return {
-    ...openPortalAccess(replace),
+    ...createPortalVerbs(replace),
 
     startPortalSession: (session, { revision }, entry) =>
       act(

@@ -1,4 +1,3 @@
-import type { AuditEntry } from './audit.ts'
 import {
   withEmailLink,
   withoutPortalSessions,
@@ -8,25 +7,15 @@ import {
   withVerifiedEmail,
 } from './portal-changes.ts'
 import type { PortalStore } from './portal-store.ts'
-import type { Account, AccountUpdate } from './store.ts'
+import type { Replace } from './replace.ts'
 
-/** What came of an attempt to make something else of an account. */
-export type Replacement = AccountUpdate | { readonly kind: 'refused' }
-
-/** Saves what becomes of an account, if anything, in one step with what it was made from. */
-export type Replace = (
-  id: string,
-  become: (account: Account) => Account | undefined,
-  audit?: AuditEntry,
-) => Promise<Replacement>
-
-type PortalAccessVerbs = Pick<
+type PortalVerbs = Pick<
   PortalStore,
   'setPassword' | 'setSetupLink' | 'setEmailLink' | 'useEmailLink' | 'endOverlap' | 'endPortalSessions'
 >
 
 /** The verbs of the portal that change an account, for any store that can replace one. */
-export function openPortalAccess(replace: Replace): PortalAccessVerbs {
+export function createPortalVerbs(replace: Replace): PortalVerbs {
   async function isReplaced(...args: Parameters<Replace>): Promise<boolean> {
     return (await replace(...args)).kind === 'updated'
   }
