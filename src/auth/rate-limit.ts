@@ -16,7 +16,7 @@ export interface Limiter {
 }
 
 export interface LimiterOptions {
-  readonly store: Pick<Store, 'takeToken' | 'beat'>
+  readonly store: Pick<Store, 'takeFromRate' | 'beat'>
   readonly contact: { readonly isUp: boolean }
   readonly clock: () => number
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
@@ -49,7 +49,7 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
 
   async function take(subject: string, rate: Rate): Promise<Taken> {
     if (contact.isUp) {
-      const taken = await store.takeToken(subject, rate).catch(() => undefined)
+      const taken = await store.takeFromRate(subject, rate).catch(() => undefined)
       if (taken) return taken
     }
     return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })

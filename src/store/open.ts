@@ -27,7 +27,7 @@ export async function openStore(
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/store.ts')
       const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[patience] })
-      return counts ? { ...store, takeToken: counts.take, beat: async () => counts.workers } : store
+      return counts ? { ...store, takeFromRate: counts.take, beat: async () => counts.workers } : store
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/store.ts')

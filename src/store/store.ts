@@ -58,7 +58,7 @@ export interface Store extends PortalStore {
    * Takes one request from a rate, which is counted across instances where the store has several.
    * @param subject who is counted, and where
    */
-  takeToken(subject: string, rate: Rate): Promise<Taken>
+  takeFromRate(subject: string, rate: Rate): Promise<Taken>
   /** Says that an instance is there. @returns how many are */
   beat(instance: string): Promise<number>
 

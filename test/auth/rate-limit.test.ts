@@ -50,7 +50,7 @@ t.test('with the store out of reach an instance allows its share, and at least o
   let beats = 0
   const limiter = openLimiter({
     store: {
-      takeToken: () => Promise.reject(new GatehouseError('store-unavailable')),
+      takeFromRate: () => Promise.reject(new GatehouseError('store-unavailable')),
       // Two others are there as well.
       beat: async (instance) => {
         const count = await store.beat(instance)

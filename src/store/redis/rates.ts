@@ -3,16 +3,16 @@ import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-const takeScript = loadScript('take-token', { isChange: false })
+const takeScript = loadScript('take-from-rate', { isChange: false })
 const beatScript = loadScript('beat', { isChange: false })
 
 /** An instance that has not said that it is there for this long is gone. */
 const goneAfterMs = 15_000
 
 /** Rates that are counted across instances; what is lost of them in a failover does not matter. */
-export function openRates({ keys, read }: Connection): Pick<Store, 'takeToken' | 'beat'> {
+export function openRates({ keys, read }: Connection): Pick<Store, 'takeFromRate' | 'beat'> {
   return {
-    takeToken: async (subject, { limit, perMs }) => {
+    takeFromRate: async (subject, { limit, perMs }) => {
       // Addresses and names from outside are not put into keys as they are.
       const reply = await read(takeScript, [keys.rate(hash('sha256', subject, 'base64url'))], [limit, perMs])
       const [isAllowed, remaining, retryMs, resetMs] = Array.isArray(reply) ? reply.map(Number) : []

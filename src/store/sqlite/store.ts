@@ -107,7 +107,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     retireSigningKey: (kid, audit) => change(() => signingKeys.remove(kid), ofSigningKeys, audit),
 
     // One process counts for itself: there is no other.
-    takeToken: async (subject, rate) => rates.take(subject, rate),
+    takeFromRate: async (subject, rate) => rates.take(subject, rate),
     beat: async () => 1,
 
     readChanges: async (after) => database.read(() => changes.readAfter(after)),

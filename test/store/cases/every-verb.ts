@@ -43,7 +43,7 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   listSigningKeys: (store) => store.listSigningKeys(),
   addSigningKey: (store) => store.addSigningKey(newSigningKey()),
   retireSigningKey: (store) => store.retireSigningKey('a'),
-  takeToken: (store) => store.takeToken('a', { limit: 10, perMs: 60_000 }),
+  takeFromRate: (store) => store.takeFromRate('a', { limit: 10, perMs: 60_000 }),
   beat: (store) => store.beat('a'),
   readChanges: (store) => store.readChanges(undefined),
 }

@@ -8,13 +8,13 @@ export function rateCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a rate allows its limit at once, and then no more', async (t, _place, store) => {
     const rate = { limit: 5, perMs: hour }
     for (const remaining of [4, 3, 2, 1, 0]) {
-      const taken = await store.takeToken('ada', rate)
+      const taken = await store.takeFromRate('ada', rate)
       t.match(taken, { isAllowed: true, remaining, retryMs: 0 })
       const resetMs = ((5 - remaining) * hour) / 5
       t.ok(taken.resetMs <= resetMs && taken.resetMs > resetMs - 60_000, 'until all are given back')
     }
     for (const _ of [1, 2, 3]) {
-      const taken = await store.takeToken('ada', rate)
+      const taken = await store.takeFromRate('ada', rate)
       t.match(taken, { isAllowed: false, remaining: 0 })
       t.ok(taken.retryMs <= hour / 5 && taken.retryMs > hour / 5 - 60_000, 'a refusal costs nothing')
       t.ok(taken.resetMs <= hour && taken.resetMs > hour - 60_000)
@@ -24,9 +24,9 @@ export function rateCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a place that is taken is given back in time', async (t, _place, store) => {
     const rate = { limit: 10, perMs: 1_000 }
     const startedAt = performance.now()
-    for (let count = 0; count < 10; count++) await store.takeToken('ada', rate)
+    for (let count = 0; count < 10; count++) await store.takeFromRate('ada', rate)
     const taken = await until('a place is free', async () => {
-      const taken = await store.takeToken('ada', rate)
+      const taken = await store.takeFromRate('ada', rate)
       return taken.isAllowed ? taken : undefined
     })
     t.ok(performance.now() - startedAt > 90, 'not before a tenth of the time')
@@ -36,14 +36,14 @@ export function rateCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'subjects are counted each for itself', async (t, _place, store) => {
     const rate = { limit: 1, perMs: hour }
     for (const subject of ['route a', 'route b', '', '{x}', 'é'.repeat(1_000)]) {
-      t.equal((await store.takeToken(subject, rate)).isAllowed, true, subject.slice(0, 10))
-      t.equal((await store.takeToken(subject, rate)).isAllowed, false, subject.slice(0, 10))
+      t.equal((await store.takeFromRate(subject, rate)).isAllowed, true, subject.slice(0, 10))
+      t.equal((await store.takeFromRate(subject, rate)).isAllowed, false, subject.slice(0, 10))
     }
   })
 
   runCase(t, newPlace, 'of many at once as many are allowed as the limit says', async (t, _place, store) => {
     const rate = { limit: 20, perMs: hour }
-    const taken = await Promise.all(Array.from({ length: 100 }, () => store.takeToken('ada', rate)))
+    const taken = await Promise.all(Array.from({ length: 100 }, () => store.takeFromRate('ada', rate)))
     t.equal(taken.filter(({ isAllowed }) => isAllowed).length, 20)
   })
 
@@ -51,22 +51,24 @@ export function rateCases(t: Test, newPlace: NewPlace): void {
     // The limit does not divide the time: each takes a part of a microsecond.
     for (const limit of [600, 701, 999]) {
       const rate = { limit, perMs: hour + 1 }
-      const taken = await Promise.all(Array.from({ length: limit }, () => store.takeToken(`${limit}`, rate)))
+      const taken = await Promise.all(
+        Array.from({ length: limit }, () => store.takeFromRate(`${limit}`, rate)),
+      )
       t.equal(taken.filter(({ isAllowed }) => isAllowed).length, limit)
-      t.equal((await store.takeToken(`${limit}`, rate)).isAllowed, false)
+      t.equal((await store.takeFromRate(`${limit}`, rate)).isAllowed, false)
     }
   })
 
   runCase(t, newPlace, 'the largest rate and the smallest are rates', async (t, _place, store) => {
-    t.match(await store.takeToken('large', { limit: 1_000_000_000, perMs: 1_000 }), { isAllowed: true })
+    t.match(await store.takeFromRate('large', { limit: 1_000_000_000, perMs: 1_000 }), { isAllowed: true })
     const yearly = { limit: 1, perMs: 365 * 24 * hour }
-    t.match(await store.takeToken('small', yearly), { isAllowed: true, remaining: 0 })
-    t.match(await store.takeToken('small', yearly), { isAllowed: false })
+    t.match(await store.takeFromRate('small', yearly), { isAllowed: true, remaining: 0 })
+    t.match(await store.takeFromRate('small', yearly), { isAllowed: false })
   })
 
   runCase(t, newPlace, 'counting changes nothing that is stored', async (t, _place, store) => {
     const { id } = await createAccount(store)
-    await store.takeToken(id, { limit: 1, perMs: hour })
+    await store.takeFromRate(id, { limit: 1, perMs: hour })
     t.equal(await store.beat('one'), 1, 'an instance counts itself')
     t.equal(await store.beat('one'), 1, 'once')
     t.strictSame(await store.readChanges(0), { head: 0, changes: [], completeSince: 0 })

@@ -13,7 +13,7 @@ const places = prefixedPlaces(optionsOf(server))
 t.test('a rate is counted across instances', async (t) => {
   const stores = await openMany(await places(t), 4)
   const rate = { limit: 50, perMs: hour }
-  const asked = Array.from({ length: 200 }, (_, index) => stores[index % 4]?.takeToken('ada', rate))
+  const asked = Array.from({ length: 200 }, (_, index) => stores[index % 4]?.takeFromRate('ada', rate))
   const taken = await Promise.all(asked)
   t.equal(taken.filter((each) => each?.isAllowed).length, 50)
   const remaining = taken.filter((each) => each?.isAllowed).map((each) => each?.remaining)
@@ -26,8 +26,8 @@ t.test('a rate is counted across instances', async (t) => {
 
 t.test('who is counted is not to be read in Redis, and is forgotten once all is given back', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
-  await store.takeToken('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
-  await store.takeToken('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
+  await store.takeFromRate('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
+  await store.takeFromRate('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
   const [key = '', ...others] = await inspector.keys('*rate*')
   t.strictSame(others, [])
   t.notMatch(key, /203|orders/)
@@ -38,24 +38,24 @@ t.test('who is counted is not to be read in Redis, and is forgotten once all is 
 t.test('a clock of Redis that is set back makes nobody wait for longer than told', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: 400 }
-  await store.takeToken('ada', rate)
+  await store.takeFromRate('ada', rate)
   const [key = ''] = await inspector.keys('*rate*')
   // As if it had been taken an hour ahead.
   const [at, owed] = ((await inspector.get(key)) ?? '').split(' ')
   await inspector.set(key, `${Number(at) + 3_600_000_000} ${owed}`)
-  t.equal((await store.takeToken('ada', rate)).isAllowed, false)
+  t.equal((await store.takeFromRate('ada', rate)).isAllowed, false)
   await until(
     'the place is given back',
-    async () => (await store.takeToken('ada', rate)).isAllowed || undefined,
+    async () => (await store.takeFromRate('ada', rate)).isAllowed || undefined,
   )
 })
 
 t.test('a lost count is only a fresh start', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: hour }
-  await store.takeToken('ada', rate)
+  await store.takeFromRate('ada', rate)
   await inspector.flushall()
-  t.equal((await store.takeToken('ada', rate)).isAllowed, true)
+  t.equal((await store.takeFromRate('ada', rate)).isAllowed, true)
 })
 
 t.test('every instance that is there is counted, and none that has gone', async (t) => {
