@@ -24,14 +24,14 @@ type AccountVerbs = Pick<
   | 'endSessions'
 >
 
-const listScript = loadScript('list-accounts', { isChange: false })
-const createScript = loadScript('create-accounts', { isChange: true, isAudited: true })
-const saveScript = loadScript('save-account', { isChange: true, isAudited: true })
-const deleteScript = loadScript('delete-account', { isChange: true, isAudited: true })
+const listScript = loadScript('list-accounts')
+const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
+const saveScript = loadScript('save-account', { isLogged: true, isAudited: true })
+const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
 
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountVerbs & { readonly replace: Replace } {
-  const { keys, ask, read, tell, confirmAbsence } = connection
+  const { keys, ask, run, tell, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   async function find(id: string): Promise<Account | undefined> {
@@ -129,7 +129,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
     },
     listAccounts: async ({ after, limit }) => {
       // The cast is sound: the script answers no other.
-      const ids = (await read(
+      const ids = (await run(
         listScript,
         [keys.ids],
         [after?.id ?? '', after?.createdAt ?? 0, limit],

@@ -10,12 +10,12 @@ const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 /** How many entries are looked at for one answer: some milliseconds, in which Redis serves nobody else. */
 const scannedMax = 1_000
 
-const findScript = loadScript('find-audit', { isChange: false })
-const appendScript = loadScript('append-audit', { isChange: true, isAudited: true })
+const findScript = loadScript('find-audit')
+const appendScript = loadScript('append-audit', { isAudited: true })
 
 /** The audit log as a stream, in which nothing can be changed. */
 export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudit' | 'findAudit'> {
-  const { keys, read, confirmAbsence } = connection
+  const { keys, run, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   return {
@@ -27,7 +27,7 @@ export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudi
       if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }
       const start = before === undefined ? '+' : `(${before}`
       const { exact, lower } = needlesOf(filter)
-      const answer = await read(findScript, [keys.audit], [start, scannedMax, limit, exact, lower])
+      const answer = await run(findScript, [keys.audit], [start, scannedMax, limit, exact, lower])
       // The cast is sound: the script answers no other.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()

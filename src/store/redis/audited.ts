@@ -5,14 +5,14 @@ import type { Script } from './scripts.ts'
 type Entries = AuditEntry | readonly AuditEntry[] | undefined
 
 /** Runs a script that changes something, with the entries of the audit log that tell it if it does. */
-export function createAudited({ change, keys }: Pick<Connection, 'change' | 'keys'>) {
+export function createAudited({ runDurably, keys }: Pick<Connection, 'runDurably' | 'keys'>) {
   return (
     script: Script,
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
     audit: Entries,
   ): Promise<unknown> =>
-    change(script, [...scriptKeys, keys.audit], [...args, entriesText(audit), auditEntriesKept])
+    runDurably(script, [...scriptKeys, keys.audit], [...args, entriesText(audit), auditEntriesKept])
 }
 
 function entriesText(audit: Entries = []): string {

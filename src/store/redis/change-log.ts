@@ -6,7 +6,7 @@ import { createPublished } from './published.ts'
 import { loadScript } from './scripts.ts'
 import { openSubscription } from './subscription.ts'
 
-const readScript = loadScript('read-changes', { isChange: false })
+const readScript = loadScript('read-changes')
 
 /** The change log of all instances: read for the guarantee, listened to for speed. */
 export interface ChangeLog {
@@ -16,7 +16,7 @@ export interface ChangeLog {
 
 /** @param listens whether changes are to be heard as they are made; commands need not */
 export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
-  const { keys, read, storeId, hear } = connection
+  const { keys, run, storeId, hear } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
   let aheadMs = 0
   const onOurClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - aheadMs })
@@ -41,7 +41,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
 
   async function readNow(after: number | undefined): Promise<ChangeReading> {
     const asked = Date.now()
-    const reply = await read(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesKept])
+    const reply = await run(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesKept])
     const { head, id, now, entries } = parsePicture(reply)
     aheadMs = now - (asked + Date.now()) / 2
     await storeId.see(id)

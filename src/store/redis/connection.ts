@@ -6,7 +6,7 @@ import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
 import { createKeys } from './keys.ts'
 import { openLink } from './link.ts'
-import type { Script } from './scripts.ts'
+import type { Script, ScriptCall } from './scripts.ts'
 import { createStoreId } from './store-id.ts'
 import { asWrite, openWriter } from './writer.ts'
 
@@ -25,28 +25,32 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   if (isLasting) writer?.open()
   const listeners: ((change: LoggedChange) => void)[] = []
 
-  /** Runs a script that only reads, or whose loss does not matter. */
-  function read(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
+  /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
+  function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
     return ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** Runs a script that writes what must not be lost, but no cache holds. */
-  async function write(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
+  /** Runs a script that writes what must not be lost: answers once enough replicas have it. */
+  async function runDurably(
+    script: Script,
+    scriptKeys: readonly string[],
+    args: readonly (string | number)[],
+  ) {
     // Who is out of reach is not waited for.
     link.assertUp()
-    if (writer) return writer.run(script, { keys: scriptKeys, args })
-    return read(script, scriptKeys, args).catch((error: unknown) => {
+    const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
+    if (writer) return writer.run(script, call)
+    return run(script, call.keys, call.args).catch((error: unknown) => {
       throw new GatehouseError('store-unavailable', { cause: asWrite(failureOf(error)) })
     })
   }
 
-  /** Runs a script that begins with the prelude: its first keys and arguments are those of the change log. */
-  function change(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
-    return write(
-      script,
-      [keys.log, keys.head, keys.storeId, ...scriptKeys],
-      [keys.channel, changesKept, randomUUID(), ...args],
-    )
+  /** With what the change log takes (log-change.lua). */
+  function logged(scriptKeys: readonly string[], args: readonly (string | number)[]): ScriptCall {
+    return {
+      keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
+      args: [keys.channel, changesKept, randomUUID(), ...args],
+    }
   }
 
   /** Tells the listeners of a change that was made here, by what the script answered. */
@@ -75,9 +79,8 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   return {
     keys,
     ask,
-    read,
-    write,
-    change,
+    run,
+    runDurably,
     /** Whether what was written by others may be lost unless it is waited for. */
     waitsForReplicas: writer !== undefined,
     tell,

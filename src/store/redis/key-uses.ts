@@ -3,7 +3,7 @@ import type { PortalStore } from '../portal-store.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-const noteScript = loadScript('note-key-uses', { isChange: false })
+const noteScript = loadScript('note-key-uses')
 
 /** How many uses one script takes: a few milliseconds, in which Redis serves nobody else. */
 const notedAtOnce = 200
@@ -12,11 +12,11 @@ const notedAtOnce = 200
 export function openKeyUses({
   keys,
   ask,
-  read,
+  run,
   confirmAbsence,
 }: Connection): Pick<PortalStore, 'noteKeyUses' | 'findKeyUses'> {
   async function note(uses: readonly NotedKeyUse[]): Promise<void> {
-    await read(
+    await run(
       noteScript,
       uses.flatMap(({ accountId }) => [keys.account(accountId), keys.keyUsesOf(accountId)]),
       uses.flatMap(({ digest, at, scheme, address }) => [digest, at, `${at} ${scheme} ${address}`]),

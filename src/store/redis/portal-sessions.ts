@@ -11,16 +11,16 @@ type PortalSessionVerbs = Pick<
   'startPortalSession' | 'findPortalSession' | 'seePortalSession' | 'listPortalSessions' | 'endPortalSession'
 >
 
-const startScript = loadScript('start-portal-session', { isChange: true, isAudited: true })
-const endScript = loadScript('end-portal-session', { isChange: true, isAudited: true })
-const seeScript = loadScript('see-portal-session', { isChange: false })
+const startScript = loadScript('start-portal-session', { isAudited: true })
+const endScript = loadScript('end-portal-session', { isAudited: true })
+const seeScript = loadScript('see-portal-session')
 
 /** Portal sessions of an account as texts in one hash, which goes with the last of them. */
 export function openPortalSessions(
   connection: Connection,
   findAccount: (id: string) => Promise<Account | undefined>,
 ): PortalSessionVerbs {
-  const { keys, ask, read, confirmAbsence } = connection
+  const { keys, ask, run, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   async function find(accountId: string, id: string): Promise<PortalSession | undefined> {
@@ -54,7 +54,7 @@ export function openPortalSessions(
       if (!session) return
       const { epoch, ...seen } = { ...session, seenAt, address, client }
       const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${JSON.stringify(seen)}`
-      await read(seeScript, [keys.portalSessionsOf(accountId)], [id, text])
+      await run(seeScript, [keys.portalSessionsOf(accountId)], [id, text])
     },
     listPortalSessions: async (accountId, now) => {
       const account = await findAccount(accountId)

@@ -3,18 +3,18 @@ import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-const takeScript = loadScript('take-from-rate', { isChange: false })
-const beatScript = loadScript('beat', { isChange: false })
+const takeScript = loadScript('take-from-rate')
+const beatScript = loadScript('beat')
 
 /** An instance that has not said that it is there for this long is gone. */
 const goneAfterMs = 15_000
 
 /** Rates that are counted across instances; what is lost of them in a failover does not matter. */
-export function openRates({ keys, read }: Connection): Pick<Store, 'takeFromRate' | 'beat'> {
+export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate' | 'beat'> {
   return {
     takeFromRate: async (subject, { limit, perMs }) => {
       // Addresses and names from outside are not put into keys as they are.
-      const reply = await read(takeScript, [keys.rate(hash('sha256', subject, 'base64url'))], [limit, perMs])
+      const reply = await run(takeScript, [keys.rate(hash('sha256', subject, 'base64url'))], [limit, perMs])
       const [isAllowed, remaining, retryMs, resetMs] = Array.isArray(reply) ? reply.map(Number) : []
       return {
         isAllowed: isAllowed === 1,
@@ -23,6 +23,6 @@ export function openRates({ keys, read }: Connection): Pick<Store, 'takeFromRate
         resetMs: resetMs ?? 0,
       }
     },
-    beat: async (instance) => Number(await read(beatScript, [keys.instances], [instance, goneAfterMs])),
+    beat: async (instance) => Number(await run(beatScript, [keys.instances], [instance, goneAfterMs])),
   }
 }

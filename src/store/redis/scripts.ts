@@ -15,19 +15,21 @@ export interface Script {
   /** By its digest, and whole where Redis has forgotten it. */
   run(client: Client, call: ScriptCall): Promise<unknown>
   readonly source: string
+  /** Whether its first keys and arguments are those of the change log. */
+  readonly isLogged: boolean
 }
 
 interface ScriptKind {
-  /** Puts the prelude before it that writes the change log. */
-  readonly isChange: boolean
+  /** Puts the prelude before it that writes the change log, and the keys and arguments of that before its own. */
+  readonly isLogged?: boolean
   /** Puts it within the one that writes the audit log (see audited.ts). */
   readonly isAudited?: boolean
 }
 
 /** Loads a script of this folder. */
-export function loadScript(name: string, { isChange, isAudited = false }: ScriptKind): Script {
+export function loadScript(name: string, { isLogged = false, isAudited = false }: ScriptKind = {}): Script {
   const body = isAudited ? `return audited(function()\n${readLua(name)}\nend)` : readLua(name)
-  const source = [isAudited ? readLua('audited') : '', isChange ? readLua('log-change') : '', body].join('')
+  const source = [isAudited ? readLua('audited') : '', isLogged ? readLua('log-change') : '', body].join('')
   const sha = createHash('sha1').update(source).digest('hex')
 
   async function run(client: Client, call: ScriptCall): Promise<unknown> {
@@ -41,7 +43,7 @@ export function loadScript(name: string, { isChange, isAudited = false }: Script
     return client.call('eval', [source, ...words])
   }
 
-  return { run, source }
+  return { run, source, isLogged }
 }
 
 /** As a list: as arguments, those of an import would not fit on the stack. */

@@ -12,18 +12,18 @@ type SessionVerbs = Pick<
   'startSession' | 'rotateSession' | 'findSession' | 'listSessions' | 'endSession'
 >
 
-const readScript = loadScript('read-session', { isChange: false })
-const startScript = loadScript('start-session', { isChange: false })
-const rotateScript = loadScript('rotate-session', { isChange: false })
-const confirmScript = loadScript('confirm-session', { isChange: false })
-const endScript = loadScript('end-session', { isChange: true, isAudited: true })
+const readScript = loadScript('read-session')
+const startScript = loadScript('start-session')
+const rotateScript = loadScript('rotate-session')
+const confirmScript = loadScript('confirm-session')
+const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** How long a record outlives its session, so that an expired token can be told from an unknown one. */
 const keptAfterEndMs = 24 * 3_600_000
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
 export function openSessions(connection: Connection): SessionVerbs {
-  const { keys, ask, read, write, tell, confirmAbsence, waitsForReplicas } = connection
+  const { keys, ask, run, runDurably, tell, confirmAbsence, waitsForReplicas } = connection
   const audited = createAudited(connection)
 
   async function find(id: string): Promise<Session | undefined> {
@@ -40,7 +40,7 @@ export function openSessions(connection: Connection): SessionVerbs {
   async function findBoth(
     id: string,
   ): Promise<{ readonly session: Session | undefined; readonly account: Account | undefined }> {
-    const reply = await read(readScript, [keys.session(id)], [keys.account('')])
+    const reply = await run(readScript, [keys.session(id)], [keys.account('')])
     const [fields, text]: unknown[] = Array.isArray(reply) ? reply : []
     const session = parseSession(fieldsOf(fields)) ?? (await confirmAbsence())
     const account = typeof text === 'string' ? parseAccount(text) : await confirmAbsence()
@@ -50,7 +50,7 @@ export function openSessions(connection: Connection): SessionVerbs {
   async function start(session: NewSession, { revision }: { readonly revision: number }) {
     const { id, accountId, createdAt, expiresAt, idleMs } = session
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const started = await write(
+    const started = await runDurably(
       startScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [revision, id, createdAt, livesUntil, livesUntil + keptAfterEndMs, sessionFields(session)],
@@ -93,7 +93,7 @@ export function openSessions(connection: Connection): SessionVerbs {
 
   async function advance({ id, accountId, expiresAt }: Session, use: RefreshTokenUse, revision: number) {
     const livesUntil = Math.min(expiresAt, use.now + use.idleMs)
-    const advanced = await write(
+    const advanced = await runDurably(
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [
@@ -117,7 +117,7 @@ export function openSessions(connection: Connection): SessionVerbs {
   async function confirm({ id, accountId, generation }: Session, revision: number): Promise<boolean> {
     if (!waitsForReplicas) return true
     const sessionKeys = [keys.account(accountId), keys.session(id)]
-    return (await write(confirmScript, sessionKeys, [revision, generation])) === 1
+    return (await runDurably(confirmScript, sessionKeys, [revision, generation])) === 1
   }
 
   async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {

@@ -8,8 +8,8 @@ import { loadScript, type Script } from './scripts.ts'
 
 type SigningKeyVerbs = Pick<Store, 'listSigningKeys' | 'addSigningKey' | 'retireSigningKey'>
 
-const addScript = loadScript('add-signing-key', { isChange: true, isAudited: true })
-const retireScript = loadScript('retire-signing-key', { isChange: true, isAudited: true })
+const addScript = loadScript('add-signing-key', { isLogged: true, isAudited: true })
+const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudited: true })
 
 /** Signing keys as members of one hash. */
 export function openSigningKeys(connection: Connection): SigningKeyVerbs {

@@ -1,4 +1,4 @@
--- Prelude of every script that changes something: one order for all changes, written with the change.
+-- Prelude of every script that changes what caches hold: one order for all changes, written with the change.
 -- KEYS[1] log (stream)  KEYS[2] head (counter)  KEYS[3] store ID
 -- ARGV[1] channel  ARGV[2] entries kept  ARGV[3] an ID for a store that has none
 
