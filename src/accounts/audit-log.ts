@@ -11,8 +11,16 @@ export interface AuditLog {
    * All that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
    * take for a formula gets an apostrophe before it) or JSON lines.
    */
-  export(format: 'csv' | 'jsonl', filter: AuditFilter): AsyncGenerator<string>
+  export(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string>
 }
+
+export type AuditFormat = keyof typeof auditFiles
+
+/** An export as a file, by its format. */
+export const auditFiles = {
+  csv: { name: 'audit.csv', type: 'text/csv; charset=utf-8' },
+  jsonl: { name: 'audit.jsonl', type: 'application/jsonl; charset=utf-8' },
+} as const
 
 /** How many entries are read at once for an export. */
 const chunkEntries = 500
@@ -45,7 +53,7 @@ export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
     return { entries: shown, before: entries.length > limit ? shown.at(-1)?.position : undefined }
   }
 
-  async function* exportAll(format: 'csv' | 'jsonl', filter: AuditFilter): AsyncGenerator<string> {
+  async function* exportAll(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string> {
     if (format === 'csv') yield `${columns.join(',')}\r\n`
     const write = format === 'csv' ? csvLineOf : jsonLine
     for (let before: string | undefined; ; ) {

@@ -1,3 +1,4 @@
+import { span } from '../pages/amounts.ts'
 import { type Html, html, when } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
 import { empty } from '../pages/notice.ts'
@@ -76,7 +77,7 @@ function row({ base }: Frame, entry: LoggedAuditEntry): Html {
 function describeDetail([name, value]: [string, string | number | boolean]): string {
   if (name === 'isVerified') return value ? 'e-mail marked as verified' : 'e-mail marked as not verified'
   if (name !== 'graceSeconds') return `${name}: ${value}`
-  return value === 0 ? 'without overlap' : `overlap of ${Number(value) / 3_600} h`
+  return value === 0 ? 'without overlap' : `overlap of ${span(Number(value))}`
 }
 
 function actorCell(actor: Actor): Html {

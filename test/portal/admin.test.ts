@@ -147,14 +147,16 @@ test('the audit log tells who did what to whom, is filtered and exported', async
   await page.getByRole('combobox', { name: 'What' }).selectOption('account-updated')
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.waitForURL(/action=account-updated/)
-  for (const [link, format] of [
-    ['CSV', /^at,channel,actor,/],
-    ['JSON lines', /^\{"at":"/],
+  for (const [link, name, type, format] of [
+    ['CSV', 'audit.csv', 'text/csv; charset=utf-8', /^at,channel,actor,/],
+    ['JSON lines', 'audit.jsonl', 'application/jsonl; charset=utf-8', /^\{"at":"/],
   ] as const) {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: link }).click(),
     ])
+    t.equal(download.suggestedFilename(), name)
+    t.equal((await page.request.get(download.url())).headers()['content-type'], type)
     const text = readFileSync(await download.path(), 'utf8')
     t.match(text, format)
     t.match(text, email)

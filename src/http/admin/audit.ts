@@ -1,15 +1,13 @@
-import { Readable } from 'node:stream'
-import { auditData } from '../../accounts/audit-log.ts'
+import { type AuditFormat, auditData, auditFiles } from '../../accounts/audit-log.ts'
 import type { AuditFilter } from '../../store/audit.ts'
 import type { Operation } from '../operation.ts'
+import { sendFile } from '../send-file.ts'
 import type { AdminParts, PageQuery } from './accounts.ts'
 import { auditEntry, auditQuery, pageOf } from './schemas.ts'
 
-const mediaTypes = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
-
 /** The query as the schema lets it through, with the limit filled in. */
 interface AuditQuery extends PageQuery, Partial<AuditFilter> {
-  readonly format?: keyof typeof mediaTypes
+  readonly format?: AuditFormat
 }
 
 export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
@@ -34,9 +32,7 @@ export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
         const { audit } = actsOf(request)
         const filter = { action, who }
         if (format !== undefined) {
-          reply.type(mediaTypes[format])
-          reply.header('Content-Disposition', `attachment; filename="audit.${format}"`)
-          return Readable.from(audit.export(format, filter))
+          return sendFile(reply, { ...auditFiles[format], chunks: audit.export(format, filter) })
         }
         const found = await audit.find({ filter, before: cursor, limit })
         const items = found.entries.map((entry) => ({ id: entry.position, ...auditData(entry) }))

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Html } from '../../pages/html.ts'
+import type { SentFile } from '../send-file.ts'
 import type { NoticeName } from './notices.ts'
 
 /** What a page of the portal answers. */
@@ -8,12 +9,7 @@ export type Answer =
   /** To another page of the portal, by GET (RFC 9110 15.4.4); `to` is below it. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   | { readonly kind: 'data'; readonly data: unknown }
-  | {
-      readonly kind: 'file'
-      readonly name: string
-      readonly type: string
-      readonly chunks: AsyncGenerator<string>
-    }
+  | { readonly kind: 'file'; readonly file: SentFile }
 
 export interface PageAnswer {
   readonly kind: 'page'

@@ -1,3 +1,4 @@
+import { auditFiles } from '../../accounts/audit-log.ts'
 import { auditPage } from '../../portal/audit.ts'
 import { type AuditFilter, auditActions } from '../../store/audit.ts'
 import type { Answer } from './answer.ts'
@@ -21,13 +22,8 @@ async function showAudit(visit: SignedInVisit): Promise<Answer> {
 
 async function exportAudit(visit: SignedInVisit): Promise<Answer> {
   const format = queryOf(visit)('format') === 'jsonl' ? 'jsonl' : 'csv'
-  const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson'
-  return {
-    kind: 'file',
-    name: `audit.${format}`,
-    type,
-    chunks: visit.acts.audit.export(format, filterOf(visit)),
-  }
+  const chunks = visit.acts.audit.export(format, filterOf(visit))
+  return { kind: 'file', file: { ...auditFiles[format], chunks } }
 }
 
 function filterOf(visit: SignedInVisit): AuditFilter {

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
 import { errorPage, type WayOn } from '../../portal/door.ts'
 import { translateError } from '../fastify-errors.ts'
 import { createProblem, prepareEarlyReply } from '../problem.ts'
+import { sendFile } from '../send-file.ts'
 import { type Answer, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { isPost, viewerOf, wantsHtml } from './gate.ts'
@@ -24,11 +24,8 @@ export function sendAnswer(
       return reply.redirect(options.path + answer.to, 303)
     case 'data':
       return reply.send(answer.data)
-    case 'file': {
-      const { name, type, chunks } = answer
-      const headers = { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` }
-      return reply.headers(headers).send(Readable.from(chunks))
-    }
+    case 'file':
+      return sendFile(reply, answer.file)
     default:
       return answer satisfies never
   }

@@ -1,0 +1,22 @@
+import t from 'tap'
+import { auditPage } from '../../src/portal/audit.ts'
+import type { LoggedAuditEntry } from '../../src/store/audit.ts'
+import { adminFrame, auditEntries } from './samples.ts'
+
+const [reset] = auditEntries
+
+t.test('the overlap of a reset is told as people say it, whoever chose it', async (t) => {
+  const said = [
+    [0, 'without overlap'],
+    [45, 'overlap of 45 s'],
+    [5_000, 'overlap of 1 h 23 min'],
+    [86_400, 'overlap of 1 d'],
+  ] as const
+  for (const [graceSeconds, text] of said) t.match(whatWith({ graceSeconds }), `>${text}<`)
+})
+
+function whatWith(details: LoggedAuditEntry['details']): string {
+  const entries = reset ? [{ ...reset, details }] : []
+  const filter = { action: undefined, who: undefined }
+  return String(auditPage(adminFrame(), { filter, entries, before: undefined, isFirstPage: true }))
+}
