@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { portalPlans } from '../../src/http/portal-paths.ts'
+import { portalPlans } from '../../src/http/portal/plans.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'

@@ -1,6 +1,6 @@
-import type { PortalPath } from '../portal-paths.ts'
 import type { Answer } from './answer.ts'
 import type { PortalOptions } from './options.ts'
+import type { PortalPath } from './plans.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
 
 /** What stands at one path of the portal: for anyone, for whoever is signed in, or for Admins alone. */
