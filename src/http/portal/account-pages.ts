@@ -22,7 +22,6 @@ type Work = (visit: SignedInVisit, account: Account) => Promise<Answer>
 export const accountPages: Pages = () => [
   {
     path: '/accounts/:id',
-    access: 'admin',
     get: withAccount((visit, account) => showAccount(visit, account)),
   },
   act('update', update),
@@ -52,7 +51,6 @@ export const accountPages: Pages = () => [
   }),
   {
     path: '/accounts/:id/delete',
-    access: 'admin',
     get: withAccount(async (visit, account) => visit.show((frame) => deleteAccountPage(frame, account))),
     post: withAccount(remove),
   },
@@ -69,7 +67,7 @@ function act(name: ActName, work: Work): PortalPage {
       return showAccount(visit, account, { problem }, refusal)
     }
   })
-  return { path: `/accounts/:id/${name}`, access: 'admin', post }
+  return { path: `/accounts/:id/${name}`, post }
 }
 
 function withAccount(work: Work): (visit: SignedInVisit) => Promise<Answer> {

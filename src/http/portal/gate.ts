@@ -8,6 +8,7 @@ import { visitorOf } from '../visitor.ts'
 import { sendPage } from './answer.ts'
 import { assertOwnOrigin } from './csrf.ts'
 import { formHome, methodsOf, type PageAtHome } from './pages.ts'
+import { audienceOf } from './plans.ts'
 import type { VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
@@ -76,10 +77,10 @@ export function createPortalGate({ options, notices }: Pick<VisitParts, 'options
     }
     if (isPost(request)) assertOwnOrigin(request, publicOrigin)
     const viewer = await findViewer(request, reply)
-    if (page.access === 'anyone') return undefined
+    const audience = audienceOf(page.path)
+    if (audience === 'anyone') return undefined
     if (!viewer) return askToSignIn(place, request, reply)
-    if (page.access === 'admin' && viewer.account.role !== adminRole)
-      throw new GatehouseError('role-forbidden')
+    if (audience === 'admin' && viewer.account.role !== adminRole) throw new GatehouseError('role-forbidden')
     return undefined
   }
 

@@ -14,7 +14,6 @@ const tooMany = `More than ${count(importMax.portal)} accounts, the most at once
 export const importPages: Pages = () => [
   {
     path: '/accounts/import',
-    access: 'admin',
     bytesMax: importBytesMax,
     get: async (visit) =>
       visit.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),

@@ -1,28 +1,33 @@
 import type { Answer } from './answer.ts'
 import type { PortalOptions } from './options.ts'
-import type { PortalPath } from './plans.ts'
+import { audienceOf, type OpenPath, type PortalPath } from './plans.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
 
-/** What stands at one path of the portal: for anyone, for whoever is signed in, or for Admins alone. */
-export type PortalPage = AnyonesPage | SignedInPage
+/** What stands at one path of the portal, which says for whom; a visit of somebody signed in knows who it is. */
+export type PortalPage = OpenPage | SignedInPage
 
 interface PageOptions {
-  /** Below the portal. */
-  readonly path: PortalPath
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
 }
 
-interface AnyonesPage extends PageOptions {
-  readonly access: 'anyone'
+interface OpenPage extends PageOptions {
+  /** Below the portal. */
+  readonly path: OpenPath
   readonly get?: (visit: Visit) => Promise<Answer>
   readonly post?: (visit: Visit) => Promise<Answer>
 }
 
 interface SignedInPage extends PageOptions {
-  readonly access: 'viewer' | 'admin'
+  /** Below the portal. */
+  readonly path: Exclude<PortalPath, OpenPath>
   readonly get?: (visit: SignedInVisit) => Promise<Answer>
   readonly post?: (visit: SignedInVisit) => Promise<Answer>
+}
+
+/** Whether anyone may have a page. */
+export function isOpen(page: PortalPage): page is OpenPage {
+  return audienceOf(page.path) === 'anyone'
 }
 
 /** Makes the pages of one part of the portal. */

@@ -53,6 +53,16 @@ const entries = {
 
 export type PortalPath = keyof typeof entries
 
+/** The paths of pages that anyone may have; all others are for those who are signed in. */
+export type OpenPath = {
+  [Path in PortalPath]: (typeof entries)[Path][0] extends 'anyone' ? Path : never
+}[PortalPath]
+
+/** Who may have the page at a path: all that decides it, at run time and by type. */
+export function audienceOf(path: PortalPath): PageAudience {
+  return entries[path][0]
+}
+
 /** What is known of a page by its path. */
 export interface PortalPlan {
   readonly path: string

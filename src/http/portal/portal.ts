@@ -14,7 +14,7 @@ import { createPortalGate, isPost, viewerOf, wantsHtml } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import { formHome, homeOf, type PageAtHome, type Pages, type PortalPage } from './pages.ts'
+import { formHome, homeOf, isOpen, type PageAtHome, type Pages, type PortalPage } from './pages.ts'
 import { profilePages } from './profile-pages.ts'
 import { sendAnswer, sendAsset, sendError } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
@@ -81,21 +81,17 @@ async function answer(place: PageAtHome, visit: Visit, options: PortalOptions): 
     throw new GatehouseError('cross-site-request', { cause })
   }
   const method = isPost(request) ? 'post' : 'get'
-  if (page.access === 'anyone') return page[method]?.(visit) ?? nothingThere()
+  if (isOpen(page)) return page[method]?.(visit) ?? nothingThere()
   if (!viewer) throw new GatehouseError('credentials-missing')
   return page[method]?.(signedIn(visit, viewer, options)) ?? nothingThere()
 }
 
-function isOwnForm(
-  { access }: PortalPage,
-  { request, viewer, form }: Visit,
-  { cookie }: PortalOptions,
-): boolean {
+function isOwnForm(page: PortalPage, { request, viewer, form }: Visit, { cookie }: PortalOptions): boolean {
   const given = form(csrfField)
   const own = viewer ? cookie.read(request) : undefined
   if (isCsrfTokenOf(own, given)) return true
   // Signed in meanwhile, in another tab: a form to get in is still of the time before.
-  return access === 'anyone' && isCsrfTokenOf(cookie.readFormToken(request), given)
+  return isOpen(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 
 /**

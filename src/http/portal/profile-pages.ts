@@ -51,9 +51,9 @@ export const profilePages: Pages = ({ signIn, cookie }) => {
   }
 
   return [
-    { path: '/profile', access: 'viewer', get: (visit) => show(visit) },
-    { path: '/profile/name', access: 'viewer', post: saveName },
-    { path: '/profile/email', access: 'viewer', post: changeEmail },
-    { path: '/profile/password', access: 'viewer', post: changePassword },
+    { path: '/profile', get: (visit) => show(visit) },
+    { path: '/profile/name', post: saveName },
+    { path: '/profile/email', post: changeEmail },
+    { path: '/profile/password', post: changePassword },
   ]
 }

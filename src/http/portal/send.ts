@@ -7,7 +7,7 @@ import { sendFile } from '../send-file.ts'
 import { type Answer, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { isPost, viewerOf, wantsHtml } from './gate.ts'
-import { formHome, type PageAtHome, paramOf } from './pages.ts'
+import { formHome, isOpen, type PageAtHome, paramOf } from './pages.ts'
 import { createVisit, type VisitParts } from './visit.ts'
 import { type Effect, portalWords } from './words.ts'
 
@@ -77,7 +77,7 @@ function wayOn(
 /** Nothing has been done before it was found out who asks, except by what is there for anyone. */
 function effectOf(request: FastifyRequest, place: PageAtHome | undefined): Effect {
   if (!isPost(request)) return 'looked'
-  return !place || (place.page.access !== 'anyone' && !viewerOf(request)) ? 'nothing' : 'unknown'
+  return !place || (!isOpen(place.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
 }
 
 /** The same error with other words. */

@@ -31,9 +31,9 @@ export const sessionsPages: Pages = () => {
   }
 
   return [
-    { path: '/sessions', access: 'viewer', get: showSessions },
-    { path: '/sessions/end', access: 'viewer', post: end },
-    { path: '/sessions/end-all', access: 'viewer', post: endAll },
-    { path: '/sessions/end-portal', access: 'viewer', post: endPortal },
+    { path: '/sessions', get: showSessions },
+    { path: '/sessions/end', post: end },
+    { path: '/sessions/end-all', post: endAll },
+    { path: '/sessions/end-portal', post: endPortal },
   ]
 }
