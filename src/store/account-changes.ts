@@ -1,6 +1,6 @@
 import type { Account, AccountChanges, ApiKeyReset, SecretKeyReset, StoredKey } from './store.ts'
 
-/** What each verb makes of an account. Both adapters save the result, in one step with what it was made from. */
+/** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
   const isDisabling = changes.isDisabled === true && !account.isDisabled
@@ -9,7 +9,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   const portal = {
     ...account.portal,
     ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined }),
-    // A link that was sent before must not bring the old e-mail back.
+    // A link that was sent earlier must not bring the old e-mail back.
     ...(isRenaming && { emailLink: undefined }),
   }
   return next(account, {
@@ -20,7 +20,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   })
 }
 
-/** @returns undefined where it has another key than the one to be replaced */
+/** @returns undefined where the account's key is not the one to be replaced */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
   const { secretKey, graceUntil } = reset
   if (!isReplaced(account.secretKey, reset.replaces)) return undefined
@@ -31,7 +31,7 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
   return next(account, { secretKey, previousSecretKey })
 }
 
-/** @returns undefined where it has another key than the one to be replaced */
+/** @returns undefined where the account's key is not the one to be replaced */
 export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
   return isReplaced(account.apiKey, replaces) ? next(account, { apiKey }) : undefined
 }

@@ -1,18 +1,18 @@
-/** What the audit log tells: who did what to whom, when, and from where. Never a secret. */
+/** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
 export interface AuditEntry {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly actor: Actor
   readonly action: AuditAction
-  /** Whom it was done to; undefined where it was no account. */
+  /** The account that it was done to; undefined = it was not about an account. */
   readonly target: AuditSubject | undefined
-  /** More about it, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
+  /** More about the act, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
 
 /** Who acts, and through what. */
 export type Actor =
-  /** Somebody with an account: in the portal, or through the admin API. */
+  /** An account: in the portal, or through the admin API. */
   | {
       readonly kind: 'account'
       readonly channel: 'portal' | 'api'
@@ -20,12 +20,12 @@ export type Actor =
       readonly email: string
       readonly address: string
     }
-  /** Whoever may run commands on the machine, by the name of the system user. */
+  /** Somebody who runs commands on the machine, by the name of the system user. */
   | { readonly kind: 'operator'; readonly channel: 'cli'; readonly name: string }
   /** The gateway itself: the first account of a demo. */
   | { readonly kind: 'system'; readonly channel: 'system' }
 
-/** An account as it was called then: it may have another e-mail now, or be gone. */
+/** An account with its e-mail at that time: it may have another now, or be gone. */
 export interface AuditSubject {
   readonly id: string
   readonly email: string
@@ -56,9 +56,9 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** An entry where it stands in the log. */
+/** An entry with its position in the log. */
 export interface LoggedAuditEntry extends AuditEntry {
-  /** Later entries have later positions; the cursor of what was before it. */
+  /** Later entries have greater positions. Also the cursor of the page of earlier entries. */
   readonly position: string
 }
 
@@ -66,14 +66,14 @@ export interface LoggedAuditEntry extends AuditEntry {
 export const auditEntriesKept = 250_000
 
 export function parseAuditEntry(text: string): AuditEntry {
-  // Written by JSON.stringify of what has this type; what is undefined is not there.
+  // The text was written by JSON.stringify from this type, which leaves out what is undefined.
   return { target: undefined, ...(JSON.parse(text) as Omit<AuditEntry, 'target'> & Partial<AuditEntry>) }
 }
 
-/** Of which entries; what is undefined does not matter. */
+/** Which entries to show; an undefined member matches all. */
 export interface AuditFilter {
   readonly action: AuditAction | undefined
-  /** An ID, an e-mail or the name of an operator, of whoever acted or was acted upon; compared without case. */
+  /** An ID, an e-mail or an operator's name, of the actor or the target; compared without case. */
   readonly who: string | undefined
 }
 
@@ -87,15 +87,15 @@ export function passesFilter({ action, actor, target }: AuditEntry, filter: Audi
 }
 
 /**
- * What stands in the text of every entry that passes, so that the store reads out few others: exactly, and in
- * lower case once the ASCII letters of the text are. '' = in every text.
+ * Texts that every entry that passes contains, so that the store returns few others: `exact` as it is, `lower` once
+ * the entry's ASCII letters are in lower case. '' = matches every entry.
  */
 export function needlesOf({ action, who }: AuditFilter) {
   const lower = who?.toLowerCase() ?? ''
   const quoted = JSON.stringify(lower).slice(1, -1)
   return {
     exact: action === undefined ? '' : `"action":${JSON.stringify(action)}`,
-    // A database knows no other letters.
+    // The databases put only ASCII letters into lower case.
     lower: /^[\x20-\x7e]*$/.test(lower) ? quoted : '',
   }
 }

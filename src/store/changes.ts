@@ -1,13 +1,13 @@
 import type { Change } from './store.ts'
 
 /**
- * How many of the last entries of the change log are kept, and read at once at most: a start reads them, and who
- * is further behind drops all it has. Redis answers nobody else while it reads them, some 10 ms, and a busy one
- * must be done within the time a request waits: who never is would never come back.
+ * How many of the last entries of the change log are kept, and read at once at most: a start reads them all, and a
+ * process that is further behind drops its whole cache. Redis blocks while it reads them, some 10 ms, and even a busy
+ * one must finish within the time a request waits: otherwise a process could never catch up.
  */
 export const changesKept = 2_000
 
-/** Each gives the change to log where something has changed, and nothing where nothing has. */
+/** Each makes the function that gives the change to log: undefined where nothing has changed. */
 
 export const ofAccount = (accountId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'account', accountId } as const) : undefined
@@ -32,7 +32,7 @@ export function subjectOf(change: Change): string {
   }
 }
 
-/** A change as it was logged; undefined where a newer version logged what this one does not know. */
+/** A change as it was logged; undefined where a newer version logged a kind that this one does not know. */
 export function parseChange(kind: string, subject: string): Change | undefined {
   switch (kind) {
     case 'account':

@@ -1,6 +1,6 @@
 import type { Rate, Taken } from './store.ts'
 
-/** Where the workers of one instance count together. */
+/** Counts that the workers of one instance share. */
 export interface InstanceCounts {
   /** How many workers there are. */
   readonly workers: number

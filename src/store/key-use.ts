@@ -2,13 +2,13 @@
 export interface KeyUse {
   readonly at: number
   readonly address: string
-  /** `secretKey`: on a request; `accessToken`: with its twin, to get an access token. */
+  /** `secretKey`: on a request; `accessToken`: with the account's other key, to get an access token. */
   readonly scheme: 'secretKey' | 'accessToken'
 }
 
-/** A use of one key of an account, to be noted. */
+/** A use of one of an account's keys, to be stored. */
 export interface NotedKeyUse extends KeyUse {
   readonly accountId: string
-  /** SHA-256 of the key, base64url: what was noted of a key that is gone is dropped with it. */
+  /** SHA-256 of the key, base64url: the uses of a key are dropped with the key. */
   readonly digest: string
 }

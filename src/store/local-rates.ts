@@ -4,17 +4,17 @@ export interface LocalRates {
   take(subject: string, rate: Rate): Taken
 }
 
-/** Subjects remembered at most; the one used longest ago is forgotten first. */
+/** How many subjects are remembered at most; the one used longest ago is forgotten first. */
 const subjectsMax = 100_000
 
-/** Until all that a subject took is given back, from a time on. */
+/** How long it takes, from `at` on, until all that a subject took is given back. */
 interface Debt {
   readonly at: number
-  /** A duration: times of day would leave a number no room for parts of an interval. */
+  /** A duration: an absolute time would leave a number no precision for fractions of an interval. */
   readonly owedMs: number
 }
 
-/** Rates of this process alone (GCRA): as many at once as the limit, then one each time a place is free again. */
+/** Rates of this process only (GCRA): as many at once as the limit, then one each time a place is free again. */
 export function createLocalRates(clock: () => number): LocalRates {
   /** In the order of their last use. */
   const debts = new Map<string, Debt>()
@@ -28,7 +28,7 @@ export function createLocalRates(clock: () => number): LocalRates {
     const excessMs = afterMs - perMs
     // Less than a millionth of a place is rounding.
     if (excessMs > intervalMs / 1_000_000) {
-      // The clock was set back: what is owed is given back from now on, not from when it was that late before.
+      // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
       if (debt && now < debt.at) debts.set(subject, { at: now, owedMs: beforeMs })
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }

@@ -1,6 +1,6 @@
-/** How the person behind an account gets into the portal. Kept with the account; digests only. */
+/** How the person behind an account gets into the portal. Stored with the account; digests only. */
 export interface PortalAccess {
-  /** Counts how often all portal sessions were ended: one of an earlier epoch is over. */
+  /** Counts how often all portal sessions were ended: a session of an earlier epoch is over. */
   readonly epoch: number
   /** Argon2id in PHC form, keyed with the sealing key; undefined = no password has been set. */
   readonly password: string | undefined
@@ -17,9 +17,9 @@ export interface OneTimeLink {
   readonly expiresAt: number
 }
 
-/** Proves that whoever opens it reads this address. */
+/** A link that proves that its user reads this address. */
 export interface EmailLink extends OneTimeLink {
-  /** What the account's e-mail becomes: the one it has, or a new one. */
+  /** The account's e-mail once the link is used: the present one, or a new one. */
   readonly email: string
 }
 
@@ -40,24 +40,24 @@ export interface PortalSession {
   readonly epoch: number
 }
 
-/** Browsers that can be signed in with one account. */
+/** How many browsers can be signed in with one account. */
 export const portalSessionsMax = 100
 
-/** What permits a new password; undefined in its place = whoever asks need not prove anything. */
+/** What permits a new password; where undefined is allowed instead, no proof is needed. */
 export type PasswordProof =
-  /** The set-up link with this digest, which is used up by it. */
+  /** The set-up link with this digest, which is used up. */
   | { readonly kind: 'setup-link'; readonly digest: string; readonly now: number }
-  /** The password that was checked: it is still the same. */
+  /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 
-/** A new password ends all portal sessions; a re-hashed one none. */
+/** A new password ends all portal sessions, a re-hashed one does not. */
 export interface PasswordChange {
   readonly password: string
   readonly proof: PasswordProof | undefined
   readonly endsSessions: boolean
 }
 
-/** The access of a new account, and of one that was made before there was a portal. */
+/** The access of a new account, and of one created before the portal was introduced. */
 export const noPortalAccess: PortalAccess = {
   epoch: 1,
   password: undefined,
@@ -66,6 +66,6 @@ export const noPortalAccess: PortalAccess = {
 }
 
 export function parsePortalAccess(text: string): PortalAccess {
-  // Written by JSON.stringify of what has this type; what is undefined is not there.
+  // The text was written by JSON.stringify from this type, which leaves out what is undefined.
   return { ...noPortalAccess, ...(JSON.parse(text) as Partial<PortalAccess>) }
 }

@@ -3,8 +3,8 @@ import type { EmailLink, OneTimeLink, PasswordChange, PortalAccess } from './por
 import type { Account } from './store.ts'
 
 /**
- * What each verb of the portal makes of an account; undefined = it is refused. Both adapters save the result,
- * in one step with what it was made from: so a link works once, whoever is faster.
+ * What each verb of the portal turns an account into; undefined = it is refused. Both adapters save the result only if
+ * the account has not changed since: so a link works only once, even if it is used twice at the same moment.
  */
 
 export function withPassword(
@@ -17,7 +17,7 @@ export function withPassword(
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
   return nextPortal(account, {
     password,
-    // A link that was made before would let somebody in who was to be kept out.
+    // An earlier link would let in somebody who is to be kept out.
     ...((isLink || endsSessions) && { setupLink: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
   })

@@ -1,27 +1,27 @@
 import { emailKey } from './email-key.ts'
 import type { Account, Found, SearchPage, TermEntry } from './store.ts'
 
-/** What an adapter has to offer: its index is in the order of the bytes of term and ID. */
+/** What an adapter has to offer: an index in the byte order of term and ID. */
 export interface TermIndex {
-  /** Entries whose term begins with a prefix, from the one after `after`. */
+  /** Entries whose term begins with a prefix, starting after `after`. */
   find(prefix: string, after: TermEntry | undefined, limit: number): Promise<readonly TermEntry[]>
   load(ids: readonly string[]): Promise<readonly (Account | undefined)[]>
 }
 
 const wordsMax = 8
 const termLengthMax = 64
-/** Of a part of an e-mail: one character finds nobody. */
+/** The least length of a part of an e-mail: a single character is no term. */
 const partLengthMin = 2
-/** How many entries are looked at for one page: what few of many match comes in short pages. */
+/** How many entries are looked at for one page: if few of many match, pages are short. */
 const scannedMax = 500
 
-/** What an account is found by: its e-mail, each word of its names, the parts of its e-mail and its domain. */
+/** The terms an account is found by: its e-mail, each word of its names, the parts of its e-mail and its domain. */
 export function termsOf({ email, firstName, lastName }: Pick<Account, 'email' | 'firstName' | 'lastName'>) {
   const key = emailKey(email)
   return [...new Set([key, ...wordsOf(`${firstName} ${lastName}`), ...partsOf(key)])]
 }
 
-/** `lovelace` and `example.com` of `ada.lovelace@example.com`: what begins it is found by the whole. */
+/** `lovelace` and `example.com` of `ada.lovelace@example.com`: the first part is found by the whole e-mail. */
 function partsOf(key: string): readonly string[] {
   const at = key.lastIndexOf('@')
   const [, ...parts] = key.slice(0, at).split(/[^\p{L}\p{N}]+/u)
@@ -40,7 +40,7 @@ export function wordsOf(text: string): readonly string[] {
     .map((word) => [...word].slice(0, termLengthMax).join(''))
 }
 
-/** Accounts of which each word begins some term: by the index of one word, the rest is looked at. */
+/** Accounts of which some term begins with each word: found in the index by one word, and checked for the others. */
 export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<Found> {
   const prefix = words.toSorted((a, b) => rarity(b) - rarity(a))[0] ?? ''
   const accounts: Account[] = []
@@ -63,14 +63,14 @@ export async function search(index: TermIndex, { words, after, limit }: SearchPa
   return { accounts, next: place }
 }
 
-/** Few have much of a word in common, and many a domain. */
+/** Long words match few accounts, but a domain matches many. */
 function rarity(word: string): number {
   return word.includes('.') && !word.includes('@') ? 0 : word.length
 }
 
 /**
- * An account that is found by several of its terms comes with the first of them alone: not in the order of the
- * index, but in that in which terms have come to be, so that accounts of before are found by what they have.
+ * An account that matches by several terms is shown for the first of them only, in the order of `termsOf`. That list
+ * only ever grows at its end, so the first match is also in older index entries.
  */
 function isMeant(
   terms: readonly string[],

@@ -1,12 +1,12 @@
 import { GatehouseError } from '../errors.ts'
 
 /**
- * `unreachable`: it was not asked · `refused`: it would not · `unanswered`: it was asked, and said nothing ·
- * `unconfirmed`: a change may have been made, and may not last · `lost`: it has no longer what it had.
+ * `unreachable`: the store was not asked · `refused`: it refused · `unanswered`: it was asked, and did not answer ·
+ * `unconfirmed`: a change may have been made, and may not last · `lost`: it has lost its data.
  */
 export type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost'
 
-/** Why a store could not answer: the cause of its `store-unavailable`, in words for an operator, not a driver's. */
+/** Why a store could not answer: the cause of its `store-unavailable`, in words for an operator, not the driver's. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly kind: StoreFailureKind

@@ -10,29 +10,29 @@ import type { Visitor } from './visitor.ts'
  * An `audit` entry is written in the same step, where something is changed.
  */
 export interface Store extends PortalStore {
-  /** Resolves once the store answers. @throws OperatorError where it does not within the time */
+  /** Resolves once the store answers. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
-  /** Makes all of the accounts or, where an e-mail is taken or comes twice, none. */
+  /** Creates all of the accounts, or none if an e-mail is taken or comes twice. */
   createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
   findAccount(id: string): Promise<Account | undefined>
   /** @param email compared without case */
   findAccountByEmail(email: string): Promise<Account | undefined>
-  /** Accounts, newest first and of one moment by their IDs, backwards; from the one after `after`, gone or not. */
+  /** Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now. */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
-  /** Accounts that a few words find, in the order of an index of their terms. */
+  /** Accounts that match some words, in the order of the index of terms. */
   searchAccounts(page: SearchPage): Promise<Found>
-  /** Disabling ends the sessions; so it does not matter later whether the account is enabled again. */
+  /** Disabling ends the sessions; enabling the account later does not bring them back. */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
   deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
   /**
    * Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it.
-   * @returns undefined where there is no such account, or another key than the one to be replaced
+   * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
 
-  /** Starts a session, unless the account has changed since it was looked at. */
+  /** Starts a session, unless the account has changed since `looked` was read. */
   startSession(
     session: NewSession,
     looked: { readonly revision: number },
@@ -56,17 +56,17 @@ export interface Store extends PortalStore {
 
   /**
    * Takes one request from a rate, which is counted across instances where the store has several.
-   * @param subject who is counted, and where
+   * @param subject names who is counted, and for what
    */
   takeFromRate(subject: string, rate: Rate): Promise<Taken>
   /** Says that an instance is there. @returns how many are */
   beat(instance: string): Promise<number>
 
-  /** What has changed since a position of the change log; undefined = as much of it as is of use at a start. */
+  /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
   readChanges(after: number | undefined): Promise<ChangeReading>
   /**
-   * Calls the listener for each change made through this port, before the verb answers, and for those of
-   * others as soon as they are heard of. Some may never be heard of: readChanges is what can be relied on.
+   * Calls the listener for each change made through this port, before the verb answers, and for changes of others as
+   * soon as they are announced. Announcements may be lost: only readChanges is reliable.
    */
   onChange(listener: (change: LoggedChange) => void): void
   close(): Promise<void>
@@ -122,7 +122,7 @@ export interface SearchPage {
 
 export interface Found {
   readonly accounts: readonly Account[]
-  /** Where to go on; undefined = that was all. */
+  /** `after` of the next page; undefined = this is the last. */
   readonly next: TermEntry | undefined
 }
 
@@ -141,13 +141,13 @@ export type AccountUpdate =
 
 export interface ApiKeyReset {
   readonly apiKey: StoredKey
-  /** Only while this is the digest of the key; absent = whatever it is. */
+  /** Reset only if this is the digest of the present key; absent = whatever the key is. */
   readonly replaces?: Uint8Array
 }
 
 export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
   readonly secretKey: StoredKey
-  /** How long the old key works on; undefined = not at all. */
+  /** Until when the old key still works; undefined = it ends now. */
   readonly graceUntil: number | undefined
 }
 
@@ -209,7 +209,7 @@ export interface StoredSigningKey {
   readonly signsFrom: number
 }
 
-/** So many requests at once, and from then on as many per time. */
+/** So many requests at once, and after that as many per `perMs`. */
 export interface Rate {
   readonly limit: number
   readonly perMs: number
@@ -219,13 +219,13 @@ export interface Taken {
   readonly isAllowed: boolean
   /** How many more would be allowed now. */
   readonly remaining: number
-  /** Until one more is allowed; 0 where this one was. */
+  /** Until one more is allowed; 0 if this one was. */
   readonly retryMs: number
   /** Until as many are allowed as at the beginning. */
   readonly resetMs: number
 }
 
-/** What caches must drop. A session changes but once: it ends. */
+/** What caches must drop. A session changes only once: when it ends. */
 export type Change =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'session'; readonly sessionId: string }
@@ -234,7 +234,7 @@ export type Change =
 /** One entry of the change log. */
 export interface LoggedChange {
   readonly change: Change
-  /** Its place in the log, from 1. */
+  /** Its number in the log, from 1. */
   readonly position: number
   /** When it was made, on the clock of this process. */
   readonly at: number
@@ -243,8 +243,8 @@ export interface LoggedChange {
 export interface ChangeReading {
   /** Position of the last entry. */
   readonly head: number
-  /** In their order; undefined = what lies between cannot be told: drop everything. */
+  /** In order; undefined = the changes in between are not known: drop everything. */
   readonly changes: readonly LoggedChange[] | undefined
-  /** From when on every change is among those that were read, now or before. */
+  /** All changes from this time on are among those that were read, now or before. */
   readonly completeSince: number
 }

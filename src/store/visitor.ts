@@ -1,6 +1,6 @@
-/** From where somebody came: as far as it can be told, and no further than it may be kept. */
+/** Where a request came from, as far as it is known and may be stored. */
 export interface Visitor {
-  /** Client address, behind trusted proxies the one they tell. */
+  /** The client address; behind trusted proxies the one they tell. */
   readonly address: string
   /** User-Agent as it was sent, at most `clientLengthMax` characters of it; '' where there is none. */
   readonly client: string

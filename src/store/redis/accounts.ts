@@ -64,7 +64,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
     }
   }
 
-  /** Reads, lets the account become another, and saves it; once more where someone else was faster. */
+  /** Reads the account, applies `become`, and saves the result; again if it was changed in between. */
   const replace: Replace = async (id, become, audit) => {
     for (;;) {
       const account = await find(id)
@@ -101,7 +101,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
     return update.kind === 'updated' ? update.account : undefined
   }
 
-  /** With its sessions; once more where it got another meanwhile. */
+  /** Removes an account with its sessions; again if it got another session in between. */
   async function remove(id: string, audit?: AuditEntry): Promise<boolean> {
     for (;;) {
       const sessions = await ask((client) => client.zrange(keys.sessionsOf(id), '0', '-1'))

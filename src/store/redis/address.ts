@@ -1,6 +1,6 @@
 import type { RedisOptions } from './client.ts'
 
-/** Which Redis is meant, for an operator: without its user and password. */
+/** The address of Redis for an operator, without user and password. */
 export function addressOf(place: RedisOptions['place']): string {
   switch (place.kind) {
     case 'single':

@@ -4,16 +4,16 @@ import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-/** There is nothing before 0-0, which Redis does not take for the end of an interval. */
+/** Not 0-0: nothing is before it, and Redis refuses it as the end of an interval. */
 const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 
-/** How many entries are looked at for one answer: some milliseconds, in which Redis serves nobody else. */
+/** How many entries are looked at for one answer: this blocks Redis for some milliseconds. */
 const scannedMax = 1_000
 
 const findScript = loadScript('find-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
 
-/** The audit log as a stream, in which nothing can be changed. */
+/** The audit log as a stream, whose entries cannot be changed. */
 export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudit' | 'findAudit'> {
   const { keys, run, confirmAbsence } = connection
   const audited = createAudited(connection)

@@ -8,13 +8,13 @@ import { openSubscription } from './subscription.ts'
 
 const readScript = loadScript('read-changes')
 
-/** The change log of all instances: read for the guarantee, listened to for speed. */
+/** The change log of all instances: reading it gives the guarantee, listening to it the speed. */
 export interface ChangeLog {
   read(after: number | undefined): Promise<ChangeReading>
   close(): void
 }
 
-/** @param listens whether changes are to be heard as they are made; commands need not */
+/** @param listens whether to subscribe to changes as they are made; commands need not */
 export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
   const { keys, run, storeId, hear } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
@@ -25,7 +25,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
     : undefined
   const published = createPublished((logged) => hear(onOurClock(logged)))
 
-  /** The last entry that was read: a log that has another in its place has lost what was read of it. */
+  /** The last entry that was read: a log with another entry at its position has lost entries that were read. */
   let last: Entry | undefined
 
   async function readLog(after: number | undefined): Promise<ChangeReading> {
@@ -54,9 +54,9 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
   }
 
   /**
-   * Whether entries from a position on are all that came after it. A head that is lower means a failover or a
-   * restore, one that is missing that the log was cut, or that there are too many to send. A failover may also
-   * have lost entries and others have come since: then the one that was read last is another.
+   * Whether the entries are all that came after a position. A lower head means a failover or a restore, a missing
+   * entry that the log was cut, or that there are too many to send. After a failover new entries may have taken the
+   * place of lost ones: then the entry that was read last differs.
    */
   function continues(entries: readonly Entry[], after: number, head: number): boolean {
     const [first] = entries
@@ -67,7 +67,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
   return { read: readLog, close: () => subscription?.close() }
 }
 
-/** The beginning of what was read at a start, unless that is the beginning of the log. */
+/** When the oldest entry read at a start was made; 0 if it is the first of the log. */
 function completeSince(head: number, [oldest]: readonly LoggedChange[]): number {
   if (oldest === undefined) return head === 0 ? 0 : Date.now()
   return oldest.position === 1 ? 0 : oldest.at
@@ -75,7 +75,7 @@ function completeSince(head: number, [oldest]: readonly LoggedChange[]): number 
 
 interface Entry {
   readonly position: number
-  /** All that was written, as it was written. */
+  /** The whole entry as it was written. */
   readonly text: string
   readonly logged: LoggedChange | undefined
 }

@@ -10,9 +10,9 @@ export interface RedisOptions {
   /** undefined = no TLS, unless the URL says rediss. */
   readonly tls: Verification | undefined
   readonly keyPrefix: string
-  /** How many replicas must have a change before it is answered. */
+  /** How many replicas must have a change before it counts as done. */
   readonly replicas: number
-  /** A command that has no answer by then has failed. */
+  /** A command without an answer by then has failed. */
   readonly commandTimeoutMs: number
 }
 
@@ -33,17 +33,20 @@ export interface NodeAddress {
 }
 
 const connectTimeoutMs = 1_000
-/** A connection on which an answer is overdue for this long is dead; what is slow now and then is not. */
+/** A connection on which an answer is overdue for this long is dead, not just slow. */
 const silenceMs = 1_000
-/** How long the other side may take to close a connection; one that is dead does not. */
+/** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
-/** A Cluster that changes is asked again so often, so long after: all within what a request may wait. */
+/**
+ * How often, and after what delay, a command to a Cluster that changes is tried again: all within the time a request
+ * may wait.
+ */
 export const redirections = { most: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, most: 1_000 }
 
 /**
- * Opens a client that fails at once rather than queueing: whoever asks decides what an outage means.
- * It reconnects by itself; `error` events only say so, as every command has its own rejection.
+ * Opens a client that fails at once rather than queueing: the caller decides what an outage means. It reconnects by
+ * itself; `error` events need no handling, as every command rejects by itself.
  */
 export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
@@ -55,7 +58,7 @@ export function openClient(options: RedisOptions): OpenClient {
   client.on('ready', () => {
     attempts = 0
   })
-  // The driver gives up for ever where a Sentinel tells of a failover while it is being asked for the master.
+  // The driver gives up for ever if a Sentinel reports a failover while the driver asks it for the master.
   client.on('end', () => {
     if (isClosed) return
     attempts++
@@ -72,7 +75,10 @@ export function openClient(options: RedisOptions): OpenClient {
   return { client, close }
 }
 
-/** A TLS socket that is closed while it connects can fail twice: the driver hears the first, and the next would be fatal. */
+/**
+ * A TLS socket that is closed while it connects can fail twice: the driver handles the first error, and the second
+ * would be fatal.
+ */
 function outliveErrors(node: Redis): void {
   node.on('error', () => {
     if (node.stream?.listenerCount('error') === 0) node.stream.on('error', () => {})
@@ -81,7 +87,7 @@ function outliveErrors(node: Redis): void {
 
 interface OpenClient {
   readonly client: Client
-  /** Closes it at once; only so does it stay closed. */
+  /** Closes the client at once; otherwise it would reconnect. */
   close(): void
 }
 
@@ -136,12 +142,12 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     autoResendUnfulfilledCommands: false,
     keepAlive: 30_000,
     retryStrategy: reconnectDelay,
-    // ioredis would do it with a promise that nobody waits for, whose rejection ends the process.
+    // ioredis would resubscribe with an unhandled promise, whose rejection ends the process.
     autoResubscribe: false,
   } satisfies ClientOptions
 }
 
-/** Doubled at each try, and spread, so that many instances do not come back at the same moment. */
+/** Doubled at each try, with jitter, so that many instances do not come back at the same moment. */
 function reconnectDelay(attempt: number): number {
   const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.most)
   return Math.round(delayMs * (0.5 + Math.random() / 2))

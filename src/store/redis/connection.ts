@@ -15,7 +15,7 @@ const retryReadyMs = 100
 /** A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`. */
 export type Connection = ReturnType<typeof openConnection>
 
-/** @param isLasting whether it is written to all the time: then the connection for it is opened at once */
+/** @param isLasting whether it is written to all the time: then the connection for writes is opened at once */
 export function openConnection(options: RedisOptions, isLasting: boolean) {
   const keys = createKeys(options.keyPrefix)
   const link = openLink(options)
@@ -53,7 +53,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     }
   }
 
-  /** Tells the listeners of a change that was made here, by what the script answered. */
+  /** Tells the listeners of a change made here. @param position as the script answered it */
   function tell(made: Change, position: unknown): void {
     if (typeof position === 'number' && position > 0) hear({ change: made, position, at: Date.now() })
   }
@@ -66,7 +66,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       try {
-        // Rather than a ping: so the rights of the user are tried too, and in a Cluster the node that counts.
+        // Rather than a ping: this also tests the user's rights and, in a Cluster, the right node.
         await ask((client) => client.get(keys.storeId))
         return
       } catch (error) {

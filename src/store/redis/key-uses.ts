@@ -5,10 +5,10 @@ import { loadScript } from './scripts.ts'
 
 const noteScript = loadScript('note-key-uses')
 
-/** How many uses one script takes: a few milliseconds, in which Redis serves nobody else. */
+/** How many uses one script takes: this blocks Redis for a few milliseconds. */
 const notedAtOnce = 200
 
-/** Uses of the keys of an account in one hash. Replicas need not have them before they count as done. */
+/** The uses of an account's keys, in one hash. These writes do not wait for replicas. */
 export function openKeyUses({
   keys,
   ask,

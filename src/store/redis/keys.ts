@@ -1,7 +1,7 @@
 /**
- * Names of the keys. All that lasts shares one hash tag, so that a Cluster keeps it in one slot: only there can
- * a script change an account, the list of e-mails and the change log in one step, and only so is there one
- * order of all changes (docs/decisions/0004-one-slot.md). Counters of rates last for minutes, and are spread.
+ * Names of the keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot
+ * can a script change an account, the list of e-mails and the change log in one step, and give all changes one order
+ * (docs/decisions/0004-one-slot.md). Counters of rates last for minutes, and are spread over the slots.
  */
 export function createKeys(prefix: string) {
   const base = `${prefix}{account}:`

@@ -6,13 +6,13 @@ import { openClient, type RedisOptions } from './client.ts'
 import { createGathering } from './gathering.ts'
 import type { Client } from './scripts.ts'
 
-/** A client, and what is known of its connection. */
+/** A client, and the state of its connection. */
 export interface Link {
   /** Every failure is a GatehouseError `store-unavailable` whose cause is a StoreFailure. */
   ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result>
-  /** @throws GatehouseError as `ask` does, where there is no connection now */
+  /** @throws GatehouseError as `ask` does, if there is no connection now */
   assertUp(): void
-  /** Waits for a connection that is being made; `ask` says whether there is one. */
+  /** Waits for a connection that is being made; `ask` then shows whether there is one. */
   settled(timeoutMs: number): Promise<void>
   /** What an error of a command means. */
   explain(error: unknown): StoreFailure
@@ -22,11 +22,11 @@ export interface Link {
 export function openLink(options: RedisOptions): Link {
   const { client, close } = openClient(options)
   const address = addressOf(options.place)
-  // A Cluster has a connection to each of its nodes, and chooses among them by itself.
+  // The Cluster client has a connection to each node, and chooses among them by itself.
   const gather = client instanceof Redis ? createGathering(client) : undefined
-  /** Why there is no connection: commands say only that there is none. */
+  /** Why there is no connection: the errors of commands do not tell. */
   let trouble: Error | undefined
-  /** The driver would go on with the first database, where another's data may be. */
+  /** Set if SELECT failed: the driver would go on with database 0, which may hold other data. */
   let isWrongDatabase = false
   client.on('error', (error: Error) => {
     trouble = rootOf(error)
@@ -47,7 +47,7 @@ export function openLink(options: RedisOptions): Link {
 
   function reasonNow(): string {
     if (trouble) return inWords(trouble)
-    // Connected, it has yet to say that it has loaded its data.
+    // Connected, but Redis has not confirmed yet that it has loaded its data.
     return client.status === 'connect' ? 'it does not answer' : 'there is no connection'
   }
 
@@ -88,7 +88,7 @@ export function openLink(options: RedisOptions): Link {
 
 const wasNotSent = /isn't writeable|isn't ready/
 
-/** What the driver says, and what it means. */
+/** Messages of the driver, and what they mean. */
 const words: readonly (readonly [RegExp, string])[] = [
   [/isn't writeable|isn't ready|^Connection is closed/, 'there is no connection'],
   [/max retries per request/, 'the connection broke'],
@@ -105,7 +105,7 @@ function inWords(error: unknown): string {
   return meaning ?? reason
 }
 
-/** What lies behind the failure of all nodes of a Cluster, or of all addresses of a host. */
+/** The error behind a failure of all nodes of a Cluster, or of all addresses of a host. */
 function rootOf(error: Error): Error {
   if ('lastNodeError' in error && error.lastNodeError instanceof Error) {
     const isTold = error.lastNodeError.message !== 'Connection is closed.'
@@ -115,7 +115,7 @@ function rootOf(error: Error): Error {
   return first instanceof Error ? first : error
 }
 
-/** Whether Redis has refused to change to the database of the URL. */
+/** Whether Redis has refused to select the database of the URL. */
 function isOfSelect(error: Error): boolean {
   if (!('command' in error)) return false
   const { command } = error

@@ -15,7 +15,7 @@ const startScript = loadScript('start-portal-session', { isAudited: true })
 const endScript = loadScript('end-portal-session', { isAudited: true })
 const seeScript = loadScript('see-portal-session')
 
-/** Portal sessions of an account as texts in one hash, which goes with the last of them. */
+/** The portal sessions of an account as texts in one hash, which expires with the last of them. */
 export function openPortalSessions(
   connection: Connection,
   findAccount: (id: string) => Promise<Account | undefined>,
@@ -73,10 +73,10 @@ export function openPortalSessions(
   }
 }
 
-/** `epoch start end JSON`, as the scripts write it: they look at the first three alone. */
+/** `epoch start end JSON`, as the scripts write it: they read only the first three. */
 function parse(text: string): PortalSession {
   const json = text.slice(text.indexOf('{'))
-  // Written by what is above alone.
+  // The text was written only by the code above.
   const session = JSON.parse(json) as Omit<PortalSession, 'epoch'>
   return { ...session, epoch: Number.parseInt(text, 10) }
 }

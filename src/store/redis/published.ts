@@ -1,6 +1,6 @@
 import type { LoggedChange } from '../store.ts'
 
-/** What is published, from when on it counts. */
+/** Delays published changes while the log cannot be read. */
 export interface Published {
   hear(change: LoggedChange): void
   /** The log cannot be read now. */
@@ -9,13 +9,13 @@ export interface Published {
   caughtUp(head: number): void
 }
 
-/** How long what was heard waits for the log at most. */
+/** How long a published change waits for the log at most. */
 const heldForMs = 2_000
 
 /**
- * What is published may come before the store can be asked again, as after a partition: whoever it is about
- * would be dropped from the caches, and could not be looked up. So it waits until the log can be read, which
- * tells the same; but not long: what is known to be revoked must not go on.
+ * A published change may come before the store can be asked again, as after a partition: its account would be dropped
+ * from the caches, and could not be looked up. So the change waits until the log can be read, which holds it too; but
+ * not long: what is known to be revoked must not stay valid.
  */
 export function createPublished(tell: (change: LoggedChange) => void): Published {
   let isHeld = true
@@ -40,7 +40,7 @@ export function createPublished(tell: (change: LoggedChange) => void): Published
   function caughtUp(head: number): void {
     isHeld = false
     held = held.filter(({ position }) => position > head)
-    // Once whoever has read the log knows that the store is back.
+    // Deferred until the reader of the log has noted that the store is back.
     setImmediate(release)
   }
 

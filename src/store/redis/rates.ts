@@ -6,7 +6,7 @@ import { loadScript } from './scripts.ts'
 const takeScript = loadScript('take-from-rate')
 const beatScript = loadScript('beat')
 
-/** An instance that has not said that it is there for this long is gone. */
+/** An instance that has not reported for this long is gone. */
 const goneAfterMs = 15_000
 
 /** Rates that are counted across instances; what is lost of them in a failover does not matter. */

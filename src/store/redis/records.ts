@@ -4,8 +4,9 @@ import { termsOf } from '../search.ts'
 import type { Account, NewSession, Session, StoredKey, StoredSigningKey } from '../store.ts'
 
 /**
- * How records are written. An account is one text: as a hash, its sealed keys would make Redis spread it over
- * 2.2 KB, as a text it takes half of that. A session is a hash of short fields, which Redis packs.
+ * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
+ * fields such as the sealed keys, and as a text it takes half of that. A session is a hash of short fields, which
+ * Redis packs.
  */
 
 type Fields = Readonly<Record<string, string>>
@@ -30,7 +31,7 @@ export function accountText(account: Account): string {
 }
 
 export function parseAccount(text: string): Account {
-  // Written by accountText alone.
+  // The text was written only by accountText.
   const written = JSON.parse(text) as WrittenAccount
   const { emailKey: _, terms: __, previousSecretKey: previous, ...account } = written
   return {
@@ -39,7 +40,7 @@ export function parseAccount(text: string): Account {
     apiKey: decodeKey(written.apiKey),
     previousSecretKey: previous && { ...previous, digest: decode(previous.digest) },
     portal: { ...noPortalAccess, ...written.portal },
-    // One that was written before this was counted is in its first epoch.
+    // An account written before role epochs were introduced is in its first epoch.
     roleEpoch: written.roleEpoch ?? 1,
   }
 }
@@ -108,7 +109,7 @@ export function signingKeyText(key: StoredSigningKey): string {
 }
 
 export function parseSigningKey(json: string): StoredSigningKey {
-  // Written by signingKeyText alone; a key that does not unseal is refused where it is opened.
+  // The text was written only by signingKeyText; a key that cannot be unsealed is refused later.
   const { sealed, ...key } = JSON.parse(json) as Omit<StoredSigningKey, 'sealed'> & {
     readonly sealed: string
   }

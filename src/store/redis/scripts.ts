@@ -12,7 +12,7 @@ export interface ScriptCall {
 
 /** A Lua script that Redis runs as one step. */
 export interface Script {
-  /** By its digest, and whole where Redis has forgotten it. */
+  /** Runs it by its digest, or by its source if Redis has forgotten it. */
   run(client: Client, call: ScriptCall): Promise<unknown>
   readonly source: string
   /** Whether its first keys and arguments are those of the change log. */
@@ -46,7 +46,7 @@ export function loadScript(name: string, { isLogged = false, isAudited = false }
   return { run, source, isLogged }
 }
 
-/** As a list: as arguments, those of an import would not fit on the stack. */
+/** One list: spread as arguments, those of an import would not fit on the stack. */
 export function wordsOf({ keys, args }: ScriptCall): (string | number)[] {
   return [keys.length, ...keys, ...args]
 }

@@ -36,7 +36,7 @@ export function openSessions(connection: Connection): SessionVerbs {
     return text === null ? confirmAbsence() : parseAccount(text)
   }
 
-  /** In one step: a round trip less for every refresh. */
+  /** Reads both in one step, which saves every refresh a round trip. */
   async function findBoth(
     id: string,
   ): Promise<{ readonly session: Session | undefined; readonly account: Account | undefined }> {
@@ -58,7 +58,7 @@ export function openSessions(connection: Connection): SessionVerbs {
     return started === 1 ? 'started' : 'account-changed'
   }
 
-  /** Judges a use and carries it out; once more where session or account changed in between. */
+  /** Judges a use and carries it out; again if session or account changed in between. */
   async function rotate(use: RefreshTokenUse): Promise<Rotation> {
     for (;;) {
       const { session: found, account } = await findBoth(use.sessionId)
@@ -111,8 +111,8 @@ export function openSessions(connection: Connection): SessionVerbs {
   }
 
   /**
-   * The rotation that is repeated may have been refused, or be under way, for want of a replica: whoever is
-   * told of it now is told no sooner than the one who asked first. @returns false where something has changed
+   * The repeated rotation may have failed, or still be waiting, for want of a replica: this waits for the replicas
+   * too, so that no repeat is answered before the rotation is safe. @returns false where something has changed
    */
   async function confirm({ id, accountId, generation }: Session, revision: number): Promise<boolean> {
     if (!waitsForReplicas) return true

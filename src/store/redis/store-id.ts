@@ -4,21 +4,21 @@ import type { Keys } from './keys.ts'
 import type { Link } from './link.ts'
 
 /**
- * Tells an empty store from one that has lost its data (a flush, a wrong restore). What is written first gives a
- * store its ID; whoever has seen one takes no other for it until it is started anew, and says so in the
- * emptied Redis, so that nobody who starts meanwhile begins a new store there.
+ * Tells an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a store its
+ * ID. A process that has seen an ID accepts no other until it is restarted, and leaves a mark in an emptied Redis, so
+ * that no process that starts meanwhile begins a new store there.
  */
 export interface StoreId {
   /**
-   * To be asked before "not there" is answered or made use of.
-   * @throws GatehouseError `store-unavailable` where the store is lost
+   * To be called before "not there" is answered or acted upon.
+   * @throws GatehouseError `store-unavailable` where the store has lost its data
    */
   confirmAbsence(): Promise<undefined>
   /** Takes note of the ID the store has now; '' = none. @throws as `confirmAbsence` does */
   see(id: string): Promise<void>
 }
 
-/** How long a loss is told to others after it was seen last, and how often it is told at most. */
+/** How long the mark of a loss lasts after the loss was last seen, and how often it is written at most. */
 const toldForMs = 5_000
 const tellEveryMs = 1_000
 
@@ -54,7 +54,7 @@ export function createStoreId({ ask }: Pick<Link, 'ask'>, keys: Keys): StoreId {
     const now = performance.now()
     if (now - toldAt < tellEveryMs) return
     toldAt = now
-    // Who cannot be told is no reason to say anything else: a Redis that takes no writes begins no new store.
+    // A failure does not matter: no new store can begin in a Redis that takes no writes.
     await ask((client) => client.set(keys.lostId, id, 'PX', toldForMs)).catch(() => {})
   }
 

@@ -13,7 +13,7 @@ import { openSigningKeys } from './signing-keys.ts'
 
 /**
  * The store of many instances: Redis 7 or newer, alone, behind Sentinel, or a Cluster. Connects by itself.
- * @param listens whether changes of others are to be heard as they are made
+ * @param listens whether to subscribe to the changes of others
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
   const connection = openConnection(options, listens)

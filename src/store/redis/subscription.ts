@@ -2,9 +2,12 @@ import { parseChange } from '../changes.ts'
 import type { LoggedChange } from '../store.ts'
 import { openClient, type RedisOptions } from './client.ts'
 
-/** Hears of changes as they are published: fast, and at most once. */
+/** Receives changes as they are published: fast, and at most once. */
 export interface Subscription {
-  /** To be told up to where the log was read: a channel that is far behind it is deaf, and opened anew. */
+  /**
+   * To be called with the position that the log was read to: a channel that stays behind it is deaf, and is opened
+   * anew.
+   */
   check(head: number): void
   close(): void
 }
@@ -13,7 +16,7 @@ export interface Subscription {
 const reopenMs = 1_000
 
 /**
- * Opens a connection of its own, as one that is subscribed can ask nothing.
+ * Opens a connection of its own, as a subscribed one cannot send other commands.
  * @param hear told of each change; its time is on the clock of Redis
  */
 export function openSubscription(
@@ -45,7 +48,7 @@ export function openSubscription(
     }
     const now = performance.now()
     behindSince ??= now
-    // A message may just be on its way; at the second look it should have come.
+    // A message may still be on its way; by the second check it should have come.
     if (behindSince === now || now - reopenedAt < reopenMs || client.status !== 'ready') return
     reopenedAt = now
     behindSince = undefined

@@ -8,7 +8,7 @@ export function createTermIndex(
   find: (id: string) => Promise<Account | undefined>,
 ): TermIndex {
   async function findTerms(prefix: string, after: TermEntry | undefined, limit: number) {
-    // Bytes: 0xff, which no text in UTF-8 has, comes after whatever begins with the prefix.
+    // As bytes: 0xff, which no text in UTF-8 has, sorts after everything that begins with the prefix.
     const end = Buffer.concat([Buffer.from(`[${prefix}`), Buffer.from([0xff])])
     const start = after === undefined ? `[${prefix}` : `(${after.term}\0${after.id}`
     const entries = await ask((client) => client.zrangebylex(keys.terms, start, end, 'LIMIT', 0, limit))

@@ -7,8 +7,8 @@ import { type Script, type ScriptCall, wordsOf } from './scripts.ts'
 /** Runs scripts that count as done once enough replicas have what they wrote. */
 export interface Writer {
   /**
-   * @throws GatehouseError `store-unavailable`; where too few replicas have it its cause is `unconfirmed`: it is
-   *   done, and can still be lost
+   * @throws GatehouseError `store-unavailable`; with the cause `unconfirmed` where too few replicas have the change:
+   *   it is done, and can still be lost
    */
   run(script: Script, call: ScriptCall): Promise<unknown>
   /** Opens the connection before the first write, which then need not wait for it. */
@@ -16,15 +16,15 @@ export interface Writer {
   close(): void
 }
 
-/** A replica that is there has a change sooner: whoever waits longer waits for one that is not. */
+/** A working replica has a change by then: waiting longer would be for one that is down. */
 const acknowledgedWithinMs = 2_000
-/** Of what a command may take: what is left is for its answer. */
+/** The part of a command's time that WAIT may take: the rest is for the answer. */
 const waitingShare = 0.8
 
 /**
- * Opens a connection of its own with the first write, as WAIT holds up all that comes behind it: neither
- * look-ups nor the change log may stand there. Writes that come while others are waited for go out together
- * afterwards, with one WAIT for all of them: so none waits for more than two.
+ * Opens a connection of its own with the first write, as WAIT holds up everything behind it on its connection, which
+ * must be neither look-ups nor the change log. Writes that come during a WAIT are sent together afterwards, with one
+ * WAIT for all of them: so none waits for more than two.
  */
 export function openWriter(options: RedisOptions, anyKey: string): Writer {
   const { replicas, commandTimeoutMs } = options
@@ -75,7 +75,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
     if (moved.length > 0) await findAgain(ask, moved)
   }
 
-  /** The driver follows no redirection of a group that also has a WAIT: a look-up tells it where the slot is. */
+  /** The driver does not follow redirections in a pipeline with a WAIT: a look-up shows it where the slot is now. */
   async function findAgain(ask: Link['ask'], moved: readonly Write[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, redirections.delayMs))
     await ask((client) => client.get(anyKey)).catch(() => {})
@@ -100,19 +100,19 @@ interface Write {
   readonly call: ScriptCall
   resolve(result: unknown): void
   reject(error: unknown): void
-  /** How often a Cluster has sent it elsewhere. */
+  /** How often a Cluster has redirected it. */
   redirected: number
 }
 
 type Reply = readonly [error: Error | null, result: unknown]
 
-/** What a failure means for a write: where there was no answer it may be done. @param how `done` = it is done */
+/** What a failure means for a write: without an answer it may be done. @param how `done` = it is done */
 export function asWrite(failure: StoreFailure, how?: 'done'): StoreFailure {
   const isUncertain = how === 'done' || failure.kind === 'unanswered'
   return isUncertain ? new StoreFailure('unconfirmed', failure.message) : failure
 }
 
-/** Whole scripts: one that Redis has forgotten would be sent, and waited for, twice. */
+/** Whole scripts, not digests: one that Redis has forgotten would have to be sent, and waited for, twice. */
 function evals(group: readonly Write[]) {
   return group.map(({ script, call }) => ['eval', script.source, wordsOf(call)])
 }

@@ -69,7 +69,7 @@ export function openAccounts(database: Database) {
     return attempt.kind === 'refused' ? { kind: 'unknown' } : attempt
   }
 
-  /** Saves what becomes of an account, if anything. */
+  /** Saves what `become` returns, if anything. */
   function tryReplace(id: string, become: (account: Account) => Account | undefined): Replacement {
     const account = find(id)
     if (!account) return { kind: 'unknown' }
@@ -80,7 +80,7 @@ export function openAccounts(database: Database) {
     return { kind: 'updated', account: save(account, next) }
   }
 
-  /** The same; undefined where there is no such account, or where it may not become another. */
+  /** The same; undefined where there is no such account, or the change is refused. */
   function replace(id: string, become: (account: Account) => Account | undefined): Account | undefined {
     const attempt = tryReplace(id, become)
     return attempt.kind === 'updated' ? attempt.account : undefined

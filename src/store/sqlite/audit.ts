@@ -10,7 +10,7 @@ import {
 import type { FoundAudit } from '../portal-store.ts'
 import type { Database } from './database.ts'
 
-/** How many entries are looked at for one answer: some milliseconds, in which nothing else is done. */
+/** How many entries are looked at for one answer: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
 /** The audit table: rows are added, and the oldest go. Every function is to be called within a read or a write. */
@@ -21,7 +21,7 @@ export function openAudit({ prepare }: Database) {
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
   )
-  // One query a piece: for both at once SQLite would read the whole table.
+  // A query each: for both in one SQLite would read the whole table.
   const selectEnds = prepare(
     'SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last',
   )

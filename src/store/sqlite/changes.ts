@@ -23,7 +23,7 @@ export function openChanges({ prepare }: Database) {
     const head = Number(last ?? 0)
     if (after === undefined) return readAtStart(head)
     if (after === head) return { head, changes: [], completeSince: 0 }
-    // The log is shorter than what was seen of it, or too long to be read, or its oldest unseen entries are gone.
+    // The log is shorter than what was read of it, or has too many new entries, or the oldest of these are gone.
     if (after > head || head - after > changesKept || Number(first ?? 0) > after + 1)
       return { head, changes: undefined, completeSince: Date.now() }
     return { head, changes: selectAfter.all(after).flatMap(toLogged), completeSince: 0 }

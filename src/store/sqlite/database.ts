@@ -11,8 +11,8 @@ export interface Database {
   /** Runs reads. @throws GatehouseError `store-unavailable` where SQLite fails; what the work throws itself, as it is */
   read<Result>(work: () => Result): Result
   /**
-   * Runs reads and writes as one step, at once where no other process is writing; once it resolves they are on
-   * disk. @throws the same
+   * Runs reads and writes as one step, at once if no other process is writing; once it resolves they are on disk.
+   * @throws the same
    */
   write<Result>(work: () => Result): Promise<Result>
   close(): void
@@ -29,20 +29,20 @@ interface Busy {
 }
 
 /**
- * Opens a database, and makes it and its folder where there is none: this waits on the thread, writes do not.
+ * Opens a database, and makes it and its folder if there is none: this blocks the thread, writes do not.
  * @param busyTimeoutMs how long to wait for a writer in another process
- * @throws OperatorError where that cannot be done
+ * @throws OperatorError where the database cannot be opened
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
-  // SQLite would wait on the thread that serves everybody.
+  // SQLite would block the thread that serves all requests.
   database.exec('PRAGMA busy_timeout = 0')
   let busy: Busy | undefined
 
   async function write<Result>(work: () => Result): Promise<Result> {
     const deadline = performance.now() + busyTimeoutMs
     for (;;) {
-      // Who waits longest tries for all: the lock is asked for once a pause, however many want it.
+      // The write that waits longest tries for all: the lock is tried once a pause, however many want it.
       if (!busy) {
         const attempt = guard(() => tryWrite(database, work))
         if (attempt.kind === 'written') return attempt.result
@@ -103,14 +103,14 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makeFolder(dirname(path))
-    // Before SQLite does: the folder may have been there, and open to others.
+    // Made before SQLite makes it, and private: the folder may have existed already, and be open to others.
     closeSync(openSync(path, 'a', 0o600))
     database = new DatabaseSync(path, { timeout: busyTimeoutMs })
     writeAhead(database, performance.now() + busyTimeoutMs)
     migrate(database, path)
     return database
   } catch (cause) {
-    // Whoever can use the database must not find it locked by one who cannot.
+    // A process that cannot use the database must not keep it locked for others.
     database?.close()
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`cannot open the database ${path}: ${reasonOf(cause)}`, {
@@ -122,10 +122,10 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   }
 }
 
-/** The primary code; node:sqlite tells extended ones, which have it in their last byte (BUSY_RECOVERY is 261). */
+/** The primary code; node:sqlite gives extended codes, which have it in their last byte (BUSY_RECOVERY is 261). */
 const sqliteBusy = 5
 
-/** The change to a log does not wait for another process as writes do: it is waited for by a write, and tried again. */
+/** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is tried again. */
 function writeAhead(database: DatabaseSync, deadline: number): void {
   // FULL: a commit that answered a caller is on disk, also when the power goes.
   const settings = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
@@ -160,7 +160,7 @@ function migrate(database: DatabaseSync, path: string): void {
   database.exec('COMMIT')
 }
 
-/** What another program keeps in its database is not mixed with what we keep in ours. */
+/** Refuses the database of another program: our tables must not be mixed with its own. */
 function assertEmpty(database: DatabaseSync, path: string): void {
   if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
   throw new OperatorError(`the database ${path} is not one of Gatehouse`, {

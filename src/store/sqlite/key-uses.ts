@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
 export function openKeyUses({ prepare }: Database) {
-  // No more than is needed: hundreds of uses are noted a second, and are to cost a gateway next to nothing.
+  // Only the needed columns: hundreds of uses are noted a second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_digest, previous_digest, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
@@ -26,7 +26,7 @@ export function openKeyUses({ prepare }: Database) {
     )
   }
 
-  /** Only of keys that the account has now; what is there of others goes. */
+  /** Notes a use only of a key that the account has now; uses of other keys are removed. */
   function note(use: NotedKeyUse): void {
     const digests = digestsOfKeys(use.accountId)
     if (!digests.includes(use.digest)) return

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { termsOf } from '../search.ts'
 
 /**
- * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970.
- * `lives_until` of a session is when it ends if nothing more happens; rows stay a day longer, so that an
- * expired token can be told from an unknown one.
+ * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970. `lives_until` is when
+ * a session ends if it is not refreshed; rows stay a day longer, so that an expired token can be told from an unknown
+ * one.
  */
 const accountsAndSessions = `
   CREATE TABLE accounts (
@@ -57,7 +57,7 @@ const accountsAndSessions = `
   ) STRICT;
 `
 
-/** A use of a key is found by the digest of the key, so that a reset needs to move nothing. */
+/** Uses are found by the digest of the key, so that a reset need not move them. */
 const portalAndAudit = `
   ALTER TABLE accounts ADD COLUMN portal TEXT NOT NULL DEFAULT '{"epoch":1}';
   ALTER TABLE sessions ADD COLUMN address TEXT NOT NULL DEFAULT '';
@@ -93,7 +93,7 @@ const portalAndAudit = `
   ) STRICT;
 `
 
-/** From each version to the next; what a database has gone through is its user_version. Never changed, only added to. */
+/** The steps from each version to the next; user_version counts those a database has gone through. Only ever added to. */
 export const migrations: readonly ((database: DatabaseSync) => void)[] = [
   (database) => database.exec(accountsAndSessions),
   (database) => {
@@ -101,15 +101,15 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     indexAll(database)
   },
   (database) => {
-    // By the parts of their e-mails too.
+    // Indexes the parts of e-mails too.
     indexAll(database)
     database.exec('CREATE INDEX accounts_by_age ON accounts (created_at, id)')
   },
-  // The role that an account has is that of its first epoch.
+  // An account's present role counts as that of its first epoch.
   (database) => database.exec('ALTER TABLE accounts ADD COLUMN role_epoch INTEGER NOT NULL DEFAULT 1'),
 ]
 
-/** Accounts that were made before there was a search are found by it too. */
+/** Indexes the accounts that were made before there was an index. */
 function indexAll(database: DatabaseSync): void {
   const insert = database.prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
   for (const row of database.prepare('SELECT id, email, first_name, last_name FROM accounts').iterate()) {

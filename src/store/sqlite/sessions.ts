@@ -2,7 +2,7 @@ import { judgeRefreshToken } from '../judge-refresh-token.ts'
 import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd } from '../store.ts'
 import type { Database } from './database.ts'
 
-/** How long a row outlives its session, and how many are cleared away at each start of another. */
+/** How long a row outlives its session, and how many old rows are removed at each start of a session. */
 const keptAfterEndMs = 24 * 3_600_000
 const clearedAtOnce = 20
 

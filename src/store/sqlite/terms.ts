@@ -19,7 +19,7 @@ export function openTerms({ prepare }: Database) {
     for (const term of termsOf(account)) remove.run(term, account.id)
   }
 
-  /** Most changes are not of a name. */
+  /** Does nothing for most changes, which are not of a name or e-mail. */
   function move(before: Account, after: Account): void {
     if (termsOf(before).join(' ') === termsOf(after).join(' ')) return
     drop(before)
@@ -27,7 +27,7 @@ export function openTerms({ prepare }: Database) {
   }
 
   function find(prefix: string, after: TermEntry | undefined, limit: number): readonly TermEntry[] {
-    // The last code point that there is: whatever begins with the prefix comes before it.
+    // The last code point of all: everything that begins with the prefix sorts before it.
     const end = `${prefix}\u{10ffff}`
     const from = after?.term ?? prefix
     return select

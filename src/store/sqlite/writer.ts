@@ -4,7 +4,7 @@ import { openAudit } from './audit.ts'
 import { openChanges } from './changes.ts'
 import type { Database } from './database.ts'
 
-/** How a change is written: with its entry of the change log and that of the audit log, in one step. */
+/** Writes a change with its entries in the change log and the audit log, in one step. */
 export type Writer = ReturnType<typeof openWriter>
 
 export function openWriter(database: Database) {
@@ -12,7 +12,7 @@ export function openWriter(database: Database) {
   const audit = openAudit(database)
   const listeners: ((change: LoggedChange) => void)[] = []
 
-  /** Writes, logs the change where there is one, and tells it once all is on disk. */
+  /** Writes, logs the change if there is one, and tells the listeners once all is on disk. */
   async function change<Result>(
     work: () => Result,
     describe: (result: Result) => Change | undefined,
@@ -28,7 +28,7 @@ export function openWriter(database: Database) {
     return result
   }
 
-  /** Writes what no cache holds. */
+  /** Writes data that no cache holds. */
   async function act<Result>(
     work: () => Result,
     isDone: (result: Result) => boolean,

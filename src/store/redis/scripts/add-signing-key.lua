@@ -1,4 +1,4 @@
--- Adds a signing key; with ARGV[6] only where there is none of its algorithm yet.
+-- Adds a signing key; with ARGV[6] only if there is none of that algorithm yet.
 -- KEYS[4] signing keys (hash)  ARGV[4] key ID  ARGV[5] the key as JSON  ARGV[6] algorithm or ''
 -- Answers the position of the change, or 0 where it was not added.
 if ARGV[6] ~= '' then

@@ -1,2 +1,2 @@
--- Changes nothing: its audit entries are all it is for.
+-- Changes nothing itself: it is only run for its audit entries.
 return 1

@@ -1,11 +1,11 @@
--- Around every script whose act is audited: what it did and the entries that tell it are written in one step.
+-- Wraps every script that is audited: its change and the audit entries are written in one step.
 -- The last of KEYS is the audit log (stream)
 -- The last of ARGV  entries kept, and before it the entries as a JSON list of texts
 local audit_log = table.remove(KEYS)
 local audit_kept = table.remove(ARGV)
 local audit_entries = cjson.decode(table.remove(ARGV))
 
--- A script answers a position where something has changed, or an empty list where nothing stood against it.
+-- A script that has changed something answers a number above 0, or an empty list of conflicts.
 local function audited(act)
   local outcome = act()
   local is_done = type(outcome) == 'table' and #outcome == 0 or type(outcome) == 'number' and outcome > 0

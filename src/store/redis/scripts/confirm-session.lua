@@ -1,5 +1,5 @@
--- Writes again which refresh token is current, unless session or account have changed since they were judged:
--- who waits until the replicas have this has waited for the rotation too, whoever made it.
+-- Writes again which refresh token is current, unless session or account have changed since they were judged: waiting
+-- until the replicas have this write means that they have the rotation too.
 -- KEYS[1] the account  KEYS[2] the session  ARGV[1] revision judged  ARGV[2] generation judged
 local text = redis.call('GET', KEYS[1])
 if not text or cjson.decode(text).revision ~= tonumber(ARGV[1]) then return 0 end

@@ -1,4 +1,4 @@
--- Makes all accounts, or none and answers which have an e-mail that is taken, from 0.
+-- Creates all accounts; or none, and answers the indexes (from 0) of those whose e-mail is taken.
 -- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set by the time of creation)  KEYS[6] terms (sorted set)  KEYS[7..] the accounts
 -- ARGV[4..] for each account: e-mail key, ID, when it was created, the account as JSON, its terms, one a line
 local taken = {}

@@ -1,4 +1,4 @@
--- Removes an account, what it is found by and its sessions, unless it has got others since they were read.
+-- Removes an account, its index entries and its sessions, unless it has got new sessions since they were read.
 -- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6] terms (sorted set)  KEYS[7] the account
 -- KEYS[8] its sessions (sorted set)  KEYS[9..] all else it has, each session included
 -- ARGV[4] ID  ARGV[5..] IDs of the sessions

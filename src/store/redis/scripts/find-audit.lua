@@ -1,4 +1,4 @@
--- Entries of the audit log in whose text two needles stand, newest first: whether they are meant is for others to say.
+-- Entries of the audit log whose text contains two needles, newest first: the caller checks whether they really match.
 -- KEYS[1] the audit log (stream)
 -- ARGV[1] where to begin, '+' or before an ID  ARGV[2] entries looked at  ARGV[3] most that are answered
 -- ARGV[4] a needle  ARGV[5] another, in lower case; '' is in every text

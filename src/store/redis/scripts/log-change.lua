@@ -6,21 +6,21 @@
 local function log_change(kind, subject)
   local head = redis.call('INCR', KEYS[2])
   local time = redis.call('TIME')
-  -- To the microsecond: who has read this entry knows by it, after a failover, whether it is still the same.
+  -- To the microsecond: this shows a reader, after a failover, whether the entry is still the same.
   local at = string.format('%.3f', time[1] * 1000 + time[2] / 1000)
   redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], head .. '-0', 'kind', kind, 'subject', subject, 'at', at)
   redis.call('PUBLISH', ARGV[1], head .. ' ' .. at .. ' ' .. kind .. ' ' .. subject)
   return head
 end
 
--- Where all is as it should be already: whoever is told so waits until the replicas have it, too.
+-- Where nothing has to change: rewrites the head, so that the caller still waits until the replicas have all.
 local function log_nothing()
   local head = redis.call('GET', KEYS[2])
   if head then redis.call('SET', KEYS[2], head) end
   return 0
 end
 
--- What is written first gives the store its ID: without it nobody can tell an empty store from a lost one.
+-- The first write gives the store its ID: without it an empty store could not be told from a lost one.
 local function claim_store()
   redis.call('SET', KEYS[3], ARGV[3], 'NX')
 end

@@ -1,4 +1,4 @@
--- Keeps the latest use of each key that an account has now; what is there of other keys goes.
+-- Keeps the latest use of each key that an account has now; uses of other keys are removed.
 -- KEYS for each use: the account, uses of its keys (hash)
 -- ARGV for each use: digest of the key, time, `time scheme address`
 for i = 1, #KEYS / 2 do

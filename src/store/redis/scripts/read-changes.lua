@@ -1,4 +1,4 @@
--- The state of the change log and what it has from a position on, as one picture.
+-- The state of the change log and its entries from a position on, read in one step.
 -- KEYS[1] log (stream)  KEYS[2] head (counter)  KEYS[3] store ID
 -- ARGV[1] position, or '' for the last entries  ARGV[2] how many entries are sent at most
 -- Answers head, store ID, the time in ms, entries.
@@ -7,7 +7,7 @@ local id = redis.call('GET', KEYS[3])
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local first = tonumber(ARGV[1]) or math.max(0, head - ARGV[2] + 1)
--- From where they are too many, or none, only the last: enough to see that, and to compare the next reading with.
+-- If there are none or too many, only the last entry: enough to see that, and to compare with the next reading.
 if first > head or head - first > tonumber(ARGV[2]) then first = head end
 local entries = redis.call('XRANGE', KEYS[1], first .. '-0', '+')
 return { head, id or '', now, entries }

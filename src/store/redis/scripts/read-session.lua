@@ -1,4 +1,4 @@
--- A session with its account, as it takes both to judge a refresh token.
+-- A session with its account: both are needed to judge a refresh token.
 -- KEYS[1] the session  ARGV[1] key of an account, less its ID: which one, only the session tells; same slot
 local session = redis.call('HGETALL', KEYS[1])
 if #session == 0 then return {session} end

@@ -6,7 +6,7 @@ local period = ARGV[2] * 1000
 local interval = period / ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
--- Kept as a duration: the time of day in us leaves a number no room for parts of an interval.
+-- Kept as a duration: an absolute time in us leaves a number no precision for fractions of an interval.
 local at, owed = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%S+)$')
 local elapsed = math.max(0, now - (at or now))
 local before = math.max(0, (owed or 0) - elapsed)
@@ -14,7 +14,7 @@ local after = before + interval
 local excess = after - period
 -- Less than a millionth of a place is rounding.
 if excess > interval / 1000000 then
-  -- The clock was set back: what is owed is given back from now on, not from when it was that late before.
+  -- The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
   if now < tonumber(at or now) then
     redis.call('SET', KEYS[1], string.format('%.0f %.17g', now, before), 'PX', math.ceil(before / 1000))
   end
