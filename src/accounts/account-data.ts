@@ -1,7 +1,7 @@
 import type { Account, Session } from '../store/store.ts'
 import type { CreatedAccount } from './accounts.ts'
 
-/** An account as commands and the admin API tell it. */
+/** An account as commands and the admin API show it. */
 export function accountData({
   id,
   email,
@@ -24,7 +24,10 @@ export function accountData({
   }
 }
 
-/** A new account with its keys. @param setupUrl undefined where there is none: no portal, a password, or no way now */
+/**
+ * A new account with its keys. @param setupUrl undefined = none: no portal, a password is set, or it cannot be made
+ * now
+ */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
   const { id, email, firstName, lastName, role, isVerified } = account
   return {

@@ -11,7 +11,7 @@ export interface AccountInput {
 
 export const defaultRole = 'User'
 
-/** Who may do everything to every account. */
+/** The role that may do everything to every account. */
 export const adminRole = 'Admin'
 
 const emailLengthMax = 254
@@ -22,7 +22,7 @@ const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 /** Without control characters. */
 const namePattern = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/
 
-/** What is wrong with the fields that are given, each named as in the admin API. */
+/** The errors in the given fields, each field named as in the admin API. */
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
   const errors: FieldError[] = []
   const { email, firstName, lastName, role } = input
@@ -47,7 +47,7 @@ export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
   return errors
 }
 
-/** Half a surrogate pair, which JSON can write, is no character: a store would keep another in its place. */
+/** A lone surrogate, which JSON can hold, is not a character: a store would replace it. */
 function isText(text: string, lengthMax: number, pattern: RegExp): boolean {
   return text.length <= lengthMax && text.isWellFormed() && pattern.test(text)
 }

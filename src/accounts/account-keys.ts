@@ -6,10 +6,10 @@ import type { Accounts } from './accounts.ts'
 import type { Entries } from './entries.ts'
 import type { KeyKind } from './keys.ts'
 
-/** What may be shown of a key without showing it. Times are milliseconds since 1970. */
+/** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {
   readonly createdAt: number
-  /** To a few seconds; undefined = not yet. */
+  /** Accurate to a few seconds; undefined = never used. */
   readonly lastUse: KeyUse | undefined
   /** Whether a sealed copy is kept, so that it can be shown again. */
   readonly isRevealable: boolean
@@ -27,31 +27,31 @@ export interface KeysStatus {
 /** The longest overlap that any reset may ask for: 30 days. */
 export const graceSecondsMax = 30 * 86_400
 
-/** The keys of an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
+/** The keys of an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountKeys {
-  /** Look again to see whether anything still uses the previous key: uses show within a few seconds. */
+  /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(id: string): Promise<KeysStatus>
   /** The key itself, noted in the audit log; undefined where no copy is kept (keys.reveal: false). */
   reveal(id: string, kind: KeyKind): Promise<string | undefined>
   /**
-   * A new secret key. @param graceSeconds how long the old one works on; 0 = it, the sessions and the access
+   * Makes a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
    * tokens end now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) beyond `graceSecondsMax`
    */
   resetSecretKey(id: string, graceSeconds: number): Promise<string>
-  /** Ends the previous secret key now; false where there was none any more. Sessions go on. */
+  /** Ends the previous secret key now; false if there was none. Sessions go on. */
   endOverlap(id: string): Promise<boolean>
-  /** A new API key; the old one ends now, sessions go on. */
+  /** Makes a new API key; the old one ends now, sessions go on. */
   resetApiKey(id: string): Promise<string>
   /**
-   * The same as a reset, for whoever was shown a key that was made then: of two who ask for it at once, one gets a new
-   * key. @returns undefined where it was replaced meanwhile
+   * Resets the key that was created at `createdAt`: of two such requests at once, only one gets a new key. @returns
+   * undefined if that key has been replaced meanwhile
    */
   replaceSecretKey(id: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
   replaceApiKey(id: string, createdAt: number): Promise<string | undefined>
 }
 
-/** Whether two keys work side by side now. */
+/** Whether two secret keys work side by side now. */
 function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
   return previousSecretKey !== undefined && now < previousSecretKey.validUntil
 }
@@ -83,7 +83,7 @@ export function createAccountKeys({ store, accounts, entry, clock }: AccountKeys
     }
   }
 
-  /** Noted before it is shown: what is not in the log was not seen. */
+  /** It is logged before it is shown: a key that is not in the log has not been seen. */
   async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
     const account = await accounts.find(id)
     const key = accounts.reveal(account, kind)

@@ -6,15 +6,15 @@ import { createCursor, parseCursor, parsePlace, placeCursor } from './cursor.ts'
 
 export interface AccountPage {
   readonly items: readonly Account[]
-  /** For the page after this one; undefined = this is the last. */
+  /** The cursor of the next page; undefined = this is the last. */
   readonly nextCursor: string | undefined
 }
 
 export interface AccountSearch {
   /**
-   * Accounts for which each word of `query` begins their e-mail, a part of it, its domain or a word of their
-   * names, without case, or the one whose ID it is; without a query all. Each comes once, in the order of an index: a page of 100,000 is as
-   * quick as one of 100. A page may be short, or empty, and yet have a next one.
+   * Accounts whose e-mail, a part of it, its domain or a word of their names begins with each word of `query`, without
+   * case; or the account with that ID; or all without a query. Each comes once, in the order of an index: among
+   * 100,000 accounts a page is as quick as among 100. A page may be short or empty, and still have a next one.
    * @param page `limit` 1 to 100; `cursor` as a page of the same query gave it
    * @throws GatehouseError `request-invalid` (fields `q`, `limit`, `cursor`)
    */
@@ -27,7 +27,7 @@ export interface AccountSearch {
 
 export const pageLimitMax = 100
 
-/** In characters. */
+/** Length of a query, in characters. */
 export const queryLengthMax = 200
 const idPattern = new RegExp(`^${accountIdPattern}$`)
 

@@ -13,7 +13,10 @@ export interface SessionPage {
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
 export interface AccountSessions {
-  /** Sessions of access and refresh tokens that have not ended, newest first. `expiresAt` is when one ends that nothing refreshes. */
+  /**
+   * Sessions of access and refresh tokens that have not ended, newest first. `expiresAt` is when a session ends
+   * without a refresh.
+   */
   list(id: string): Promise<readonly Session[]>
   /**
    * The same a page at a time; what comes or goes meanwhile moves no other page.
@@ -26,7 +29,7 @@ export interface AccountSessions {
   ): Promise<SessionPage>
   /** Ends one with its access tokens; false where this account has no such open session. */
   end(id: string, sessionId: string): Promise<boolean>
-  /** @returns the IDs of those that were open */
+  /** @returns the IDs of the sessions that were open */
   endAll(id: string): Promise<readonly string[]>
   /** Browsers that are signed in to the portal, newest first. */
   listPortal(id: string): Promise<readonly PortalSession[]>

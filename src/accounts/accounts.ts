@@ -10,8 +10,8 @@ import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
 import type { Sealer } from './sealing.ts'
 
 /**
- * `store-unavailable` of a change that may have been made, and may not last: with the keys it gave, which nobody
- * else has. Only an operator is told of them.
+ * `store-unavailable` for a change that may have been made, and may not last: it holds the new keys, which are stored
+ * nowhere else. Only an operator is shown them.
  */
 export class UnconfirmedKeys extends GatehouseError {
   /** What the function would have returned. */
@@ -25,24 +25,28 @@ export class UnconfirmedKeys extends GatehouseError {
 
 export interface CreatedAccount {
   readonly account: Account
-  /** Shown now; later only where a sealed copy is kept. */
+  /** Shown now; later only if a sealed copy is kept. */
   readonly secretKey: string
   readonly apiKey: string
 }
 
-/** So many accounts get their keys in one go: a few milliseconds, for which traffic waits. */
+/** How many accounts get their keys in one go: this holds up traffic for a few milliseconds. */
 const sliceAccounts = 20
 
-/** The life of an account. IDs and e-mails find it; every function that names one throws `account-not-found`. */
+/**
+ * The life of an account. Accounts are found by ID or e-mail; every function that takes one throws
+ * `account-not-found`.
+ */
 export interface Accounts {
-  /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all that makes keys */
+  /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that make keys */
   create(input: AccountInput): Promise<CreatedAccount>
   /**
-   * All or none. Their keys are made a few at a time, with other work in between; the store takes all in one step.
+   * Creates all or none. The keys are made a few at a time, with other work in between; the store takes all in one
+   * step.
    * @throws the same, with the e-mails that are taken
    */
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
-  /** Those of some e-mails that have an account. */
+  /** Which of some e-mails have an account. */
   findTaken(emails: readonly string[]): Promise<readonly string[]>
   find(idOrEmail: string): Promise<Account>
   /** Newest first. */
@@ -51,10 +55,10 @@ export interface Accounts {
   update(idOrEmail: string, changes: AccountChanges): Promise<Account>
   /** @throws GatehouseError `own-account` */
   remove(idOrEmail: string): Promise<Account>
-  /** @param graceMs how long the old key works on; 0 = it, the sessions and the access tokens end now */
+  /** @param graceMs how long the old key still works; 0 = it, the sessions and the access tokens end now */
   resetSecretKey(idOrEmail: string, graceMs: number): Promise<string>
   resetApiKey(idOrEmail: string): Promise<string>
-  /** The same, while the account has the key it had when it was looked at; undefined where it has another. */
+  /** Resets only if the account still has the same key as in `looked`; undefined where it has another. */
   replaceSecretKey(looked: Account, graceMs: number): Promise<string | undefined>
   replaceApiKey(looked: Account): Promise<string | undefined>
   /** A key from its sealed copy; undefined where none is kept. */
@@ -66,7 +70,7 @@ export interface AccountsOptions {
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
-  /** In whose name; an account cannot disable, demote or delete itself. */
+  /** Who acts; an account cannot disable, demote or delete itself. */
   readonly by: Actor
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -164,7 +168,7 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     return (await store.deleteAccount(account.id, entry('account-deleted', account))) ? account : notFound()
   }
 
-  /** @param replaces digest of the key that is to be replaced; undefined = whichever it is */
+  /** @param replaces digest of the key that is to be replaced; undefined = any key */
   async function newSecretKey(account: Account, graceMs: number, replaces?: Uint8Array) {
     const { key, stored } = newKey('secretKey', account.id)
     const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
@@ -200,7 +204,7 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
   }
 }
 
-/** Lets a write that may have been made fail with the keys that it gave. */
+/** Adds the new keys to the error of a write that may have been made. */
 function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
   return write.catch((error: unknown) => {
     throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error
@@ -211,7 +215,7 @@ function purposeOf(kind: KeyKind, accountId: string): string {
   return `${kind}:${accountId}`
 }
 
-/** No Admin can leave none behind alone: whoever acts was one a moment ago, and stays one. */
+/** So one Admin alone cannot leave the gateway without any: the one who acts stays an Admin. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

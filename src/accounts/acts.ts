@@ -10,9 +10,8 @@ import type { Sealer } from './sealing.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 /**
- * All that can be done to accounts, by one actor: what is done is in the audit log under this name. Whether the
- * actor may is for whoever makes this to decide: one's own account with the ID of the viewer, any account for
- * an Admin.
+ * All that one actor can do to accounts; the audit log names the actor. The caller has to make sure that the actor
+ * may: an Admin any account, others only their own, with the ID of the viewer.
  */
 export interface Acts {
   /** create, createAll (import), find, update (role, verified, disabled …), remove. */
@@ -35,7 +34,7 @@ export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'> 
   readonly refreshIdleMs: number
 }
 
-/** Cheap: to be made for each request. */
+/** The returned function is cheap: call it for each request. */
 export function createActs(options: ActsOptions): ActsOf {
   const { store, clock } = options
   const search = createAccountSearch(store)

@@ -5,11 +5,11 @@ import type { Store } from '../store/store.ts'
 import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {
-  /** The newest that pass a filter, from the one before a position, however far back they are. */
+  /** The newest entries that pass a filter, starting before a position, however far back they are. */
   find(page: AuditPage): Promise<FoundAudit>
   /**
-   * All that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet would
-   * take for a formula gets an apostrophe before it) or JSON lines.
+   * All entries that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet
+   * would take for a formula gets an apostrophe before it) or JSON lines.
    */
   export(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string>
 }
@@ -40,13 +40,13 @@ const columns = [
 export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
   const find: AuditLog['find'] = async ({ filter, before, limit }) => {
     const entries: LoggedAuditEntry[] = []
-    // One more than wanted: so that there is a page after this one only where there is something on it.
+    // One more than wanted, so that a next page is announced only if it is not empty.
     for (let place = before; entries.length <= limit; ) {
       const found = await store.findAudit({ filter, before: place, limit: limit + 1 - entries.length })
       entries.push(...found.entries)
       if (found.before === undefined) break
       place = found.before
-      // The traffic comes between.
+      // Lets traffic in between.
       await setImmediate()
     }
     const shown = entries.slice(0, limit)
@@ -67,7 +67,7 @@ export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
   return { find, export: exportAll }
 }
 
-/** An entry as the admin API and the exports tell it. */
+/** An entry as the admin API and the exports show it. */
 export function auditData({ at, actor, action, target, details }: LoggedAuditEntry) {
   return {
     at: new Date(at).toISOString(),

@@ -1,23 +1,23 @@
 import type { Account } from '../store/store.ts'
 import { commonWords, keyRows } from './common-words.ts'
 
-/** Who a password is for, as far as it may be made of it. */
+/** What of its owner a password must not be made of. */
 export type PasswordOwner = Pick<Account, 'email' | 'firstName' | 'lastName'>
 
-/** Of a walk along a row of keys: two are in many a word; and the longest that is looked for as one. */
+/** Length of a walk along a row of keys: many words contain two such keys. The maximum is the longest walk looked for. */
 const walkLength = { min: 3, max: 48 } as const
 /** How many characters may come after the last walk. */
 const strayMax = 2
-/** Of what is said again and again. */
+/** The longest unit whose repetition counts as a common password. */
 const chunkLengthMax = 4
-/** Of a name: shorter ones are in many a word. */
+/** The shortest name looked for: many words contain shorter ones. */
 const nameLengthMin = 3
-/** How much there must be beside one's own names. */
+/** How many characters there must be besides the owner's names. */
 const ownLengthMin = 8
 
 /**
- * Whether it is one that is tried first: a common word with digits and signs around it, a walk over the
- * keyboard, the same few characters again and again (NIST SP 800-63B 3.1.1.2).
+ * Whether a password is one of those tried first: a common word with digits and signs around it, a walk over the
+ * keyboard, the same few characters repeated (NIST SP 800-63B 3.1.1.2).
  */
 export function isCommonPassword(password: string): boolean {
   const text = fold(password)
@@ -35,7 +35,7 @@ export function isCommonPassword(password: string): boolean {
   return isWalk(text)
 }
 
-/** Whether there is little in it but the e-mail and the names of whoever it is for. */
+/** Whether a password holds little but its owner's e-mail and names. */
 export function isMadeOfOwner(password: string, { email, firstName, lastName }: PasswordOwner): boolean {
   const [local = '', domain = ''] = fold(email).split('@')
   const names = [
@@ -67,12 +67,12 @@ const letters: Readonly<Record<string, string>> = {
   '7': 't',
 }
 
-/** With the letters that signs and digits stand for. */
+/** The text with the letters that signs and digits stand for. */
 function spell(text: string): string {
   return text.replaceAll(/[@43!10$57]/g, (sign) => letters[sign] ?? sign)
 }
 
-/** What is said again and again; where nothing is, the whole. */
+/** The unit that the text repeats, or the whole text. */
 function unitOf(text: string): string {
   const end = (text + text).indexOf(text, 1)
   return end > 0 ? text.slice(0, end) : text
@@ -80,7 +80,7 @@ function unitOf(text: string): string {
 
 const rows = keyRows.flatMap((row) => [row, [...row].reverse().join('')])
 
-/** Whether nearly all of it goes along rows of keys, forth or back, at least three keys at a time. */
+/** Whether nearly all of the text runs along rows of keys, in either direction, at least three keys at a time. */
 function isWalk(text: string): boolean {
   const reachable = new Set([0])
   for (let start = 0; start < text.length; start++) {

@@ -1,6 +1,6 @@
 /**
- * What the best-known passwords are made of, in lower case: with digits or signs before and after it, or said
- * twice, each of these is among the first that anybody tries. In the order of the alphabet.
+ * The words that the most common passwords are made of, in lower case: with digits or signs around it, or repeated,
+ * each is among the first that an attacker tries. In alphabetical order.
  */
 export const commonWords: ReadonlySet<string> = new Set(
   `
@@ -42,7 +42,7 @@ windows winner winter wizard wordpass worldofwarcraft yamaha yankees yellow yfnf
     .split(/\s+/),
 )
 
-/** Rows and columns of keyboards, alphabets, digits: whoever goes along them types what everybody types. */
+/** Rows and columns of keyboards, alphabets, digits: walks along them are common passwords. */
 export const keyRows: readonly string[] = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890123456789',

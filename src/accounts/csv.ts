@@ -6,7 +6,7 @@ export interface CsvRecord {
   readonly cells: readonly string[]
 }
 
-/** The place from which on a file is no CSV. */
+/** Where a file stops being valid CSV. */
 export interface CsvFault {
   readonly line: number
   readonly message: string
@@ -26,7 +26,7 @@ const options = {
   info: true,
 }
 
-/** All records before the first place that is no CSV, and what is wrong there. */
+/** All records before the first fault, and the fault. */
 export function readCsv(file: string): { readonly records: readonly CsvRecord[]; readonly fault?: CsvFault } {
   // Between quotes the parser counts CR LF as more than one line.
   const text = file.replaceAll('\r\n', '\n')
@@ -38,7 +38,7 @@ export function readCsv(file: string): { readonly records: readonly CsvRecord[];
     linesRead = info.lines
   }
   try {
-    // The cast is sound: with `info` each record comes with where it stands, which the types do not say.
+    // The cast is sound: with `info` each record comes with its position, which the types do not say.
     parse(text, { ...options, on_record: take as unknown as NonNullable<Options['on_record']> })
     return { records }
   } catch (error) {

@@ -6,21 +6,24 @@ import { type BadLine, type ImportFile, parseImportFile } from './import.ts'
 /** How many e-mails are looked up at the same time. */
 const lookUpsAtOnce = 200
 
-/** Reads a file of accounts. A line that is not UTF-8 would be stored mangled: it is bad, and the others are read. */
+/**
+ * Reads a file of accounts. A line that is not UTF-8 would be stored mangled: it counts as bad, and the others are
+ * read.
+ */
 export function readImportFile(bytes: Buffer): ImportFile {
   return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findMangled(bytes))
 }
 
 /** Lines that are not UTF-8, from 1. */
 function findMangled(bytes: Buffer): ReadonlySet<number> {
-  // In any encoding that has ASCII in it, each line is the same bytes in latin1.
+  // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
   const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
   return new Set(lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1])))
 }
 
 /**
- * All bad lines of a file, in order: those that cannot be read, and those whose e-mails have an account.
- * @param onChecked is told how many accounts have been looked at
+ * All bad lines of a file, in order: those that cannot be read, and those whose e-mail is taken.
+ * @param onChecked is told how many accounts have been checked
  */
 export async function findBadLines(
   { accounts: entries, badLines }: ImportFile,
@@ -36,7 +39,7 @@ export async function findBadLines(
         taken.push({ line, message: `email: ${input.email} has an account already` })
     }
     onChecked?.(start + batch.length)
-    // The traffic comes between: SQLite answers without letting go.
+    // Lets traffic in between: SQLite answers synchronously.
     await setImmediate()
   }
   return [...badLines, ...taken].toSorted((a, b) => a.line - b.line)

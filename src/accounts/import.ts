@@ -4,8 +4,8 @@ import { type AccountInput, defaultRole, findFieldErrors } from './account-input
 import { readCsv } from './csv.ts'
 
 /**
- * Most accounts of one import: in the portal, and on the command line. The store writes them in one step, and serves
- * nobody else meanwhile; in the portal the gateway itself waits for SQLite, some 0.2 ms an account.
+ * How many accounts one import may have, in the portal and on the command line. The store writes them in one step, and
+ * serves nobody else meanwhile; in the portal SQLite blocks the gateway itself, for some 0.2 ms an account.
  */
 export const importMax = { portal: 1_000, command: 20_000 } as const
 
@@ -29,9 +29,9 @@ interface Row {
 }
 
 /**
- * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does.
- * Every line that is bad is told, not only the first.
- * @param mangled lines that are not what was written, as they are not in UTF-8: all are bad
+ * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does. Every bad
+ * line is reported, not only the first.
+ * @param mangled lines that are not UTF-8: all of them are bad
  */
 export function parseImportFile(file: string, mangled: ReadonlySet<number> = new Set()): ImportFile {
   const text = file.startsWith('\ufeff') ? file.slice(1) : file
@@ -53,7 +53,7 @@ export function parseImportFile(file: string, mangled: ReadonlySet<number> = new
   return { accounts, badLines }
 }
 
-/** A line that is mangled is no more than that; it may also be in the midst of a record, or not have been looked at. */
+/** Replaces what was read from a mangled line, which may also be inside a record, or have been skipped. */
 function withMangled(rows: readonly Row[], mangled: ReadonlySet<number>): readonly Row[] {
   if (mangled.size === 0) return rows
   const others = rows.filter(({ line }) => !mangled.has(line))
@@ -61,7 +61,7 @@ function withMangled(rows: readonly Row[], mangled: ReadonlySet<number>): readon
   return [...others, ...bad].toSorted((a, b) => a.line - b.line)
 }
 
-/** Whether more lines have something in them than a number; looks no further than it must. */
+/** Whether more than `linesMax` lines are not blank; it reads no further than needed. */
 export function hasMoreLines(text: string, linesMax: number): boolean {
   let lines = 0
   for (const _line of text.matchAll(/\S[^\r\n]*/g)) {
@@ -82,7 +82,7 @@ function readJson(content: string): Row['values'] {
   try {
     const value: unknown = JSON.parse(content)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    // The cast is sound: it is an object, and its members are looked at one by one.
+    // The cast is sound: it is an object, whose members are checked one by one.
     return isObject ? (value as Record<string, unknown>) : 'is no JSON object'
   } catch {
     return 'is not valid JSON'
@@ -92,7 +92,7 @@ function readJson(content: string): Row['values'] {
 function readTable(text: string, mangled: ReadonlySet<number>): Row[] {
   const { records, fault } = readCsv(text)
   const [heading, ...others] = records
-  // With a heading that cannot be read, nothing can be said of the rest.
+  // Without a readable heading the other lines cannot be understood.
   if (heading && mangled.has(heading.line)) return []
   const complaint = heading && complainOfHeading(heading.cells)
   if (heading && complaint !== undefined) return [{ line: heading.line, values: complaint }]
@@ -114,7 +114,7 @@ function complainOfHeading(names: readonly string[]): string | undefined {
   return twice === undefined ? undefined : `the heading names ${twice} twice`
 }
 
-/** The account a row describes, or all that is wrong with it. */
+/** The account that a row describes, or all that is wrong with the row. */
 function toInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
   const unknown = Object.keys(values).filter((name) => !fields.some((field) => field === name))
   const texts = fields.slice(0, 4).map((field) => values[field] ?? '')

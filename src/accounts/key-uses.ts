@@ -5,13 +5,13 @@ import { copyOf } from '../wire/copy.ts'
 import { digestOf } from './keys.ts'
 
 /**
- * When, from where and how keys were last used. Noted in memory, which costs a request next to nothing, and
- * written twice a second: what a crash loses is no more than that.
+ * When, from where and how keys were last used. Uses are noted in memory, which costs a request next to nothing, and
+ * written twice a second: a crash loses no more than that.
  */
 export interface KeyUses {
-  /** @param key as it came, and was found to be right */
+  /** @param key as it came; it has been found right */
   note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
-  /** Writes what is due now; resolves whether or not the store took it. */
+  /** Writes what is due now; resolves even if the store did not take it. */
   flush(): Promise<void>
   /** Writes all that was noted, if the store takes it. */
   close(): Promise<void>
@@ -25,9 +25,9 @@ export interface KeyUsesOptions {
 }
 
 /**
- * How many accounts are written at once, some milliseconds of SQLite's or Redis' time, and how many are
- * remembered until they are. With more of them in use each is written less often: 100,000 every eight minutes
- * or so, at 200 writes a second.
+ * How many accounts are written at once, which takes SQLite or Redis some milliseconds, and how many may wait to be
+ * written. The more accounts are in use, the less often each is written: with 100,000, every eight minutes or so, at
+ * 200 writes a second.
  */
 const writtenMax = 100
 const pendingMax = 100_000
@@ -42,8 +42,8 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): KeyUses {
   /**
-   * By account, whose ID is the same object at each request and so found at once. Its keys are compared one by
-   * one: there are three at most, and to hash a text that has just arrived takes longer.
+   * By account ID, which is the same string object at each request, so that look-ups are fast. An account's keys are
+   * compared one by one: there are three at most, and hashing a text that has just arrived takes longer.
    */
   const pending = new Map<string, PendingUse[]>()
   let running: Promise<void> | undefined
@@ -59,7 +59,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
         return
       }
     }
-    // A text of its own: a piece of a request's head would keep the whole head in memory.
+    // A copy: a slice of a request's head would keep the whole head in memory.
     const first = { key: copyOf(key), at: clock(), address, scheme }
     if (ofAccount) ofAccount.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
@@ -75,7 +75,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
     return taken
   }
 
-  /** What the store does not take waits for the next time, unless the key was used again meanwhile. */
+  /** Uses that the store does not take wait for the next time, unless the key was used again meanwhile. */
   async function write(): Promise<boolean> {
     const taken = take()
     if (taken.length === 0) return true

@@ -8,8 +8,8 @@ import { accountIdLength, prefixes, secretLength } from '../token-format.ts'
  *
  *     gsk_<handle>_<secret>_<checksum>     gak_…
  *
- * The handle is the account's ID, so that one look-up finds everything; the secret has 256 bits; the
- * checksum is the CRC-32 of what stands before it, so that a mistyped or made-up key costs no look-up.
+ * The handle is the account's ID, so that one look-up finds everything; the secret has 256 bits; the checksum is the
+ * CRC-32 of the text before its `_`, so that a mistyped or made-up key costs no look-up.
  */
 export type KeyKind = 'secretKey' | 'apiKey'
 
@@ -26,7 +26,7 @@ export const keyLength = bodyLength + 1 + checksumLength
 
 export interface ParsedKey {
   readonly accountId: string
-  /** SHA-256 of the whole key: enough for a secret of 256 bits. To be kept as digestOf makes it. */
+  /** SHA-256 of the whole key: enough for a secret of 256 bits. To be stored, use digestOf instead. */
   readonly digest: Uint8Array
 }
 
@@ -41,29 +41,32 @@ export function createKey(kind: KeyKind, accountId: string): string {
   return `${body}_${checksumOf(body)}`
 }
 
-/** A key's account and digest; undefined where it is none, of the other kind, or its checksum is wrong. */
+/** A key's account and digest; undefined where the text is not a key of this kind, or its checksum is wrong. */
 export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
   if (text.length !== keyLength || !text.startsWith(keyPrefixes[kind]) || !isWellFormed(text))
     return undefined
   return { accountId: accountIdOf(text), digest: digestBytes(text) }
 }
 
-/** Where a text is a key, whose. */
+/** The account ID in a text that is a key. */
 export function accountIdOf(text: string): string {
   return text.slice(handleStart, handleEnd)
 }
 
-/** What is stored of a key. */
+/** The digest that is stored of a key. */
 export function digestOf(key: string): Uint8Array {
   return hash('sha256', key, 'buffer')
 }
 
-/** The same in shared memory, for a while: a buffer of its own costs twice what the digest does. */
+/** The same digest in pooled memory, for short use: a buffer of its own costs twice as much as the digest. */
 function digestBytes(key: string): Uint8Array {
   return Buffer.from(hash('sha256', key, 'latin1'), 'latin1')
 }
 
-/** Whether a text of this length is put together as keys are. In one pass: a pattern and a call cost thrice as much. */
+/**
+ * Whether a text of this length has the form and checksum of a key. In one pass: a pattern and a call cost three times
+ * as much.
+ */
 function isWellFormed(text: string): boolean {
   let crc = -1
   for (let index = 0; index < bodyLength; index++) {
@@ -94,7 +97,7 @@ function digitOf(code: number): number {
   return digits[code] ?? noDigit
 }
 
-/** For the CRC-32 of zlib, byte by byte. */
+/** The table for zlib's CRC-32, byte by byte. */
 const crcOfByte = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1

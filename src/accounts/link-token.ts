@@ -19,14 +19,14 @@ export function createLinkToken(kind: LinkKind, accountId: string): LinkToken & 
   return { token, accountId, digest: tokenDigest(token) }
 }
 
-/** undefined where the text is no such token. */
+/** undefined where the text is not such a token. */
 export function parseLinkToken(kind: LinkKind, text: string): LinkToken | undefined {
   const [, prefix, accountId] = tokenPattern.exec(text) ?? []
   if (prefix !== linkPrefixes[kind] || accountId === undefined) return undefined
   return { accountId, digest: tokenDigest(text) }
 }
 
-/** What is kept of a token: enough for a secret of 256 bits. */
+/** The digest that is stored of a token: SHA-256 is enough for a secret of 256 bits. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'base64url')
 }

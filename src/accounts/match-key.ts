@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 
-/** Stands in for a digest that is not there, so that its absence takes the same time. */
+/** Stands in for a missing digest, so that its comparison takes the same time. */
 const noDigest = new Uint8Array(32)
 
 interface HasSecretKey {
@@ -12,9 +12,9 @@ interface HasApiKey {
   readonly apiKey: { readonly digest: Uint8Array }
 }
 
-/** Whether a digest is that of the secret key, or of the one before while its grace lasts. Constant time. */
+/** Whether a digest is that of the secret key, or of the previous one while its grace lasts. Constant time. */
 export function isSecretKeyOf(account: HasSecretKey | undefined, digest: Uint8Array, now: number): boolean {
-  // Only whoever has the right key is spared the rest.
+  // Returns early only for the right key.
   if (isEqual(account?.secretKey.digest, digest)) return true
   const isPrevious = isEqual(account?.previousSecretKey?.digest, digest)
   return isPrevious && now < (account?.previousSecretKey?.validUntil ?? 0)

@@ -4,24 +4,24 @@ import { GatehouseError } from '../errors.ts'
 import { isCommonPassword, isMadeOfOwner, type PasswordOwner } from './common-password.ts'
 import { createTurnstile } from './turnstile.ts'
 
-/** Fewest characters, and most bytes in UTF-8, of a password. */
+/** The fewest characters, and the most bytes in UTF-8, of a password. */
 export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 
-/** Passwords as they are kept: Argon2id (RFC 9106), keyed, in PHC form. */
+/** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
-  /** @param who in whose place of the queue. @throws GatehouseError `sign-in-busy` */
+  /** @param who whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
   hash(password: string, who: string): Promise<string>
   /**
-   * Whether it is the password that was hashed. Takes as long where there is none.
+   * Whether this is the password that was hashed. Takes the same time where there is none.
    * @throws GatehouseError `sign-in-busy`
    */
   verify(password: string, stored: string | undefined, who: string): Promise<boolean>
-  /** Whether it was hashed with other parameters than are used now. */
+  /** Whether a password was hashed with other parameters than today's. */
   isOutdated(stored: string): boolean
 }
 
 export interface PasswordsOptions {
-  /** Without it a stolen database cannot even be guessed at. */
+  /** Without the pepper the passwords of a stolen database cannot be guessed. */
   readonly pepper: Uint8Array
   /** Default: what OWASP recommends. */
   readonly parameters?: Argon2Parameters
@@ -35,25 +35,25 @@ interface Argon2Parameters {
 
 const recommended: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
 const bytes = { salt: 16, tag: 32 } as const
-/** What may be asked of us by a record: another version of the program may have had other parameters. */
+/** The greatest parameters accepted from a stored hash: another version of the program may have used others. */
 const memoryKiBMax = 262_144
 const passesMax = 16
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
-/** So many at once, of the four threads that Node has for such work; so many wait, and of one address. */
+/** How many run at once, of Node's four threads for such work; how many may wait, in all and of one address. */
 const turns = { parallel: 2, waitingMax: 64, waitingOfOneMax: 8 } as const
 
 const runArgon2 = promisify(argon2)
 
 export function createPasswords({ pepper, parameters = recommended }: PasswordsOptions): Passwords {
   const turnstile = createTurnstile(turns)
-  /** Of a password that nobody has. */
+  /** The hash of a password that nobody has. */
   const nobodys = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
 
   function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
     return runArgon2('argon2id', {
-      // One spelling for what looks the same on every keyboard (NIST SP 800-63B 3.1.1.2).
+      // One encoding for texts that look the same, whatever the keyboard (NIST SP 800-63B 3.1.1.2).
       message: password.toWellFormed().normalize('NFKC'),
       nonce: salt,
       memory: memoryKiB,
@@ -87,7 +87,8 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
 
 /**
  * @param owner undefined = not known yet
- * @throws GatehouseError `request-invalid` (field `password`) for one that nobody should have, or not this owner
+ * @throws GatehouseError `request-invalid` (field `password`) for a password that nobody, or not this owner, should
+ * have
  */
 export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
   const message = whyNot(password, owner)

@@ -7,11 +7,11 @@ import type { Accounts } from './accounts.ts'
 import { type Entries, entriesBy } from './entries.ts'
 import { createLinkToken, parseLinkToken } from './link-token.ts'
 
-/** What somebody may change of their own account, and the proof of their e-mail. */
+/** What people may change of their own account, and the verification of their e-mail. */
 export interface OwnProfile {
   /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
   rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
-  /** Whether verifications can be sent at all (config `mail`); if not an Admin verifies, and changes e-mails. */
+  /** Whether verifications can be sent at all (config `mail`); if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /**
    * Sends a link that verifies an e-mail: the one the account has, or the one it is to get. The account
@@ -22,11 +22,11 @@ export interface OwnProfile {
   sendVerification(id: string, email: string): Promise<void>
 }
 
-/** Using the link: who opens it need not be signed in. */
+/** Use of a verification link: its user need not be signed in. */
 export interface EmailVerification {
   /**
-   * Uses a link up; the account has the e-mail from now on, verified.
-   * @throws GatehouseError `link-invalid`, `account-exists` (somebody else has taken it meanwhile)
+   * Uses up a link, and sets the account's e-mail to that of the link, verified.
+   * @throws GatehouseError `link-invalid`, `account-exists` (another account has taken the e-mail meanwhile)
    */
   verify(token: string, visitor: Visitor): Promise<Account>
 }
@@ -44,16 +44,16 @@ export interface ProfileOptions {
   readonly store: Store
   readonly accounts: Accounts
   readonly entry: Entries
-  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
+  /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
-  /** undefined = none can be sent. */
+  /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
   readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 
-/** How long a verification works, and how many an account may have sent. */
+/** How long a verification works, and how many may be sent for one account. */
 const verificationLifetimeMs = 3_600_000
 const verificationRate: Rate = { limit: 3, perMs: 3_600_000 }
 

@@ -22,8 +22,8 @@ export function parseSealingKey(text: string): Buffer | undefined {
 }
 
 /**
- * Reads the sealing key, and makes its file where there is none and that is allowed.
- * @throws OperatorError where it cannot be had or is none
+ * Reads the sealing key, and makes its file if there is none and `mayMake` allows it.
+ * @throws OperatorError where the key cannot be read or made, or is not valid
  */
 export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly mayMake: boolean }): Buffer {
   const text = source.kind === 'value' ? source.value : readOrMake(source.file, mayMake)
@@ -47,9 +47,9 @@ function readOrMake(file: string, mayMake: boolean): string {
   }
 }
 
-/** Writes a whole file beside it and links it into place: two that start at once agree on one key. */
+/** Writes a whole file beside it and links it into place: two processes that start at once agree on one key. */
 function make(file: string): string {
-  // Random, not the process ID: that is the same in two containers which share a volume.
+  // Random, not the process ID, which can be the same in two containers that share a volume.
   const draft = `${file}.${randomUUID()}`
   try {
     makeFolder(dirname(file))

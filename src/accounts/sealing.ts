@@ -5,9 +5,9 @@ const tagBytes = 16
 
 /** Seals small secrets (AES-256-GCM); what was sealed for one purpose does not open for another. */
 export interface Sealer {
-  /** @param purpose what it is and whose, such as `secretKey:<account ID>` */
+  /** @param purpose what the secret is and whose, such as `secretKey:<account ID>` */
   seal(secret: string, purpose: string): Uint8Array
-  /** undefined where it was sealed with another key or for another purpose, or has been changed. */
+  /** undefined where it was sealed with another key or for another purpose, or has been tampered with. */
   unseal(sealed: Uint8Array, purpose: string): string | undefined
 }
 

@@ -5,7 +5,7 @@ import { createLinkToken } from './link-token.ts'
 
 /** A link with which a password can be set once. */
 export interface SetupLink {
-  /** `<publicUrl><portal.path>/setup#<token>`: in the fragment no server and no log sees the token. */
+  /** `<publicUrl><portal.path>/setup#<token>`: servers and logs never see a fragment. */
   readonly url: string
   readonly token: string
   readonly expiresAt: number
@@ -15,7 +15,7 @@ export interface SetupLink {
 const setupLinkLifetimeMs = 15 * 60_000
 
 export interface SetupLinks {
-  /** A new link; the one before ends. @throws GatehouseError `account-not-found` */
+  /** Makes a new link, which ends the previous one. @throws GatehouseError `account-not-found` */
   create(idOrEmail: string): Promise<SetupLink>
 }
 
@@ -23,7 +23,7 @@ export interface SetupLinksOptions {
   readonly store: Store
   readonly accounts: Accounts
   readonly entry: Entries
-  /** Where the portal is, as clients see it: `https://api.example.com/portal`. */
+  /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
   readonly clock: () => number
 }

@@ -3,8 +3,8 @@ import { GatehouseError } from '../errors.ts'
 export interface Turnstile {
   /**
    * Runs work once it is its turn.
-   * @param who others of the same have only so many places in the queue, and leave the rest to everybody else
-   * @throws GatehouseError `sign-in-busy` where there is no place
+   * @param who whose work it is: each may take only so many places in the queue
+   * @throws GatehouseError `sign-in-busy` if there is no place left
    */
   pass<Result>(who: string, work: () => Promise<Result>): Promise<Result>
 }
@@ -15,7 +15,7 @@ export interface TurnstileOptions {
   readonly waitingOfOneMax: number
 }
 
-/** Lets work through a few at a time: dear work must not take the machine from everything else. */
+/** Lets work through a few at a time: expensive work must not take the whole machine. */
 export function createTurnstile({ parallel, waitingMax, waitingOfOneMax }: TurnstileOptions): Turnstile {
   const waiting: { readonly who: string; start(): void }[] = []
   let running = 0
@@ -26,7 +26,7 @@ export function createTurnstile({ parallel, waitingMax, waitingOfOneMax }: Turns
     try {
       return await work()
     } finally {
-      // The place is handed on, rather than freed: nobody comes in between.
+      // The place is handed on rather than freed, so that no other work gets in between.
       const next = waiting.shift()
       if (next) next.start()
       else running--
