@@ -1,6 +1,6 @@
 /** How long to wait before a worker is replaced. */
 export interface Backoff {
-  /** @param livedMs how long the one that died had taken requests; 0 = it never came so far */
+  /** @param livedMs how long the dead worker had taken requests; 0 = it never did */
   nextDelayMs(livedMs: number): number
 }
 
@@ -8,7 +8,7 @@ const soundMs = 10_000
 const firstDelayMs = 100
 const longestDelayMs = 10_000
 
-/** At once where the worker had lived; one that dies again and again is waited for longer each time. */
+/** Replaces a worker at once if it had lived for a while; if it dies again and again, after a longer wait each time. */
 export function createBackoff(): Backoff {
   let earlyDeaths = 0
 

@@ -1,9 +1,9 @@
 import { OperatorError, reasonOf } from '../errors.ts'
 
-/** What one side may ask the other, by name: what it gives with it and what it is answered, as plain JSON. */
+/** The questions that one side may ask the other, by name: what is given and what is answered, as plain JSON. */
 type Questions = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>
 
-/** Answers what the other side asks. */
+/** Answers the questions of the other side. */
 export type Answerers<Asked extends Questions> = {
   readonly [Name in keyof Asked]: (
     given: Asked[Name]['given'],
@@ -12,13 +12,13 @@ export type Answerers<Asked extends Questions> = {
 
 /** Questions to another process. */
 export interface Channel<Asked extends Questions> {
-  /** @throws what the other side threw; an Error where it ends, or does not answer within the time */
+  /** @throws what the other side threw; an Error if it ends, or does not answer in time */
   ask<Name extends keyof Asked & string>(
     name: Name,
     given: Asked[Name]['given'],
     timeoutMs?: number,
   ): Promise<Asked[Name]['answer']>
-  /** The other side is no more: whoever waits for an answer is told. */
+  /** To be called when the other side has ended: open questions are rejected. */
   end(): void
 }
 
@@ -70,7 +70,7 @@ export function openChannel<Asked extends Questions, Answered extends Questions>
 
   async function answer(name: string, id: number, given: unknown): Promise<void> {
     try {
-      // The cast is sound: both ends are of one version, and ask by the types of this channel alone.
+      // The cast is sound: both ends have the same version, and ask only by the types of this channel.
       const value = await answerers[name as keyof Answered](given)
       send({ answerTo: id, value: value ?? null })
     } catch (error) {
@@ -105,7 +105,7 @@ export function openChannel<Asked extends Questions, Answered extends Questions>
     for (const id of [...waiting.keys()]) settle(id)?.reject(new Error(goneMessage))
   }
 
-  // The cast is sound: what is answered has the type of the question.
+  // The cast is sound: an answer has the type that belongs to its question.
   return { ask: ask as Channel<Asked>['ask'], end }
 }
 

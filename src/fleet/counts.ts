@@ -8,7 +8,7 @@ interface Pending extends Take {
   reject(error: unknown): void
 }
 
-/** Counts in the process that started the workers. What is asked for in one turn goes there in one message. */
+/** Counts in the process that started the workers. All counts of one turn of the event loop go there in one message. */
 export function createRemoteCounts(fleet: Pick<Channel<ToFleet>, 'ask'>, workers: number): InstanceCounts {
   let pending: Pending[] = []
 

@@ -2,7 +2,7 @@ import { keepCounts, type MergedMetrics, mergeMetrics } from '../metrics/merge.t
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** What all workers measure, as one. */
+/** The metrics of all workers, merged. */
 export interface FleetMetrics {
   /** The whole exposition in Prometheus text format. */
   text(): Promise<string>
@@ -18,16 +18,16 @@ export interface FleetMetricsOptions {
   workers(): readonly WorkerProcess[]
 }
 
-/** How often workers are asked, so that little is lost of one that dies. */
+/** How often workers are asked, so that little is lost when one dies. */
 const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
 export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
   let ended: MetricsSnapshot = []
-  /** One after another: each adds to what the one before has left. */
+  /** They run one after another, since each adds to the result of the one before. */
   let burials: Promise<void> = Promise.resolve()
 
-  /** A worker that does not answer shows what it last showed. */
+  /** A worker that does not answer keeps its last sample. */
   async function sample(): Promise<void> {
     await Promise.all(
       workers().map(async (worker) => {

@@ -18,23 +18,23 @@ import {
 export interface FleetOptions {
   readonly loaded: LoadedConfig
   readonly log: Log
-  /** Those of this process, which speak for the instance. */
+  /** The metrics of this process, which stand for the instance. */
   readonly metrics: Metrics
   readonly clock: () => number
   /** How long a worker may take until it takes requests; default: `startTimeoutMs` of worker-process.ts. */
   readonly startTimeoutMs?: number
 }
 
-/** How long a worker may take to build a config, and to take it. */
+/** How long a worker may take to build a config, and to commit it. */
 const changeTimeoutMs = 30_000
 const healthTimeoutMs = 1_000
-/** What a worker may take longer than its drain. */
+/** How much longer than its drain a worker may take to answer. */
 const lastWordsMs = 5_000
 
 /**
- * Starts the workers and sees that there are always as many. This process takes no request: it counts for
- * them, merges what they measure, and has them change and end together.
- * @throws OperatorError where the first cannot take requests
+ * Starts the workers, and replaces those that die. This process takes no requests: it counts for the workers, merges
+ * their metrics, and makes them change and end together.
+ * @throws OperatorError where the first worker cannot take requests
  */
 export async function openFleet(options: FleetOptions): Promise<Front> {
   const { loaded, log, metrics, clock, startTimeoutMs = usualStartTimeoutMs } = options
@@ -43,7 +43,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   const port = await pickPort(listen)
   const ticketKeys = randomBytes(48).toString('base64')
   let { snapshot } = loaded
-  /** While a change is on its way no worker is started: it would take neither config. */
+  /** While a change is under way no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function terms() {
@@ -73,7 +73,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     await Promise.all(left.map(({ ended }) => ended))
   }
 
-  /** Who starts now was told of the config that is about to be replaced. */
+  /** Waits for workers that are starting: they were given the config that is about to be replaced. */
   async function allStarted(): Promise<void> {
     const starts = seats.flatMap((seat) => seat.starting() ?? [])
     if (starts.length === 0) return
@@ -110,14 +110,14 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     )
   }
 
-  /** Who does not answer has no say. */
+  /** Workers that do not answer are left out. */
   async function health(): Promise<IdentityHealth> {
     const asked = workers().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))
     const answers = await Promise.allSettled(asked)
     return healthOfAll(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
   }
 
-  /** One that is still starting has as long for that and for its requests together as the others for theirs. */
+  /** A worker that is still starting has the same deadline for its start and its requests together. */
   async function drainSeat(seat: Seat, deadline: number): Promise<boolean> {
     await seat.leave(deadline - performance.now())
     const timeoutMs = Math.max(0, deadline - performance.now())
@@ -148,7 +148,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   }
 }
 
-/** The first alone: what is made at a first start is made once, and what is wrong is said once. */
+/** Starts the first worker alone: a first start makes files once, and reports an error once. */
 async function fillAll([first, ...others]: readonly Seat[]): Promise<string> {
   if (!first) throw new Error('a fleet without workers')
   const { url } = await first.fill()

@@ -1,8 +1,8 @@
 import type { IdentityHealth } from '../identity.ts'
 
 /**
- * What workers can do together. One that has just been started while the store is out of reach knows nobody;
- * as long as another does, requests are served: `degraded`.
+ * The health of all workers together. A worker started while the store is out of reach knows no accounts; as long as
+ * another worker does, requests are served: `degraded`.
  */
 export function healthOfAll(healths: readonly IdentityHealth[]): IdentityHealth {
   const [first, ...others] = healths

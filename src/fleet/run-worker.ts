@@ -8,18 +8,18 @@ import { type Answerers, openChannel } from './channel.ts'
 import { createRemoteCounts } from './counts.ts'
 import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
 
-/** A worker that was started, and the change it is about to take. */
+/** A started worker, and the change that it has prepared. */
 interface Running {
   readonly worker: Worker
   readonly log: Log
   prepared: PreparedChange | undefined
 }
 
-/** Does what the fleet says, in a process that it has started. Without it the process ends: Node sees to that. */
+/** Does what the fleet says, in a process that the fleet has started. If the fleet ends, Node ends this process. */
 export function runWorker(): void {
   const metrics = createMetrics({ version: readVersion() })
   let current: Running | undefined
-  /** Counts changes: one that was given up while it was being built is known by it. */
+  /** Numbers the changes, to recognise one that was discarded while it was being built. */
   let changes = 0
 
   function running(): Running {

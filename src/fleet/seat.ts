@@ -4,7 +4,7 @@ import { createBackoff } from './backoff.ts'
 import type { StartTerms } from './questions.ts'
 import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts'
 
-/** The place of one worker: whoever dies there is replaced. */
+/** The place of one worker: a worker that dies is replaced. */
 export interface Seat {
   /** The first start. @throws what keeps it from taking requests */
   fill(): Promise<WorkerProcess>
@@ -12,17 +12,17 @@ export interface Seat {
   worker(): WorkerProcess | undefined
   /** A start under way, which resolves when it is over, whatever came of it. */
   starting(): Promise<void> | undefined
-  /** Nobody is replaced any more; a start under way is waited for this long, and then given up. */
+  /** Stops replacing workers; waits this long for a start under way, and then aborts it. */
   leave(withinMs: number): Promise<void>
 }
 
 export interface SeatOptions {
   readonly number: number
-  /** What a worker that starts now is told; waits while that is about to change. */
+  /** The terms for a worker that starts now; waits while a change is under way. */
   terms(): Promise<Omit<StartTerms, 'worker'>>
   readonly answerers: Parameters<typeof startWorker>[1]
   readonly log: Log
-  /** How long a worker may take until it takes requests. */
+  /** How long a worker may take to start. */
   readonly startTimeoutMs: number
   /** One who took requests is no more. */
   onDeath(worker: WorkerProcess): void
@@ -101,7 +101,7 @@ export function createSeat(options: SeatOptions): Seat {
   }
 }
 
-/** What it waits for, unless that is given up before. */
+/** The result of the work, unless the start is aborted before. */
 function orGivenUp<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const givenUp = once(signal, 'abort').then((): never => {
     throw signal.reason

@@ -2,7 +2,7 @@ import { keepCompiled } from '../compile-cache.ts'
 
 keepCompiled()
 
-// A terminal, or whoever runs the gateway, may tell the whole group: when a worker ends is the fleet's to say.
+// A terminal or a supervisor may signal the whole process group, but the fleet decides when a worker ends.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const { runWorker } = await import('./run-worker.ts')

@@ -14,9 +14,9 @@ export interface WorkerProcess {
   readonly channel: Channel<ToWorker>
   /** When it began to take requests, on the clock of performance.now(). */
   readonly upAt: number
-  /** What it last said it had counted. */
+  /** The metrics that it reported last. */
   lastSample: MetricsSnapshot
-  /** Resolves when the process has ended, however. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<Ending>
   /** Ends it at once. */
   kill(): void
@@ -27,7 +27,7 @@ export interface Ending {
   readonly signal: string | null
 }
 
-/** The same file as this one is of: source or built. */
+/** Has the extension of this file: source or built. */
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
 /** Has workers take connections from one queue that all of them share (docs/decisions/0013-workers.md). */
@@ -37,20 +37,20 @@ export function prepareWorkers(): void {
 }
 
 /**
- * How long a worker may take until it takes requests. One that is sound needs a second; on a machine that is busy, or
- * with keys to make, it may be ten. Who waits for longer holds up reloads, which wait for every start.
+ * How long a worker may take to start. A sound one needs a second; on a busy machine, or with keys to make, it may be
+ * ten. A longer wait would hold up reloads, which wait for every start.
  */
 export const startTimeoutMs = 30_000
 
 export interface StartLimits {
   readonly timeoutMs: number
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal: AbortSignal
 }
 
 /**
  * Starts a worker.
- * @throws OperatorError where it cannot take requests, or not in time: its process has ended then
+ * @throws OperatorError where the worker cannot take requests, or not in time: its process has then ended
  */
 export async function startWorker(
   terms: StartTerms,

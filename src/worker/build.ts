@@ -16,19 +16,19 @@ export interface Built {
   readonly upstreams: OpenUpstreams
   readonly traffic: Traffic
   readonly exporter: Exporter | undefined
-  /** Closes what another does not use; undefined = everything. */
+  /** Closes what `other` does not use; undefined = everything. */
   closeAllBut(other: Built | undefined): void
 }
 
 export interface BuilderOptions
   extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store' | 'exporter'> {
   readonly store: SharedStore
-  /** Of this identity: told once it is open. */
+  /** Told of changes in this identity, once it is open. */
   onChange(change: Change | undefined, identity: Identity): void
 }
 
 /**
- * Builds what a config says; what did not change is taken over from before, caches and connections too.
+ * Builds what a config says; what has not changed is taken over from `before`, with its caches and connections.
  * @throws OperatorError, with nothing left open
  */
 export type Build = (config: Config, before?: Built) => Promise<Built>
@@ -109,12 +109,12 @@ function openOwnExporter(
   })
 }
 
-/** What of a config the caches and the keys depend on. */
+/** The parts of a config that the caches and the keys depend on. */
 function identityTerms({ tokens, cache }: Config): unknown {
   return { tokens, cache }
 }
 
-/** Caches that begin anew know nobody, and no keys: with the store out of reach nobody could come in. */
+/** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */
 function assertContact({ contact, keyring }: Identity, isNew: boolean): void {
   if (!isNew || (contact.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store does not answer, and other tokens or cache settings need it', {

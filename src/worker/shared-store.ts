@@ -2,9 +2,9 @@ import type { LoggedChange, Store } from '../store/store.ts'
 
 /** One store for several users that come and go, each with listeners of its own. */
 export interface SharedStore {
-  /** For whoever asks and changes, and need not be told of changes. */
+  /** The store for users that need not be told of changes. */
   readonly whole: Store
-  /** The store for one more user, who is told of no changes any more once it is `left`. */
+  /** The store for one more user, whose listeners are removed by `leave`. */
   join(): { readonly store: Store; leave(): void }
 }
 

@@ -30,7 +30,7 @@ import { createTracer } from '../tracing/tracer.ts'
 import { readVersion } from '../version.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
-/** What a config makes of requests. A reload replaces it as a whole: no request meets two of them. */
+/** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
 export interface Traffic {
   readonly trusted: TrustedProxies
   readonly observer: Observer
@@ -38,7 +38,7 @@ export interface Traffic {
   readonly ownPaths: OwnPaths
   readonly api: OwnScope
   readonly proxy: CarryOut
-  /** undefined = nothing is done of CORS. */
+  /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
 }
 
@@ -51,17 +51,17 @@ export interface TrafficOptions {
   readonly keyUses: KeyUses
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Where this gateway can be called from this machine, once it listens. */
+  /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   readonly limiter: Limiter
   readonly metrics: Metrics
   readonly log: Log
   readonly onUpgraded: UpgradeHandler
-  /** What sends spans; undefined = nothing is traced. */
+  /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined
 }
 
-/** Kept at most, of half a KiB each; beyond that some are signed more often. */
+/** How many assertions are kept at most, half a KiB each; beyond that some are signed more often. */
 const assertionsMax = 10_000
 
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
@@ -108,7 +108,7 @@ function createAssertionHeader({ config, identity, clock }: TrafficOptions): Ass
   return { header, of: createAssertions({ keyring: identity.keyring, known, issuer, lifetimeMs, clock }).of }
 }
 
-/** The endpoints of the gateway itself, and the portal where there is one. */
+/** The endpoints of the gateway itself, and the portal if there is one. */
 function buildOwnApi(options: TrafficOptions) {
   const { config, identity, limiter, metrics, keyUses } = options
   const { enabled, path } = config.portal

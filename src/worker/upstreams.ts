@@ -10,7 +10,7 @@ export interface OpenUpstreams {
 
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
-/** Opens the upstreams of a config; one that is as it was before is taken over with its connections. */
+/** Opens the upstreams of a config; one that has not changed is taken over with its connections. */
 export function openUpstreams(
   configs: readonly UpstreamTerms[],
   before: OpenUpstreams,
@@ -27,7 +27,7 @@ export function openUpstreams(
   return { byName }
 }
 
-/** Outside of what opens upstreams: what it makes lives as long as a target, and must hold on to no earlier ones. */
+/** Outside `openUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
 function createHealthLog(log: Log): (change: HealthChange) => void {
   return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'a target is back')
@@ -42,7 +42,7 @@ export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState
   )
 }
 
-/** Closes what is not among those that stay. Requests under way still end well. */
+/** Closes the upstreams that are not in `staying`. Requests under way are still completed. */
 export function closeUpstreams({ byName }: OpenUpstreams, staying: OpenUpstreams): void {
   for (const [name, upstream] of byName) {
     if (staying.byName.get(name) !== upstream) upstream.close()

@@ -16,7 +16,7 @@ import { createBuilder } from './build.ts'
 import { shareStore } from './shared-store.ts'
 import { healthOfTargets } from './upstreams.ts'
 
-/** All of the gateway that takes requests, in this process. */
+/** The part of the gateway that takes requests, in this process. */
 export interface Worker {
   readonly url: string
   health(): IdentityHealth
@@ -32,15 +32,15 @@ export interface WorkerOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Where the workers of this instance count together; undefined = this is the only one. */
+  /** Counts that the workers of this instance share; undefined = this is the only worker. */
   readonly counts?: InstanceCounts | undefined
-  /** What seals the TLS sessions of all workers of this instance; undefined = this is the only one. */
+  /** Seals the TLS sessions of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
 
 /**
  * Builds everything from the config and starts to listen.
- * @throws OperatorError where a key, the database or the address cannot be had
+ * @throws OperatorError where a key, the database or the address is not available
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options
@@ -104,7 +104,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const discard = () => built.closeAllBut(current)
     return {
       commit: () => {
-        // First, as nothing else can fail: where it does, the config before is in force as a whole.
+        // First, since nothing after this can fail: if it fails, the old config stays in force as a whole.
         try {
           gatewayServer.adapt(next.listen)
         } catch (error) {
@@ -116,7 +116,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         inForce = built.identity
         log.level = next.log.level
         before.closeAllBut(built)
-        // Keys of the config may have gone, and no change tells of that.
+        // Keys in the config may have been removed, which no change announces.
         if (before.identity !== built.identity) webSockets.recheck(undefined)
       },
       discard,
@@ -146,7 +146,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** Where the work fails, cleans up first. */
+/** Cleans up if the work fails. */
 async function orElse<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
   try {
     return await work
