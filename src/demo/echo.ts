@@ -36,7 +36,7 @@ export async function openEcho(): Promise<Echo> {
   }
 }
 
-/** As much of the body as is shown; the rest is read and forgotten. */
+/** The part of the body that is shown; the rest is read and dropped. */
 async function readText(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request) {

@@ -20,8 +20,8 @@ export interface MailServer {
 const patienceMs = 10_000
 
 /**
- * Sends mails through an SMTP server, over a connection for each: there are few.
- * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take it
+ * Sends mails through an SMTP server, each over a connection of its own: there are few.
+ * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take the mail
  */
 export function createMailer({ from, tls, username, password, ...server }: MailServer) {
   if (server.security !== 'none' && tls.ca === undefined) trustSystemAuthorities()
@@ -36,7 +36,7 @@ export function createMailer({ from, tls, username, password, ...server }: MailS
     connectionTimeout: patienceMs,
     greetingTimeout: patienceMs,
     socketTimeout: patienceMs,
-    // A mail is text of ours: it can neither fetch a URL nor read a file.
+    // Our mails are plain text: none needs to fetch a URL or read a file.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

@@ -5,7 +5,7 @@ export interface Count {
   value: number
 }
 
-/** A counter whose series are found once: whoever counts keeps them. */
+/** A counter whose series are looked up once and kept by the code that counts. */
 export class FastCounter extends Instrument {
   readonly type = 'counter'
   readonly #series = new Map<string, { readonly labels: Record<string, string>; readonly count: Count }>()

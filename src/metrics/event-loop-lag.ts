@@ -1,14 +1,14 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
 
-/** How often it is looked: each time wakes up a process that has nothing else to do. */
+/** How often the lag is sampled: each sample wakes up an idle process. */
 const sampleMs = 50
-/** A histogram counts from 1 on, in nanoseconds. */
+/** The least value that the histogram takes, in nanoseconds. */
 const leastNs = 1
 
 interface Figure {
   readonly help: string
-  /** Of several workers. */
+  /** How the values of several workers are merged. */
   readonly aggregator: Aggregator
   /** In nanoseconds. */
   read(lags: RecordableHistogram): number
@@ -25,9 +25,10 @@ const figures: Readonly<Record<string, Figure>> = {
 }
 
 /**
- * How late timers run, in seconds, since it was last asked: by the names of prom-client, in place of its own figures. Those
- * are the whole time from one look to the next, 50 ms where nothing is late, and miss what begins just after a scrape.
- * @returns what ends the looking
+ * Shows how late timers ran since the last scrape, in seconds, under the names of prom-client, in place of its own
+ * figures: these are the whole time between two samples, 50 ms where nothing is late, and miss what begins just after
+ * a scrape.
+ * @returns ends the sampling
  */
 export function showEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
@@ -37,7 +38,7 @@ export function showEventLoopLag(registry: Registry): () => void {
     const name = `nodejs_eventloop_lag_${word}_seconds`
     registry.removeSingleMetric(name)
     const options = { name, help: `${help} of how late timers ran.`, aggregator, registers: [registry] }
-    // Metrics are asked in the order they were made in: the first tells them all.
+    // Metrics are collected in the order they were made: the first sets them all.
     return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
   })
 
@@ -48,7 +49,7 @@ export function showEventLoopLag(registry: Registry): () => void {
   }
 
   function readAll(): void {
-    // Asked again at once there is nothing new: what was told holds.
+    // Nothing was sampled since the last scrape: the values stay.
     if (lags.count === 0) return
     for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9)
     lags.reset()

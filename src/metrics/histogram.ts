@@ -3,7 +3,7 @@ import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts
 /** One series of a histogram. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** By bucket, not yet cumulated; the last is that of what is beyond all bounds. */
+  /** Counts by bucket, not cumulated; the last is for values above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -14,7 +14,7 @@ export class Distribution {
 
   observe(value: number): void {
     const bounds = this.#bounds
-    // Most are in one of the first.
+    // Most values are in one of the first buckets.
     let bucket = 0
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
@@ -32,7 +32,7 @@ export class Distribution {
   }
 }
 
-/** A histogram whose series are found once: whoever observes keeps them. */
+/** A histogram whose series are looked up once and kept by the code that observes. */
 export class FastHistogram extends Instrument {
   readonly type = 'histogram'
   readonly #bounds: readonly number[]

@@ -1,4 +1,4 @@
-/** What an instrument is, beside its samples. */
+/** The description of an instrument. */
 export interface InstrumentOptions {
   readonly name: string
   readonly help: string
@@ -8,20 +8,20 @@ export interface InstrumentOptions {
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
-  /** Where it is not the name of the instrument. */
+  /** The name of the sample, if it differs from the instrument's. */
   readonly metricName?: string
 }
 
 /**
- * Instruments that every request counts with. Those of prom-client find a series by its labels each time,
- * which costs as much as parsing a small request; here a series is found once and kept.
+ * An instrument that every request uses. Those of prom-client look up a series by its labels each time, which costs as
+ * much as parsing a small request; here a series is looked up once and kept.
  */
 export abstract class Instrument {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
   abstract readonly type: 'counter' | 'histogram'
-  /** How the samples of several processes become one, as prom-client reads it. */
+  /** How the samples of several processes are merged, as prom-client reads it. */
   readonly aggregator = 'sum'
 
   constructor({ name, help, labelNames = [] }: InstrumentOptions) {

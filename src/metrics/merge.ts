@@ -1,12 +1,12 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { MetricsSnapshot } from './metrics.ts'
 
-/** What several processes show. */
+/** The snapshots of several processes. */
 export interface SnapshotsOfFleet {
-  /** Of the process that started the workers: it knows the instance as a whole. */
+  /** The snapshot of the process that started the workers: it knows the instance as a whole. */
   readonly instance: MetricsSnapshot
   readonly workers: readonly MetricsSnapshot[]
-  /** What workers counted that are no more. */
+  /** The counts of workers that have ended. */
   readonly ended: MetricsSnapshot
 }
 
@@ -16,7 +16,7 @@ export interface MergedMetrics {
   snapshot(): Promise<MetricsSnapshot>
 }
 
-/** Told by the instance alone: what its workers say of it is nothing. */
+/** Metrics taken only from `instance`: in a worker they mean nothing. */
 const ofInstance = new Set([
   'gatehouse_config_last_reload_successful',
   'gatehouse_config_reloads_total',
@@ -25,7 +25,7 @@ const ofInstance = new Set([
 ])
 const growing = new Set<unknown>(['counter', 'histogram'])
 
-/** One of all: what is counted is summed, a gauge is merged by what it means. */
+/** Merges all snapshots: counts are summed, a gauge is merged by its meaning. */
 export function mergeMetrics({ instance, workers, ended }: SnapshotsOfFleet): MergedMetrics {
   const ofAll = [
     ...workers.map((snapshot) => snapshot.filter(({ name }) => !ofInstance.has(name))),
@@ -36,7 +36,7 @@ export function mergeMetrics({ instance, workers, ended }: SnapshotsOfFleet): Me
   return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
 }
 
-/** What stays of a process that ended, beside that of those before it: its counts; its gauges end with it. */
+/** Adds the counts of a process that has ended to those kept from earlier ones; its gauges are dropped. */
 export function keepCounts(kept: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
   const counts = last.filter(({ type }) => growing.has(type))
   return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()

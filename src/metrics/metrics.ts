@@ -14,7 +14,9 @@ const misnamed = [
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** prom-client samples the lag of the event loop, too, which nobody asks it for: as seldom as can be. */
+/**
+ * prom-client also samples the lag of the event loop, which is not needed: it is set to the longest possible interval.
+ */
 const lagSampleMs = 2 ** 31 - 1
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -37,7 +39,7 @@ export function createMetrics({ version }: { readonly version: string }) {
     contentType: registry.contentType,
     /** Every instrument, for the reference. */
     describe: () => registry.getMetricsAsArray().map(describeInstrument),
-    /** Nothing is measured any more by itself. */
+    /** Stops the sampling. */
     close,
   }
 }

@@ -3,12 +3,12 @@ export function amount(value: number): string {
   return Math.round(value).toLocaleString('en-GB')
 }
 
-/** Such as `0.25` and `1,234`: three digits say enough. */
+/** Such as `0.25` and `1,234`: three digits are enough. */
 export function perSecond(count: number, seconds: number): string {
   return (count / Math.max(seconds, 1)).toLocaleString('en-GB', { maximumSignificantDigits: 3 })
 }
 
-/** Such as `2.4%`; a dash where there is nothing of which. */
+/** Such as `2.4%`; a dash where the whole is 0. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return '–'
   return (part / whole).toLocaleString('en-GB', { style: 'percent', maximumSignificantDigits: 3 })

@@ -29,7 +29,7 @@ interface WithTimeout {
 }
 
 /**
- * Turns the routes of the config into what the hot path uses.
+ * Turns the routes of the config into the form that the hot path uses.
  * @param upstreams the opened upstreams, by name; the config was checked, so each route finds its own
  */
 export function compileRoutes<Upstream extends WithTimeout>(

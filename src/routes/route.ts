@@ -16,7 +16,7 @@ export interface Route<Upstream> extends GatedRoute {
   readonly prefix: string
   /** Number of its segments: how many `stripPrefix` takes off. */
   readonly depth: number
-  /** undefined = any; HEAD is in it where GET is. */
+  /** undefined = any; includes HEAD if it includes GET. */
   readonly methods: ReadonlySet<string> | undefined
   readonly upstream: Upstream
   readonly stripPrefix: boolean
@@ -26,10 +26,10 @@ export interface Route<Upstream> extends GatedRoute {
   readonly responseTimeoutMs: number
 }
 
-/** What is told of a route that takes any method: those that RFC 9110 9 defines for resources, and PATCH. */
+/** The methods announced for a route that takes any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const usualMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** So many requests at once, and again within the time, of an account or a client address. */
+/** So many requests at once, and as many again per `perMs`, for each account or client address. */
 export interface RateLimit {
   readonly limit: number
   readonly perMs: number
@@ -44,7 +44,7 @@ export type Access =
   | {
       readonly kind: 'protected'
       readonly schemes: readonly [SchemeName, ...SchemeName[]]
-      /** Whether a request without credentials passes as nobody. */
+      /** Whether a request without credentials passes anonymously. */
       readonly isOptional: boolean
       /** undefined = any. */
       readonly roles: ReadonlySet<string> | undefined

@@ -8,7 +8,7 @@ export type Match<Upstream> =
   | {
       readonly kind: 'method'
       readonly allowed: readonly string[]
-      /** The route of the path, where there is no other. */
+      /** The route of the path, if it is the only one. */
       readonly only: Route<Upstream> | undefined
     }
 
@@ -18,8 +18,8 @@ type Place<Upstream> = readonly Route<Upstream>[]
 export interface RouteTable<Upstream> {
   readonly routes: readonly Route<Upstream>[]
   /**
-   * The longest prefix on whole segments wins, one of this host before one of any; of routes that share both,
-   * the one that names the method before one that takes all.
+   * The longest prefix of whole segments wins, for the same prefix a route for this host before one for any; of routes
+   * that share both, one that names the method before one that takes all.
    */
   match(host: string, target: Target, method: string): Match<Upstream>
 }
@@ -40,7 +40,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 
   function match(host: string, target: Target, method: string): Match<Upstream> {
     const place = placeOf(host, target.path)
-    // What is open by the path as it was sent may be protected by the path that the backend reads.
+    // A path may be open as it was sent, but protected as the backend reads it.
     if (target.bare !== undefined && placeOf(host, target.bare) !== place) return ambiguous
     if (place !== undefined) return matchWithin(place, target, method)
     return neverTaken.has(method) ? takenNowhere : none
@@ -53,7 +53,7 @@ const none = { kind: 'none' } as const
 const takenNowhere = { kind: 'method', allowed: [], only: undefined } as const
 const ambiguous = { kind: 'ambiguous' } as const
 
-/** They are about the connection to the gateway itself, and never forwarded. */
+/** These methods are about the connection to the gateway itself, and are never forwarded. */
 const neverTaken = new Set(['TRACE', 'CONNECT'])
 
 function matchWithin<Upstream>(place: Place<Upstream>, target: Target, method: string): Match<Upstream> {
@@ -71,15 +71,18 @@ function findRoute<Upstream>(place: Place<Upstream>, method: string): Route<Upst
 }
 
 /**
- * How little a route says of its methods: within a place the one that says most comes first. A route that
- * names HEAD comes before one that takes it only because it takes GET, any of them before one that takes all.
+ * How general a route's methods are: within a place the most specific comes first. A route that names HEAD comes
+ * before one that takes it only because it takes GET, and both before one that takes all.
  */
 function generalityOf({ methods }: Route<unknown>): number {
   if (methods === undefined) return 2
   return methods.has('HEAD') && !methods.has('GET') ? 0 : 1
 }
 
-/** No prefix is longer: a request of thousands of segments must not cost thousands of probes. */
+/**
+ * The part of the path that a prefix can match: a request with thousands of segments must not cost thousands of
+ * probes.
+ */
 function firstSegments(path: string, count: number): string {
   let end = 0
   for (let segments = 0; segments <= count; segments++) {

@@ -2,17 +2,20 @@
 export interface Target {
   /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
   readonly path: string
-  /** The same without its parameters (`;` and what follows in a segment), which some servers cut off; undefined: none. */
+  /**
+   * The path without its parameters (`;` and what follows in a segment), which some servers cut off; undefined = has
+   * none.
+   */
   readonly bare: string | undefined
   /** As it was sent. */
   readonly sentPath: string
-  /** As it was sent, with its `?`; empty where there is none. */
+  /** As it was sent, with its `?`; empty where there is no query. */
   readonly query: string
-  /** Whether the path holds %2F or %5C: routes decide about that. */
+  /** Whether the path holds %2F or %5C: the route decides whether it is allowed. */
   readonly hasEncodedSlash: boolean
 }
 
-// RFC 9110 4.2: only what HTTP serves, with a host, and without a user (4.2.4).
+// RFC 9110 4.2: only http and https, with a host, and without a user (4.2.4).
 const absoluteForm = /^https?:\/\/[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+(?=[/?#]|$)/i
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 // Control characters, raw or encoded, in the path; raw ones in the query too.
@@ -20,11 +23,11 @@ const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
 const unreserved = /[A-Za-z0-9\-._~]/
 const parameters = /(?:;|%3B)[^/]*/g
-// A segment that is, or that a server may take for, `.` or `..`: with parameters, and with encoded slashes.
+// A segment that is `.` or `..`, or that a server may take for it: with parameters, or next to encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
- * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, which is taken by its path.
+ * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, of which the path is used.
  * @returns undefined where servers could read the path differently: dot segments (encoded, with
  *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
  *   control character, a fragment, a broken escape, no path at all

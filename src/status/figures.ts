@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Quantiles, Reading } from './reading.ts'
 
-/** Figures of some requests. */
+/** Figures about some requests. */
 export interface RequestFigures {
   readonly requests: number
   /** Answered 401, 403 or 429, whoever refused. */
@@ -10,11 +10,11 @@ export interface RequestFigures {
   readonly clientErrors: number
   /** Answered 5xx. */
   readonly failed: number
-  /** From the head of a request to the end of its answer; null where there was none. */
+  /** From the head of a request to the end of its answer; null where there were no requests. */
   readonly latencyMs: Quantiles | null
 }
 
-/** What a stretch of time shows. */
+/** The figures of a stretch of time. */
 export interface Figures extends RequestFigures {
   /** The gateway's own share of proxied requests. */
   readonly overheadMs: Quantiles | null
@@ -34,7 +34,7 @@ export interface Figures extends RequestFigures {
     readonly negativeHits: number
     readonly misses: number
     readonly stale: number
-    /** Share that needed no store, from 0 to 1; null where none was looked up. */
+    /** The share of look-ups that needed no store, from 0 to 1; null where there were none. */
     readonly hitRatio: number | null
   }
   /** From a change in the store to its effect. */

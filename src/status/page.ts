@@ -8,7 +8,7 @@ import type { Figures } from './figures.ts'
 import type { Status, TargetState } from './status.ts'
 import { type Cell, table } from './table.ts'
 
-/** What a page carries in itself: it asks for nothing else. */
+/** Style and script inside the page, which loads nothing else. */
 export interface Inlined {
   readonly style: string
   readonly script: string
@@ -21,7 +21,7 @@ const states = {
   'shutting-down': ['warn', 'shutting down'],
 } as const satisfies Record<Status['status'], readonly [BadgeKind, string]>
 
-/** The figures as a page for people: of the last minute where they are known, else since the start. */
+/** The figures as a page for people: of the last minute if they are known, else since the start. */
 export function statusPage(status: Status, { style, script }: Inlined): Html {
   const { recent, sinceStart } = status
   const figures = recent ?? sinceStart
@@ -111,7 +111,7 @@ function upstreams({ upstreams }: Status, figures: Figures): Html {
       { content: html`<code>${target.url}</code>` },
       { content: stateOf(target) },
       number(target.weight),
-      // Of the upstream as a whole: said once.
+      // Figures of the whole upstream: shown once.
       ...(index === 0
         ? [number(requests), ...latencies(latencyMs)]
         : [0, 1, 2, 3].map(() => ({ content: '' }))),

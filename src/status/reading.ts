@@ -2,24 +2,24 @@ import type { MetricsSnapshot } from '../metrics/metrics.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Where most of what was observed lies, in milliseconds, as far as buckets tell. */
+/** Quantiles in milliseconds, as exact as the buckets allow. */
 export interface Quantiles {
   readonly p50: number
   readonly p95: number
   readonly p99: number
 }
 
-/** What the instruments show, or what has come since an earlier showing. */
+/** What the instruments show, or what has been added since an earlier snapshot. */
 export interface Reading {
   /** Sum of the series with at least these labels that pass; 0 where there is none. */
   sum(name: string, labels?: Labels, passes?: (labels: Labels) => boolean): number
-  /** Values that a label has. */
+  /** The values of a label. */
   valuesOf(name: string, label: string, labels?: Labels): readonly string[]
   /** undefined where nothing was observed. */
   quantiles(name: string, labels?: Labels): Quantiles | undefined
 }
 
-/** @param since of counters and histograms only what has come since; gauges are as they are now */
+/** @param since counters and histograms show only what was added since then; gauges their present values */
 export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): Reading {
   const byName = new Map(now.map((metric) => [metric.name, seriesOf(metric)]))
   const before = new Map(
@@ -29,7 +29,7 @@ export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): 
   )
 
   function find(name: string, labels: Labels): readonly Series[] {
-    // Series of a histogram go by the name of the whole.
+    // The series of a histogram are stored under its own name.
     const whole = byName.get(name) ?? byName.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? []
     return whole.filter(
       (series) =>
@@ -38,7 +38,7 @@ export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): 
     )
   }
 
-  /** A worker that died before it said all that it had counted takes nothing away. */
+  /** Never below 0: a worker that died may have counted more than it reported. */
   function amountOf({ metric, key, value }: Series): number {
     return Math.max(0, value - (before.get(metric)?.get(key) ?? 0))
   }
@@ -71,7 +71,7 @@ export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): 
   }
 }
 
-/** In seconds; evenly spread within a bucket, and beyond the last bound that bound, as Prometheus has it. */
+/** In seconds; interpolated evenly within a bucket, and above the last bound that bound, as in Prometheus. */
 function quantile(buckets: readonly (readonly [bound: number, count: number])[], share: number): number {
   const rank = share * (buckets.at(-1)?.[1] ?? 0)
   let lower = 0
@@ -89,14 +89,14 @@ interface Series {
   readonly metric: string
   readonly name: string
   readonly labels: Labels
-  /** Of its name and labels. */
+  /** Made of its name and labels. */
   readonly key: string
   readonly value: number
 }
 
 function seriesOf({ name: metric, values }: MetricsSnapshot[number]): readonly Series[] {
   return values.map((sample) => {
-    // The cast is sound: samples of a histogram say whether they are of its buckets, sum or count.
+    // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to.
     const { metricName: name = metric } = sample as { readonly metricName?: string }
     const labels = Object.fromEntries(
       Object.entries(sample.labels).map(([label, value]) => [label, String(value)]),

@@ -4,7 +4,7 @@ import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import { type Reading, readMetrics } from './reading.ts'
 
-/** What goes on, at one moment. */
+/** The state of the gateway at one moment. */
 export interface Status {
   readonly status: IdentityHealth | 'shutting-down'
   readonly version: string
@@ -18,19 +18,19 @@ export interface Status {
   readonly store: { readonly driver: string; readonly isUp: boolean }
   readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
   readonly sinceStart: Figures
-  /** Of the last minute, from the second look on: the first has nothing to compare with. */
+  /** The last minute; null at the first look, which has nothing to compare with. */
   readonly recent: (Figures & { readonly seconds: number }) | null
 }
 
 export interface TargetState {
   readonly url: string
   readonly weight: number
-  /** null where nobody watches. */
+  /** null where its health is not watched. */
   readonly isHealthy: boolean | null
 }
 
 export interface StatusOptions {
-  /** The one in force. */
+  /** The config in force. */
   config(): Config
   health(): IdentityHealth | Promise<IdentityHealth>
   isShuttingDown(): boolean
@@ -45,11 +45,11 @@ interface Look {
   readonly snapshot: MetricsSnapshot
 }
 
-/** How far back `recent` goes, and how often a look is remembered for it at most. */
+/** How far back `recent` goes, and the least time between two remembered looks. */
 const recentMs = 60_000
 const apartMs = 1_000
 
-/** @returns what tells how things are; nothing is measured for it while nobody looks */
+/** @returns gives the present state; nothing is measured for it in between */
 export function createStatus(options: StatusOptions): () => Promise<Status> {
   const { config, health, isShuttingDown, snapshot, version, clock } = options
   const startedAt = clock()

@@ -2,11 +2,11 @@ import { type Content, type Html, html } from '../pages/html.ts'
 
 export interface Cell {
   readonly content: Content
-  /** Its class: what it holds, and how it is to be taken. */
+  /** The CSS classes of the cell. */
   readonly kind?: string
 }
 
-/** A table that on a phone becomes a list, each value beside the name of its column. */
+/** A table that becomes a list on a phone, each value beside the name of its column. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): Html {
   const kinds = rows[0] ?? []
   return html`<table><thead><tr>${head.map(

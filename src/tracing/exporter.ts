@@ -3,9 +3,9 @@ import type { Log } from '../log.ts'
 import type { Count } from '../metrics/counter.ts'
 import { encodeSpans, type Span } from './span.ts'
 
-/** Sends spans to a collector, in the background: whoever hands one over is never kept waiting. */
+/** Sends spans to a collector in the background: adding one never waits. */
 export interface Exporter {
-  /** Takes a span, or drops and counts it where too many wait. */
+  /** Takes a span, or drops and counts it if too many wait. */
   add(span: Span): void
   /** Sends what waits, within two seconds, and takes no more. */
   close(): Promise<void>
@@ -14,13 +14,13 @@ export interface Exporter {
 export interface ExporterOptions {
   /** URL that takes traces. */
   readonly url: string
-  /** What sends them, such as `service.name`. */
+  /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
   readonly counts: { readonly sent: Count; readonly dropped: Count; readonly failed: Count }
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Most spans that wait, and that are sent at once. */
+/** How many spans may wait, and how many are sent at once. */
 export const waitingMax = 4_096
 export const batchMax = 256
 const everyMs = 1_000
@@ -46,7 +46,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
     if (waiting.length >= batchMax) send()
   }
 
-  /** One batch at a time: a collector that is slow is not given more to do. */
+  /** One batch at a time: a slow collector is not given more to do. */
   function send(): void {
     if (sending || waiting.length === 0) return
     sending = sendBatches().finally(() => {
@@ -81,7 +81,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
     }
   }
 
-  /** Once when it begins to fail, and once when it is over. */
+  /** Logs once when sending begins to fail, and once when it works again. */
   function report(reason: string | undefined): void {
     if (reason !== undefined && !isFailing) log.warn({ reason }, 'the trace collector does not take spans')
     if (reason === undefined && isFailing) log.info('the trace collector takes spans again')

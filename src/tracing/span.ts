@@ -9,7 +9,7 @@ export interface Span {
   readonly startMs: number
   readonly endMs: number
   readonly isError: boolean
-  /** Those that are undefined are left out. */
+  /** Undefined attributes are left out. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>
 }
 
@@ -19,7 +19,7 @@ const errorCode = 2
 
 /** Spans as a request of OTLP/HTTP in JSON (ExportTraceServiceRequest). */
 export function encodeSpans(spans: readonly Span[], resource: Readonly<Record<string, string>>): string {
-  // The clock of spans only ever goes on; by now the system's may have been set.
+  // The spans' clock is monotonic; the system's may have been set since the start.
   const originMs = Date.now() - performance.now()
   return JSON.stringify({
     resourceSpans: [
@@ -53,12 +53,12 @@ function attributesOf(attributes: Span['attributes']) {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ({
       key,
-      // Whole numbers are texts in the JSON of protobuf.
+      // In protobuf's JSON 64-bit integers are texts.
       value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
     }))
 }
 
-/** As text: it is more than a number holds exactly. */
+/** As text: a number cannot hold it exactly. */
 function unixNano(atMs: number): string {
   return (BigInt(Math.round(atMs * 1_000)) * 1_000n).toString()
 }

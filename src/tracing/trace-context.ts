@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
-/** Where a request stands in a trace (W3C Trace Context). */
+/** The place of a request in a trace (W3C Trace Context). */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string
-  /** Of whoever called; undefined where the trace begins here. 16 hexadecimal digits. */
+  /** The caller's span; undefined where the trace begins here. 16 hexadecimal digits. */
   readonly parentId: string | undefined
   readonly isSampled: boolean
 }
@@ -12,11 +12,11 @@ export interface TraceContext {
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const nothing = /^0+$/
 
-/** @returns undefined where it is not well-formed: then a trace begins here */
+/** @returns undefined where the text is not well-formed: then a trace begins here */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const [whole, version, traceId = '', parentId = '', flags = '', more] = pattern.exec(text) ?? []
   if (whole === undefined || nothing.test(traceId) || nothing.test(parentId)) return undefined
-  // Only later versions may add something, which is not for us (W3C Trace Context 4.3).
+  // Only later versions may add something, which is then ignored (W3C Trace Context 4.3).
   if (version === '00' && more !== undefined) return undefined
   return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }

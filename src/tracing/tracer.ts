@@ -9,22 +9,22 @@ import {
 
 /** A request in its trace. */
 export interface Trace extends TraceContext {
-  /** Of the request as a whole. */
+  /** The span of the whole request. */
   readonly spanId: string
-  /** Of its way to the upstream, which the upstream gets as its parent. */
+  /** The span of its way to the upstream, which the upstream gets as its parent. */
   readonly upstreamSpanId: string
   /** The header fields that the upstream gets: name, value, name, value. */
   readonly rawHeaders: readonly string[]
 }
 
-/** Finds out where requests stand in their traces, or begins one. */
+/** Finds the place of a request in its trace, or begins a trace. */
 export interface Tracer {
   /** @param rawHeaders name, value, name, value, as they arrived */
   begin(rawHeaders: readonly string[]): Trace
 }
 
 /**
- * Samples as whoever called has decided (parent-based), and of the traces that begin here a share.
+ * Samples as the caller has decided (parent-based), and a share of the traces that begin here.
  * @param sampleRatio from 0 to 1
  */
 export function createTracer(sampleRatio: number): Tracer {
@@ -39,7 +39,7 @@ export function createTracer(sampleRatio: number): Tracer {
       }
       const spanId = newSpanId()
       const upstreamSpanId = newSpanId()
-      // No span of ours is sent then: the upstream's parent is the caller's.
+      // No span of ours is sent: the upstream's parent is then the caller's span.
       if (parent && !parent.isSampled) return { ...context, spanId, upstreamSpanId, rawHeaders }
       const traceparent = formatTraceparent(context.traceId, upstreamSpanId, context.isSampled)
       return {
@@ -52,7 +52,7 @@ export function createTracer(sampleRatio: number): Tracer {
   }
 }
 
-/** What stands in tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3). */
+/** tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3). */
 function withoutContext(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
