@@ -21,9 +21,9 @@ export const smallGet: Scenario = {
   yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
   note:
     '200 tokens or keys in turn, answers of 15 bytes. `cold cache`: a cache of one entry, so that each key is looked ' +
-    'up in SQLite. `token in the head`: the same bytes as with a bearer, which the backend gets too. `each head ' +
-    'another`: with a field that has a new number each time, so that no head is known from before. `wrong key` has a ' +
-    'wrong checksum; `wrong signature` is one that was seen before.',
+    'up in SQLite. `token in the head`, `key in the head`: the same bytes as with a bearer or key, where nobody asks ' +
+    'for them; the token goes on to the backend. `each head another`: with a field that has a new number each time, ' +
+    'so that no head is known from before. `wrong key` has a wrong checksum; `wrong signature` is one that was seen before.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)
@@ -54,6 +54,7 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
   const ways = {
     'auth none': [subject, { requests: [writeRequest('GET /public')] }],
     'auth none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
+    'auth none, key in the head': [subject, { requests: withKeys('GET /public', secretKeys) }],
     bearer: [subject, { requests: withTokens(line, accessTokens) }],
     'bearer, each head another': [subject, numbered(withTokens(line, accessTokens))],
     key: [subject, { requests: withKeys(line, secretKeys) }],
