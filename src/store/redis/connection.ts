@@ -6,13 +6,16 @@ import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
 import { createKeys } from './keys.ts'
 import { openLink } from './link.ts'
-import type { Script, ScriptCall } from './scripts.ts'
+import { isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 import { createStoreId } from './store-id.ts'
 import { asWrite, openWriter } from './writer.ts'
 
 const retryReadyMs = 100
 
-/** A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`. */
+/**
+ * A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`, but for the
+ * fault of a script.
+ */
 export type Connection = ReturnType<typeof openConnection>
 
 /** @param isLasting whether it is written to all the time: then the connection for writes is opened at once */
@@ -41,6 +44,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
     if (writer) return writer.run(script, call)
     return run(script, call.keys, call.args).catch((error: unknown) => {
+      if (isScriptFault(error)) throw error
       throw new GatehouseError('store-unavailable', { cause: asWrite(failureOf(error)) })
     })
   }

@@ -4,11 +4,13 @@ import { StoreFailure } from '../store-failure.ts'
 import { addressOf } from './address.ts'
 import { openClient, type RedisOptions } from './client.ts'
 import { createGathering } from './gathering.ts'
-import type { Client } from './scripts.ts'
+import { type Client, isScriptFault } from './scripts.ts'
 
 /** A client, and the state of its connection. */
 export interface Link {
-  /** Every failure is a GatehouseError `store-unavailable` whose cause is a StoreFailure. */
+  /**
+   * @throws GatehouseError `store-unavailable` whose cause is a StoreFailure; the fault of a script, as it is
+   */
   ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result>
   /** @throws GatehouseError as `ask` does, if there is no connection now */
   assertUp(): void
@@ -66,6 +68,7 @@ export function openLink(options: RedisOptions): Link {
     try {
       return await work(client)
     } catch (error) {
+      if (isScriptFault(error)) throw error
       throw new GatehouseError('store-unavailable', { cause: explain(error) })
     }
   }

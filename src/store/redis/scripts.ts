@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Cluster, Redis } from 'ioredis'
+import { type Cluster, type Redis, ReplyError } from 'ioredis'
+import { reasonOf } from '../../errors.ts'
 
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster
@@ -44,6 +45,11 @@ export function loadScript(name: string, { isLogged = false, isAudited = false }
   }
 
   return { run, source, isLogged }
+}
+
+/** Whether a script has failed by itself: a fault of it, or of a record that it cannot read. */
+export function isScriptFault(error: unknown): boolean {
+  return error instanceof ReplyError && /^ERR (?:user_script:|Error compiling script)/.test(reasonOf(error))
 }
 
 /** One list: spread as arguments, those of an import would not fit on the stack. */

@@ -2,13 +2,13 @@ import { GatehouseError } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { type RedisOptions, redirections } from './client.ts'
 import { type Link, openLink } from './link.ts'
-import { type Script, type ScriptCall, wordsOf } from './scripts.ts'
+import { isScriptFault, type Script, type ScriptCall, wordsOf } from './scripts.ts'
 
 /** Runs scripts that count as done once enough replicas have what they wrote. */
 export interface Writer {
   /**
    * @throws GatehouseError `store-unavailable`; with the cause `unconfirmed` where too few replicas have the change:
-   *   it is done, and can still be lost
+   *   it is done, and can still be lost; the fault of a script, as it is
    */
   run(script: Script, call: ScriptCall): Promise<unknown>
   /** Opens the connection before the first write, which then need not wait for it. */
@@ -68,7 +68,8 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
       const [error, result] = replies?.[index] ?? []
       if (error && isRedirection(error) && write.redirected++ < redirections.most) return true
       const failure = error ? asWrite(explain(error)) : shortage
-      if (failure) write.reject(new GatehouseError('store-unavailable', { cause: failure }))
+      if (isScriptFault(error)) write.reject(error)
+      else if (failure) write.reject(new GatehouseError('store-unavailable', { cause: failure }))
       else write.resolve(result)
       return false
     })

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { GatehouseError } from '../../../src/errors.ts'
 import { createKeys } from '../../../src/store/redis/keys.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { createAccount } from '../samples.ts'
+import { createAccount, newSession } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
 t.test('accounts of before are in the first epoch of their role, until that changes', async (t) => {
@@ -15,4 +16,22 @@ t.test('accounts of before are in the first epoch of their role, until that chan
   t.match(await store.findAccount(id), { roleEpoch: 1 })
   t.match(await store.updateAccount(id, { role: 'Admin' }), { account: { roleEpoch: 2 } })
   t.match(await store.findAccount(id), { role: 'Admin', roleEpoch: 2 })
+})
+
+t.test('a record that is damaged is a fault, and not a store that is out of reach', async (t) => {
+  const server = await startRedis(t)
+  const options = optionsOf(server, { commandTimeoutMs: 1_000 })
+  const store = await openStoreAt(t, options)
+  const damaged = await createAccount(store)
+  const whole = await createAccount(store)
+  const client = openInspector(t, server)
+  await client.set(createKeys('gh:').account(damaged.id), '{')
+  await t.rejects(store.findAccount(damaged.id), { name: 'SyntaxError' })
+  // There a script reads it; who waits for replicas sends it otherwise.
+  for (const each of [store, await openStoreAt(t, { ...options, replicas: 1 })]) {
+    const error = await each.startSession(newSession(damaged), damaged).catch((error: unknown) => error)
+    t.match(error, { name: 'ReplyError', message: /user_script/ })
+    t.notOk(error instanceof GatehouseError)
+  }
+  t.equal((await store.updateAccount(whole.id, { role: 'Admin' })).kind, 'updated', 'it goes on')
 })
