@@ -14,11 +14,14 @@ export const defaultRole = 'User'
 /** The role that may do everything to every account. */
 export const adminRole = 'Admin'
 
-const emailLengthMax = 254
-const nameLengthMax = 100
+/** In characters, as everything here. */
+export const emailLengthMax = 254
+/** Of each name. */
+export const nameLengthMax = 100
+export const roleLengthMax = 64
 const emailPattern =
   /^[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+@[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+$/
-const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/
 /** Without control characters. */
 const namePattern = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/
 
@@ -40,8 +43,8 @@ export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
       })
     }
   }
-  if (role !== undefined && !rolePattern.test(role)) {
-    const message = 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter'
+  if (role !== undefined && !isText(role, roleLengthMax, rolePattern)) {
+    const message = `must be 1 to ${roleLengthMax} letters, digits, _ . or -, and begin with a letter`
     errors.push({ field: 'role', message })
   }
   return errors

@@ -1,3 +1,4 @@
+import { adminRole } from '../accounts/account-input.ts'
 import type { CreatedAccount } from '../accounts/accounts.ts'
 import type { ConfigInput } from '../config/load.ts'
 import type { Gateway } from '../gateway.ts'
@@ -64,7 +65,7 @@ function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
       return { kind: 'known', account, isShown, hasPortal }
     }
     const names = { firstName: '', lastName: '' }
-    const admin = { email: firstEmail, ...names, role: 'Admin', isVerified: true }
+    const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
     const created = await accounts.create(admin)
     if (!hasPortal) return { kind: 'made', created, setupPath: undefined }
     // Below the address it was started at, which need not be the published one.

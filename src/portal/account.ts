@@ -1,3 +1,4 @@
+import { emailLengthMax } from '../accounts/account-input.ts'
 import type { KeysStatus } from '../accounts/account-keys.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import type { SetupLink } from '../accounts/setup-links.ts'
@@ -107,7 +108,7 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
         label: 'E-mail',
         type: 'email',
         autocomplete: 'off',
-        lengthMax: 254,
+        lengthMax: emailLengthMax,
         value: account.email,
       })}${nameFields(state, account)}${roleField(state, account.role)}
 <p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,

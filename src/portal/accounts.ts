@@ -1,3 +1,4 @@
+import { adminRole, defaultRole, emailLengthMax, roleLengthMax } from '../accounts/account-input.ts'
 import { queryLengthMax } from '../accounts/account-search.ts'
 import { type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
@@ -95,9 +96,9 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
       label: 'E-mail',
       type: 'email',
       autocomplete: 'off',
-      lengthMax: 254,
+      lengthMax: emailLengthMax,
       hasFocus: true,
-    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, 'User')}
+    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, defaultRole)}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
@@ -115,10 +116,10 @@ export function roleField(state: FormState, value: string): Html {
     name: 'role',
     label: 'Role',
     value,
-    lengthMax: 64,
+    lengthMax: roleLengthMax,
     autocomplete: 'off',
     isExact: true,
-    hint: 'Such as User or Admin. Routes ask for roles by these names.',
+    hint: `Such as ${defaultRole} or ${adminRole}. Routes ask for roles by these names.`,
   })
 }
 

@@ -1,3 +1,4 @@
+import { emailLengthMax } from '../accounts/account-input.ts'
 import { span } from '../pages/amounts.ts'
 import { type Html, html, when } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
@@ -49,7 +50,7 @@ function filterText({ who }: AuditFilter): string {
 
 function filterForm({ base }: Frame, { action, who }: AuditFilter): Html {
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Whole e-mail or ID" maxlength="254" autocomplete="off"></div>
+<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Whole e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
 <div><label class="unseen" for="action">What</label><select id="action" name="action"><option value="">Everything</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${when(name === action, 'selected')}>${describeAction(name)}</option>`,

@@ -1,3 +1,4 @@
+import { emailLengthMax } from '../accounts/account-input.ts'
 import { passwordLength } from '../accounts/passwords.ts'
 import { type Html, html } from '../pages/html.ts'
 import { field, form, formMessage, username } from './form.ts'
@@ -15,7 +16,7 @@ ${field(state, {
   type: 'email',
   autocomplete: 'username',
   hasFocus: (state.values.email ?? '') === '',
-  lengthMax: 254,
+  lengthMax: emailLengthMax,
 })}
 ${field(state, {
   name: 'password',

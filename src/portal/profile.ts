@@ -1,3 +1,4 @@
+import { emailLengthMax, nameLengthMax } from '../accounts/account-input.ts'
 import { card } from '../pages/card.ts'
 import { type Html, html } from '../pages/html.ts'
 import { badge } from '../pages/notice.ts'
@@ -68,14 +69,14 @@ export function nameFields(
     label: 'First name',
     autocomplete: 'given-name',
     isOptional: true,
-    lengthMax: 100,
+    lengthMax: nameLengthMax,
     value: names.firstName,
   })}${field(state, {
     name: 'lastName',
     label: 'Last name',
     autocomplete: 'family-name',
     isOptional: true,
-    lengthMax: 100,
+    lengthMax: nameLengthMax,
     value: names.lastName,
   })}</div>`
 }
@@ -91,7 +92,7 @@ function emailCard(frame: Frame, view: ProfileView): Html {
           label: 'E-mail',
           type: 'email',
           autocomplete: 'email',
-          lengthMax: 254,
+          lengthMax: emailLengthMax,
           value: account.email,
           hint: 'A link is sent there. The change counts once the link is opened.',
         })}${passwordAgain(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,

@@ -1,3 +1,4 @@
+import { emailLengthMax } from '../../accounts/account-input.ts'
 import { graceSecondsMax } from '../../accounts/account-keys.ts'
 import { pageLimitMax } from '../../accounts/account-search.ts'
 import { auditActions } from '../../store/audit.ts'
@@ -91,7 +92,7 @@ export const auditQuery = query({
   who: {
     type: 'string',
     minLength: 1,
-    maxLength: 254,
+    maxLength: emailLengthMax,
     description:
       'Only what this one did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
   },
