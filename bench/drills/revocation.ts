@@ -92,7 +92,7 @@ async function resetOne(
     }
     return lastAccepted
   })
-  await operator.accounts.resetSecretKey(account.id, 0)
+  await operator.keys.resetSecretKey(account.id, 0)
   answeredAt = performance.now()
   return Promise.all(watches)
 }

@@ -5,6 +5,7 @@ import type { Account, Store, StoredKey } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 import type { Entries } from './entries.ts'
 import type { KeyKind } from './keys.ts'
+import { type KeyOptions, keeping, makeKey, unsealKey } from './make-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {
@@ -27,28 +28,31 @@ export interface KeysStatus {
 /** The longest overlap that any reset may ask for: 30 days. */
 export const graceSecondsMax = 30 * 86_400
 
-/** The keys of an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
+/** The keys of an account, by its ID or e-mail. Every act throws GatehouseError `account-not-found` for nobody's. */
 export interface AccountKeys {
-  /** Uses of the keys, such as of the previous one, show within a few seconds. */
-  status(id: string): Promise<KeysStatus>
+  /** Look again to see whether anything still uses the previous key: uses show within a few seconds. */
+  status(idOrEmail: string): Promise<KeysStatus>
   /** The key itself, noted in the audit log; undefined where no copy is kept (keys.reveal: false). */
-  reveal(id: string, kind: KeyKind): Promise<string | undefined>
+  reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
+  /** The same, not noted: to be used for its owner, not to be shown. */
+  unseal(account: Account, kind: KeyKind): string | undefined
   /**
    * Makes a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
    * tokens end now
-   * @throws GatehouseError `request-invalid` (field `graceSeconds`) beyond `graceSecondsMax`
+   * @throws GatehouseError `request-invalid` (field `graceSeconds`) where that is no grace; UnconfirmedKeys, as all
+   * that makes keys
    */
-  resetSecretKey(id: string, graceSeconds: number): Promise<string>
-  /** Ends the previous secret key now; false if there was none. Sessions go on. */
-  endOverlap(id: string): Promise<boolean>
-  /** Makes a new API key; the old one ends now, sessions go on. */
-  resetApiKey(id: string): Promise<string>
+  resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
+  /** Ends the previous secret key now; false where there was none any more. Sessions go on. */
+  endOverlap(idOrEmail: string): Promise<boolean>
+  /** A new API key; the old one ends now, sessions go on. */
+  resetApiKey(idOrEmail: string): Promise<string>
   /**
    * Resets the key that was created at `createdAt`: of two such requests at once, only one gets a new key. @returns
    * undefined if that key has been replaced meanwhile
    */
-  replaceSecretKey(id: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
-  replaceApiKey(id: string, createdAt: number): Promise<string | undefined>
+  replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
+  replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
 /** Whether two secret keys work side by side now. */
@@ -56,14 +60,15 @@ function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
   return previousSecretKey !== undefined && now < previousSecretKey.validUntil
 }
 
-export interface AccountKeysOptions {
+export interface AccountKeysOptions extends KeyOptions {
   readonly store: Store
   readonly accounts: Accounts
   readonly entry: Entries
-  readonly clock: () => number
 }
 
-export function createAccountKeys({ store, accounts, entry, clock }: AccountKeysOptions): AccountKeys {
+export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
+  const { store, accounts, sealer, entry, clock } = options
+
   async function status(id: string): Promise<KeysStatus> {
     const account = await accounts.find(id)
     const uses = await store.findKeyUses(account.id)
@@ -86,38 +91,66 @@ export function createAccountKeys({ store, accounts, entry, clock }: AccountKeys
   /** It is logged before it is shown: a key that is not in the log has not been seen. */
   async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
     const account = await accounts.find(id)
-    const key = accounts.reveal(account, kind)
+    const key = unsealKey(kind, account, sealer)
     if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
     return key
+  }
+
+  /** @param replaces digest of the key that is to be replaced; undefined = whichever it is */
+  async function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
+    const { key, stored } = makeKey('secretKey', account.id, options)
+    const graceUntil = graceSeconds > 0 ? clock() + graceSeconds * 1_000 : undefined
+    const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
+    const noted = entry('secret-key-reset', account, { graceSeconds })
+    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : undefined
+  }
+
+  async function newApiKey(account: Account, replaces?: Uint8Array) {
+    const { key, stored } = makeKey('apiKey', account.id, options)
+    const reset = { apiKey: stored, ...(replaces && { replaces }) }
+    const noted = entry('api-key-reset', account)
+    return (await keeping(key, store.resetApiKey(account.id, reset, noted))) ? key : undefined
   }
 
   return {
     status,
     reveal,
+    unseal: (account, kind) => unsealKey(kind, account, sealer),
     resetSecretKey: async (id, graceSeconds) => {
       assertGrace(graceSeconds)
-      return accounts.resetSecretKey(id, graceSeconds * 1_000)
+      return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? notFound()
     },
     replaceSecretKey: async (id, createdAt, graceSeconds) => {
       assertGrace(graceSeconds)
       const account = await accounts.find(id)
       if (account.secretKey.createdAt !== createdAt) return undefined
-      return accounts.replaceSecretKey(account, graceSeconds * 1_000)
+      return newSecretKey(account, graceSeconds, account.secretKey.digest)
     },
     replaceApiKey: async (id, createdAt) => {
       const account = await accounts.find(id)
-      return account.apiKey.createdAt === createdAt ? accounts.replaceApiKey(account) : undefined
+      if (account.apiKey.createdAt !== createdAt) return undefined
+      return newApiKey(account, account.apiKey.digest)
     },
     endOverlap: async (id) => {
       const account = await accounts.find(id)
       return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
     },
-    resetApiKey: accounts.resetApiKey,
+    resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? notFound(),
   }
 }
 
+/** Whether a secret key may work on for so many seconds after a reset: whole ones, at most `graceSecondsMax`. */
+export function isGrace(seconds: number): boolean {
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= graceSecondsMax
+}
+
 function assertGrace(graceSeconds: number): void {
-  if (Number.isInteger(graceSeconds) && graceSeconds >= 0 && graceSeconds <= graceSecondsMax) return
+  if (isGrace(graceSeconds)) return
   const message = `must be a whole number from 0 to ${graceSecondsMax}`
   throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
+}
+
+/** It was there when it was looked at. */
+function notFound(): never {
+  throw new GatehouseError('account-not-found')
 }

@@ -2,26 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '../errors.ts'
 import type { Actor } from '../store/audit.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
-import type { Account, AccountChanges, AccountsPage, Store, StoredKey } from '../store/store.ts'
-import { isStoreFailure } from '../store/store-failure.ts'
+import type { Account, AccountChanges, AccountsPage, Store } from '../store/store.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { entriesBy } from './entries.ts'
-import { createAccountId, createKey, digestOf, type KeyKind } from './keys.ts'
-import type { Sealer } from './sealing.ts'
-
-/**
- * `store-unavailable` for a change that may have been made, and may not last: it holds the new keys, which are stored
- * nowhere else. Only an operator is shown them.
- */
-export class UnconfirmedKeys extends GatehouseError {
-  /** What the function would have returned. */
-  readonly made: unknown
-
-  constructor(made: unknown, { cause }: Error) {
-    super('store-unavailable', { cause })
-    this.made = made
-  }
-}
+import { createAccountId } from './keys.ts'
+import { type KeyOptions, keeping, makeKey } from './make-key.ts'
 
 export interface CreatedAccount {
   readonly account: Account
@@ -55,40 +40,22 @@ export interface Accounts {
   update(idOrEmail: string, changes: AccountChanges): Promise<Account>
   /** @throws GatehouseError `own-account` */
   remove(idOrEmail: string): Promise<Account>
-  /** @param graceMs how long the old key still works; 0 = it, the sessions and the access tokens end now */
-  resetSecretKey(idOrEmail: string, graceMs: number): Promise<string>
-  resetApiKey(idOrEmail: string): Promise<string>
-  /** Resets only if the account still has the same key as in `looked`; undefined where it has another. */
-  replaceSecretKey(looked: Account, graceMs: number): Promise<string | undefined>
-  replaceApiKey(looked: Account): Promise<string | undefined>
-  /** A key from its sealed copy; undefined where none is kept. */
-  reveal(account: Account, kind: KeyKind): string | undefined
 }
 
-export interface AccountsOptions {
+export interface AccountsOptions extends KeyOptions {
   readonly store: Store
-  readonly sealer: Sealer
-  /** Whether sealed copies of keys are kept. */
-  readonly reveal: boolean
-  /** Who acts; an account cannot disable, demote or delete itself. */
+  /** In whose name; an account cannot disable, demote or delete itself. */
   readonly by: Actor
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
 }
 
-export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOptions): Accounts {
+export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): Accounts {
+  const { clock } = keyOptions
   const entry = entriesBy(by, clock)
-
-  function newKey(kind: KeyKind, accountId: string): { readonly key: string; readonly stored: StoredKey } {
-    const key = createKey(kind, accountId)
-    const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
-    return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
-  }
 
   function prepare({ email, firstName, lastName, role, isVerified }: AccountInput): CreatedAccount {
     const id = createAccountId()
-    const secretKey = newKey('secretKey', id)
-    const apiKey = newKey('apiKey', id)
+    const secretKey = makeKey('secretKey', id, keyOptions)
+    const apiKey = makeKey('apiKey', id, keyOptions)
     const account: Account = {
       id,
       email: email.trim(),
@@ -168,22 +135,6 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     return (await store.deleteAccount(account.id, entry('account-deleted', account))) ? account : notFound()
   }
 
-  /** @param replaces digest of the key that is to be replaced; undefined = any key */
-  async function newSecretKey(account: Account, graceMs: number, replaces?: Uint8Array) {
-    const { key, stored } = newKey('secretKey', account.id)
-    const graceUntil = graceMs > 0 ? clock() + graceMs : undefined
-    const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
-    const noted = entry('secret-key-reset', account, { graceSeconds: graceMs / 1_000 })
-    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : undefined
-  }
-
-  async function newApiKey(account: Account, replaces?: Uint8Array) {
-    const { key, stored } = newKey('apiKey', account.id)
-    const reset = { apiKey: stored, ...(replaces && { replaces }) }
-    const noted = entry('api-key-reset', account)
-    return (await keeping(key, store.resetApiKey(account.id, reset, noted))) ? key : undefined
-  }
-
   return {
     create,
     createAll,
@@ -192,30 +143,10 @@ export function createAccounts({ store, sealer, reveal, by, clock }: AccountsOpt
     list: (page) => store.listAccounts(page),
     update,
     remove,
-    resetSecretKey: async (idOrEmail, graceMs) =>
-      (await newSecretKey(await find(idOrEmail), graceMs)) ?? notFound(),
-    resetApiKey: async (idOrEmail) => (await newApiKey(await find(idOrEmail))) ?? notFound(),
-    replaceSecretKey: (looked, graceMs) => newSecretKey(looked, graceMs, looked.secretKey.digest),
-    replaceApiKey: (looked) => newApiKey(looked, looked.apiKey.digest),
-    reveal: (account, kind) => {
-      const { sealed } = account[kind]
-      return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
-    },
   }
 }
 
-/** Adds the new keys to the error of a write that may have been made. */
-function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
-  return write.catch((error: unknown) => {
-    throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error
-  })
-}
-
-function purposeOf(kind: KeyKind, accountId: string): string {
-  return `${kind}:${accountId}`
-}
-
-/** So one Admin alone cannot leave the gateway without any: the one who acts stays an Admin. */
+/** No Admin can leave none behind alone: whoever acts was one a moment ago, and stays one. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

@@ -5,8 +5,8 @@ import { type AccountSessions, createAccountSessions } from './account-sessions.
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { entriesBy } from './entries.ts'
+import type { KeyOptions } from './make-key.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
-import type { Sealer } from './sealing.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 /**
@@ -14,7 +14,7 @@ import { createSetupLinks, type SetupLinks } from './setup-links.ts'
  * may: an Admin any account, others only their own, with the ID of the viewer.
  */
 export interface Acts {
-  /** create, createAll (import), find, update (role, verified, disabled …), remove. */
+  /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
   readonly accounts: Accounts
   readonly search: AccountSearch
   readonly keys: AccountKeys
@@ -26,10 +26,7 @@ export interface Acts {
 
 export type ActsOf = (by: Actor) => Acts
 
-export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'> {
-  readonly sealer: Sealer
-  /** Whether sealed copies of keys are kept. */
-  readonly reveal: boolean
+export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'>, KeyOptions {
   /** How long a session of tokens lives without a refresh. */
   readonly refreshIdleMs: number
 }

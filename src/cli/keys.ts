@@ -1,11 +1,10 @@
+import { isGrace } from '../accounts/account-keys.ts'
 import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator, withSealingOperator } from './operator.ts'
 import { card, printData } from './print.ts'
 import { rescueKeys } from './rescue.ts'
-
-const graceMsMax = 30 * 24 * 3_600_000
 
 const resetSecret: Command = {
   name: 'keys reset-secret',
@@ -22,13 +21,12 @@ const resetSecret: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const grace = invocation.text('grace') ?? '0s'
-    const graceMs = parseDurationMs(grace)
-    if (graceMs === undefined || graceMs > graceMsMax)
-      throw new UsageError('--grace takes 0s to 30d, such as 24h')
+    const graceSeconds = graceSecondsOf(grace)
     const { made: secretKey, doubt } = await rescueKeys(
-      withSealingOperator(invocation.config, ({ accounts }) => accounts.resetSecretKey(who, graceMs)),
+      withSealingOperator(invocation.config, ({ keys }) => keys.resetSecretKey(who, graceSeconds)),
     )
-    const fate = graceMs === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
+    const fate =
+      graceSeconds === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
     const lines = ['The secret key has been replaced:', `  ${secretKey}`, fate]
     printData(invocation, { secretKey }, doubt ? doubtfulLines('secret', secretKey) : lines)
     if (doubt) throw doubt
@@ -44,7 +42,7 @@ const resetApi: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { made: apiKey, doubt } = await rescueKeys(
-      withSealingOperator(invocation.config, ({ accounts }) => accounts.resetApiKey(who)),
+      withSealingOperator(invocation.config, ({ keys }) => keys.resetApiKey(who)),
     )
     const lines = ['The API key has been replaced:', `  ${apiKey}`, 'The old one no longer works.']
     printData(invocation, { apiKey }, doubt ? doubtfulLines('API', apiKey) : lines)
@@ -72,6 +70,13 @@ const show: Command = {
     printData(invocation, { secretKey, apiKey }, card({ 'Secret key': secretKey, 'API key': apiKey }))
     return 0
   },
+}
+
+/** @throws UsageError where the text is no duration, or none that a key may work on for */
+function graceSecondsOf(text: string): number {
+  const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
+  if (!isGrace(seconds)) throw new UsageError('--grace takes 0s to 30d in whole seconds, such as 24h')
+  return seconds
 }
 
 function doubtfulLines(kind: 'secret' | 'API', key: string): string[] {

@@ -1,4 +1,4 @@
-import { UnconfirmedKeys } from '../accounts/accounts.ts'
+import { UnconfirmedKeys } from '../accounts/make-key.ts'
 
 /** New keys, and why the change that gave them may not last; undefined = it does. */
 export interface Rescued<Made> {

@@ -56,12 +56,18 @@ export async function greet({ terminal, gateway, log, given, input }: Greeting):
 }
 
 function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
-  const findOrMake = async ({ accounts, store, setupLinks, config }: Operator): Promise<FirstAccount> => {
+  const findOrMake = async ({
+    accounts,
+    keys,
+    store,
+    setupLinks,
+    config,
+  }: Operator): Promise<FirstAccount> => {
     const hasPortal = config.portal.enabled
     const [any] = await accounts.list({ after: undefined, limit: 1 })
     const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
     if (account) {
-      const isShown = accounts.reveal(account, 'secretKey') !== undefined
+      const isShown = keys.unseal(account, 'secretKey') !== undefined
       return { kind: 'known', account, isShown, hasPortal }
     }
     const names = { firstName: '', lastName: '' }

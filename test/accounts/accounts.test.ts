@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { createAccounts } from '../../src/accounts/accounts.ts'
 import { digestOf, parseKey } from '../../src/accounts/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../../src/accounts/match-key.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import { GatehouseError } from '../../src/errors.ts'
 import { newSession, startSession } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
+import { actsOn } from './acts.ts'
 
 const input = {
   email: 'Ada@Example.com',
@@ -20,9 +20,7 @@ async function openAccounts(t: Test, { reveal = true } = {}) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { now: 1_700_000_000_000 }
   const sealer = createSealer(randomBytes(32))
-  const by = { kind: 'system', channel: 'system' } as const
-  const accounts = createAccounts({ store, sealer, reveal, by, clock: () => time.now })
-  return { store, accounts, time }
+  return { store, time, ...actsOn(store, { sealer, reveal, clock: () => time.now }) }
 }
 
 async function codeOf(work: Promise<unknown>): Promise<unknown> {
@@ -72,13 +70,13 @@ t.test('an account is found by its ID and by its e-mail in any case', async (t) 
 })
 
 t.test('every verb tells an account that is not there', async (t) => {
-  const { accounts } = await openAccounts(t)
+  const { accounts, keys } = await openAccounts(t)
   for (const name of ['nobody', 'nobody@example.com', '', '@']) {
     t.equal(await codeOf(accounts.find(name)), 'account-not-found')
     t.equal(await codeOf(accounts.update(name, { role: 'Admin' })), 'account-not-found')
     t.equal(await codeOf(accounts.remove(name)), 'account-not-found')
-    t.equal(await codeOf(accounts.resetSecretKey(name, 0)), 'account-not-found')
-    t.equal(await codeOf(accounts.resetApiKey(name)), 'account-not-found')
+    t.equal(await codeOf(keys.resetSecretKey(name, 0)), 'account-not-found')
+    t.equal(await codeOf(keys.resetApiKey(name)), 'account-not-found')
   }
 })
 
@@ -107,10 +105,10 @@ t.test('wrong fields are refused before anything is stored', async (t) => {
 })
 
 t.test('a new secret key ends the old one at once, with its sessions', async (t) => {
-  const { store, accounts, time } = await openAccounts(t)
+  const { store, accounts, keys, time } = await openAccounts(t)
   const { account, secretKey } = await accounts.create(input)
   await startSession(store, account)
-  const next = await accounts.resetSecretKey('ada@example.com', 0)
+  const next = await keys.resetSecretKey('ada@example.com', 0)
   const found = await accounts.find(account.id)
   t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), false)
   t.equal(isSecretKeyOf(found, digestOf(next), time.now), true)
@@ -118,9 +116,9 @@ t.test('a new secret key ends the old one at once, with its sessions', async (t)
 })
 
 t.test('with grace the old secret key works until it ends', async (t) => {
-  const { accounts, time } = await openAccounts(t)
+  const { accounts, keys, time } = await openAccounts(t)
   const { account, secretKey } = await accounts.create(input)
-  const next = await accounts.resetSecretKey(account.id, 60_000)
+  const next = await keys.resetSecretKey(account.id, 60)
   const found = await accounts.find(account.id)
   for (const [later, isOldGood] of [
     [0, true],
@@ -133,9 +131,9 @@ t.test('with grace the old secret key works until it ends', async (t) => {
 })
 
 t.test('a new API key ends the old one and leaves the secret key', async (t) => {
-  const { accounts, time } = await openAccounts(t)
+  const { accounts, keys, time } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
-  const next = await accounts.resetApiKey(account.id)
+  const next = await keys.resetApiKey(account.id)
   const found = await accounts.find(account.id)
   t.equal(isApiKeyOf(found, digestOf(apiKey)), false)
   t.equal(isApiKeyOf(found, digestOf(next)), true)
@@ -143,26 +141,26 @@ t.test('a new API key ends the old one and leaves the secret key', async (t) => 
 })
 
 t.test('a key is shown again from its sealed copy, also after a reset', async (t) => {
-  const { accounts } = await openAccounts(t)
+  const { accounts, keys } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
-  t.equal(accounts.reveal(account, 'secretKey'), secretKey)
-  t.equal(accounts.reveal(account, 'apiKey'), apiKey)
-  const next = await accounts.resetSecretKey(account.id, 0)
-  t.equal(accounts.reveal(await accounts.find(account.id), 'secretKey'), next)
+  t.equal(keys.unseal(account, 'secretKey'), secretKey)
+  t.equal(keys.unseal(account, 'apiKey'), apiKey)
+  const next = await keys.resetSecretKey(account.id, 0)
+  t.equal(keys.unseal(await accounts.find(account.id), 'secretKey'), next)
   const other = await accounts.create({ ...input, email: 'grace@example.com' })
   const swapped = { ...account, secretKey: other.account.secretKey, apiKey: account.secretKey }
-  t.equal(accounts.reveal(swapped, 'secretKey'), undefined, 'that of another account does not open')
-  t.equal(accounts.reveal(swapped, 'apiKey'), undefined, 'nor one kind for the other')
+  t.equal(keys.unseal(swapped, 'secretKey'), undefined, 'that of another account does not open')
+  t.equal(keys.unseal(swapped, 'apiKey'), undefined, 'nor one kind for the other')
 })
 
 t.test('where keys are shown once no copy is kept', async (t) => {
-  const { store, accounts } = await openAccounts(t, { reveal: false })
+  const { store, accounts, keys } = await openAccounts(t, { reveal: false })
   const { account } = await accounts.create(input)
-  await accounts.resetSecretKey(account.id, 0)
-  await accounts.resetApiKey(account.id)
+  await keys.resetSecretKey(account.id, 0)
+  await keys.resetApiKey(account.id)
   const found = await store.findAccount(account.id)
   t.match(found, { secretKey: { sealed: undefined }, apiKey: { sealed: undefined } })
-  t.equal(found && accounts.reveal(found, 'secretKey'), undefined)
+  t.equal(found && keys.unseal(found, 'secretKey'), undefined)
 })
 
 t.test('a removed account is told a last time, and its e-mail is free', async (t) => {

@@ -5,7 +5,7 @@ import { visitor } from '../store/samples.ts'
 import { openBench, type Shown, wordOf } from './bench.ts'
 
 const bench = await openBench(t)
-const { accounts, sessions, newCaller, decide, accessTokens } = bench
+const { accounts, keys, sessions, newCaller, decide, accessTokens } = bench
 
 const ada = await newCaller()
 const bob = await newCaller()
@@ -14,9 +14,9 @@ await accounts.update(disabled.id, { isDisabled: true })
 const deleted = await newCaller()
 await accounts.remove(deleted.id)
 const reset = await newCaller()
-await accounts.resetSecretKey(reset.id, 0)
+await keys.resetSecretKey(reset.id, 0)
 const graced = await newCaller()
-await accounts.resetSecretKey(graced.id, 60_000)
+await keys.resetSecretKey(graced.id, 60)
 const promoted = await newCaller()
 await accounts.update(promoted.id, { role: 'Admin' })
 const restored = await newCaller()

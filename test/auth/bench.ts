@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
-import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import { authenticate } from '../../src/auth/authenticate.ts'
 import { createBearerScheme } from '../../src/auth/bearer.ts'
@@ -13,9 +12,9 @@ import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Access } from '../../src/routes/route.ts'
-import type { Store } from '../../src/store/store.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
+import { actsOn } from '../accounts/acts.ts'
 import { visitor } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { createBench, newSigningKey, startS } from '../tokens/forge.ts'
@@ -87,10 +86,8 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
   }
-  const by = { kind: 'system', channel: 'system' } as const
-  const accountsOn = (on: Store) =>
-    createAccounts({ store: on, sealer: createSealer(sealingKey), reveal: false, by, clock })
-  const accounts = accountsOn(store)
+  const keyOptions = { sealer: createSealer(sealingKey), reveal: false, clock }
+  const { accounts, keys } = actsOn(store, keyOptions)
   const sessions = createSessions({
     store,
     accessTokens,
@@ -115,14 +112,15 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     return authenticate(accessOf(auth), credentialsOf(shown), schemes)
   }
 
-  /** Accounts as another process changes them: nothing of it is heard here. */
-  const accountsAfar = accountsOn(await place.open())
+  /** What another process does: nothing of it is heard here. */
+  const afar = actsOn(await place.open(), keyOptions)
 
   return {
-    accountsAfar,
+    afar,
     store,
     contact,
     accounts,
+    keys,
     sessions,
     accessTokens,
     keyring,

@@ -17,42 +17,42 @@ async function openAfar(t: Parameters<typeof openBench>[0]) {
 }
 
 t.test('a key that was just reset elsewhere is right at once', async (t) => {
-  const { accountsAfar, caller, wordNow } = await openAfar(t)
-  const newKey = (await accountsAfar.resetSecretKey(caller.id, 0)) ?? ''
+  const { afar, caller, wordNow } = await openAfar(t)
+  const newKey = await afar.keys.resetSecretKey(caller.id, 0)
   t.equal(await wordNow({ secretKey: newKey }), 'secretKey')
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'secret-key-invalid')
 })
 
 t.test('so is an account that was enabled again, with its key and with a new token', async (t) => {
-  const { accounts, accountsAfar, sessions, caller, wordNow } = await openAfar(t)
+  const { accounts, afar, sessions, caller, wordNow } = await openAfar(t)
   await accounts.update(caller.id, { isDisabled: true })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'account-disabled')
-  await accountsAfar.update(caller.id, { isDisabled: false })
+  await afar.accounts.update(caller.id, { isDisabled: false })
   const { accessToken } = await sessions.start(caller.secretKey, caller.apiKey, visitor)
   t.equal(await wordNow(bearer(accessToken)), 'bearer')
   await accounts.update(caller.id, { isDisabled: true })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'account-disabled')
-  await accountsAfar.update(caller.id, { isDisabled: false })
+  await afar.accounts.update(caller.id, { isDisabled: false })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'secretKey')
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
 })
 
 t.test('so is a token of another role, and one of a session after all others have ended', async (t) => {
-  const { accountsAfar, sessions, caller, wordNow } = await openAfar(t)
-  await accountsAfar.update(caller.id, { role: 'Admin' })
+  const { afar, sessions, caller, wordNow } = await openAfar(t)
+  await afar.accounts.update(caller.id, { role: 'Admin' })
   const promoted = await sessions.refresh(caller.refreshToken, visitor)
   t.equal(await wordNow(bearer(promoted.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
-  const newKey = (await accountsAfar.resetSecretKey(caller.id, 0)) ?? ''
+  const newKey = await afar.keys.resetSecretKey(caller.id, 0)
   const started = await sessions.start(newKey, caller.apiKey, visitor)
   t.equal(await wordNow(bearer(started.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(promoted.accessToken)), 'token-revoked')
 })
 
 t.test('so is a token of the same role again, which was another meanwhile', async (t) => {
-  const { accountsAfar, sessions, caller, wordNow } = await openAfar(t)
-  await accountsAfar.update(caller.id, { role: 'Admin' })
-  await accountsAfar.update(caller.id, { role: 'User' })
+  const { afar, sessions, caller, wordNow } = await openAfar(t)
+  await afar.accounts.update(caller.id, { role: 'Admin' })
+  await afar.accounts.update(caller.id, { role: 'User' })
   const again = await sessions.refresh(caller.refreshToken, visitor)
   t.equal(await wordNow(bearer(again.accessToken)), 'bearer')
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')

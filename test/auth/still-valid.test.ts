@@ -7,7 +7,7 @@ import { newSigningKey } from '../tokens/forge.ts'
 import { accessOf, openBench } from './bench.ts'
 
 const bench = await openBench(t)
-const { accounts, sessions, directory, keyring, decide, newCaller, contact, time } = bench
+const { accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench
 const access = accessOf('any')
 
 /** A caller who was let in with a key and with a token, and whether either would still be. */
@@ -56,7 +56,7 @@ for (const [what, end] of [
   ['another role', (id: string) => accounts.update(id, { role: 'Admin' })],
   ['disabling', (id: string) => accounts.update(id, { isDisabled: true })],
   ['deletion', (id: string) => accounts.remove(id)],
-  ['a reset without overlap', (id: string) => accounts.resetSecretKey(id, 0)],
+  ['a reset without overlap', (id: string) => keys.resetSecretKey(id, 0)],
 ] as const) {
   t.test(`${what} ends both`, async (t) => {
     const { caller, stillValid } = await admit()
@@ -77,7 +77,7 @@ t.test(
 
 t.test('a reset with an overlap ends the key when that is over, and not the session', async (t) => {
   const { caller, stillValid } = await admit()
-  await accounts.resetSecretKey(caller.id, 60_000)
+  await keys.resetSecretKey(caller.id, 60)
   t.strictSame(await stillValid(), [true, true])
   time.nowMs += 60_000
   t.strictSame(await stillValid(), [false, true])

@@ -91,7 +91,7 @@ for (const driver of drivers) {
 
     t.test('a reset without overlap ends the key, the sessions and their tokens', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ accounts }) => accounts.resetSecretKey(account.id, 0))
+      const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
       await soon('secret-key-invalid', account.byKey)
       t.equal(await account.byKey(newKey), 'ok')
       t.equal(await account.byToken(), 'token-revoked')
@@ -102,7 +102,7 @@ for (const driver of drivers) {
 
     t.test('a reset with overlap lets both keys work until it ends', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ accounts }) => accounts.resetSecretKey(account.id, 3_600_000))
+      const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
       await soon('ok', () => account.byKey(newKey))
       t.equal(await account.byKey(), 'ok')
       t.equal(await account.byPair(), 'ok')
@@ -117,7 +117,7 @@ for (const driver of drivers) {
 
     t.test('a reset of the API key ends only that', async (t) => {
       const account = await startAccount()
-      const newKey = await gateway.operate(({ accounts }) => accounts.resetApiKey(account.id))
+      const newKey = await gateway.operate(({ keys }) => keys.resetApiKey(account.id))
       t.equal(await account.byPair(), 'credentials-invalid')
       t.equal(await account.byPair(account.secretKey, newKey), 'ok')
       t.strictSame([await account.byKey(), await account.byToken()], ['ok', 'ok'])

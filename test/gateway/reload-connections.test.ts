@@ -79,7 +79,7 @@ t.test('a WebSocket stays open, also when its route is gone', async (t) => {
   await t.rejects(openWebSocket(t, `${gateway.url}/ws`, { headers }), /404/)
   socket.send('still there')
   await until('it comes back', () => told.messages[0])
-  await gateway.operate(({ accounts }) => accounts.resetSecretKey(user.account.id, 0))
+  await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
   await until('it is closed', () => told.closes[0])
   t.equal(told.closes[0]?.code, 4001, 'a revocation finds it all the same')
 })

@@ -186,11 +186,11 @@ t.test('what was revoked before the outage stays refused in it', async (t) => {
   const tokens = await Promise.all(made.map(gateway.tokens))
   for (const { secretKey } of made) t.equal((await withKey(secretKey)).status, 200)
   for (const { JwtToken } of tokens) t.equal((await withToken(JwtToken)).status, 200)
-  const newKey = await gateway.operate(async ({ accounts, store }) => {
+  const newKey = await gateway.operate(async ({ accounts, keys, store }) => {
     await accounts.remove(deleted.account.id)
     await accounts.update(disabled.account.id, { isDisabled: true })
     await store.endSessions(signedOut.account.id)
-    return accounts.resetSecretKey(reset.account.id, 0)
+    return keys.resetSecretKey(reset.account.id, 0)
   })
   // None of them is shown before the store has gone: that they are over was only heard of.
   await until('all changes were heard of', async () => {

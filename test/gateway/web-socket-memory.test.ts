@@ -12,7 +12,7 @@ t.test('nothing is left of those that have closed, though their key ends by itse
   const { account, secretKey } = await gateway.createAccount()
   const headers = { SecretKey: secretKey }
   const sockets = [await openWebSocket(t, `${gateway.url}/ws`, { headers })]
-  await gateway.operate(({ accounts }) => accounts.resetSecretKey(account.id, 3_600_000))
+  await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
   for (let count = 0; count < 3; count++)
     sockets.push(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
   t.equal(queryObjects(ClientConnection, { format: 'count' }), 4)

@@ -26,10 +26,10 @@ for (const driver of drivers) {
     const gone = await gateway.createAccount()
     const reset = await gateway.createAccount()
     const off = await gateway.createAccount()
-    const newKey = await gateway.operate(async ({ accounts }) => {
+    const newKey = await gateway.operate(async ({ accounts, keys }) => {
       await accounts.remove(gone.account.id)
       await accounts.update(off.account.id, { isDisabled: true })
-      return accounts.resetSecretKey(reset.account.id, 0)
+      return keys.resetSecretKey(reset.account.id, 0)
     })
     const wrong = {
       'unknown account': [gone.secretKey, gone.apiKey],

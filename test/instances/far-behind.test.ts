@@ -35,7 +35,7 @@ t.test('who was cut off for 50,000 changes is back at once, and nothing revoked 
 
   wire.cut()
   await until('the store is missed', async () => !(await readiness()))
-  await other.operate(({ accounts }) => accounts.resetSecretKey(reset.account.id, 0))
+  await other.operate(({ keys }) => keys.resetSecretKey(reset.account.id, 0))
   await logSessions(inspector, 50_000)
   await until('the store is back', readiness)
 

@@ -38,7 +38,7 @@ t.test(
     t.strictSame([...answers], ['200'])
 
     const [{ account, secretKey } = { account: { id: '' }, secretKey: '' }] = accounts
-    await other.operate((operator) => operator.accounts.resetSecretKey(account.id, 0))
+    await other.operate((operator) => operator.keys.resetSecretKey(account.id, 0))
     await until('what is published counts again', async () => {
       return (await wordOf(`${gateway.url}/any`, { SecretKey: secretKey })) === '401 secret-key-invalid'
     })

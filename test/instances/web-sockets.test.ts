@@ -51,14 +51,14 @@ async function assertOpen(t: Test, opened: Opened): Promise<void> {
 t.test('a reset closes what came in with the key and with its tokens, at every instance', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
   const bystander = await openWebSockets(t)
-  await first.operate(({ accounts }) => accounts.resetSecretKey(made.account.id, 0))
+  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 0))
   await assertClosed(t, [...byKey, ...byToken])
   await assertOpen(t, [...bystander.byKey, ...bystander.byToken])
 })
 
 t.test('a reset with an overlap closes nothing until that is over', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
-  await first.operate(({ accounts }) => accounts.resetSecretKey(made.account.id, 400))
+  await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 1))
   await assertOpen(t, [...byKey, ...byToken])
   await until('the overlap is over', () => byKey.every(({ told }) => told.closes.length > 0))
   for (const { told } of byKey) t.match(told.closes, [{ code: 4001 }])

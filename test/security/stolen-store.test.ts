@@ -141,9 +141,9 @@ for (const driver of drivers) {
     })
 
     t.test('what is sealed or keyed opens with this sealing key alone', async (t) => {
-      await gateway.operate(async ({ store, accounts, passwords }) => {
+      await gateway.operate(async ({ store, accounts, keys, passwords }) => {
         const account = await accounts.find(id)
-        t.equal(accounts.reveal(account, 'secretKey'), secrets['secret key'])
+        t.equal(keys.unseal(account, 'secretKey'), secrets['secret key'])
         t.equal(await passwords.verify(password, account.portal.password, 'test'), true)
         const thief = createPasswords({ pepper: deriveKey(Buffer.alloc(32, 9), 'password') })
         t.equal(await thief.verify(password, account.portal.password, 'test'), false)

@@ -47,9 +47,7 @@ for (const driver of drivers) {
 
     t.test('what is known of an account does not make a wrong key of it right', async (t) => {
       const fresh = await gateway.createAccount()
-      const newer = await gateway.operate(({ accounts }) =>
-        accounts.resetSecretKey(user.account.id, 3_600_000),
-      )
+      const newer = await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 3_600))
       const [, handle = '', secret = ''] = fresh.secretKey.split('_')
       const flipped = [...secret].toReversed().join('')
       for (let turn = 0; turn < 3; turn++) {

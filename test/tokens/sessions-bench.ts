@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import { GatehouseError } from '../../src/errors.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions, type SessionsOptions } from '../../src/tokens/sessions.ts'
+import { actsOn } from '../accounts/acts.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { createBench, newSigningKey, startS } from './forge.ts'
 
@@ -25,15 +25,14 @@ export async function openSessions(t: Test, options: Partial<SessionsOptions> = 
     clock,
     ...options,
   })
-  const by = { kind: 'system', channel: 'system' } as const
-  const accounts = createAccounts({ store, sealer: createSealer(sealingKey), reveal: true, by, clock })
+  const { accounts, keys } = actsOn(store, { sealer: createSealer(sealingKey), reveal: true, clock })
   let created = 0
   const createAccount = () => {
     created++
     const email = `user${created}@example.com`
     return accounts.create({ email, firstName: '', lastName: '', role: 'User', isVerified: true })
   }
-  return { store, accounts, accessTokens, keyring, sessions, time, createAccount }
+  return { store, accounts, keys, accessTokens, keyring, sessions, time, createAccount }
 }
 
 /** The code that some work is refused with; what it gave where it is not refused. */

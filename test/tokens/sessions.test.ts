@@ -59,15 +59,15 @@ t.test('a disabled account is told so for its own keys only', async (t) => {
 })
 
 t.test('a secret key that was reset starts sessions until its grace ends', async (t) => {
-  const { sessions, accounts, time, createAccount } = await openSessions(t)
+  const { sessions, keys, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
-  const next = await accounts.resetSecretKey(account.id, 60_000)
+  const next = await keys.resetSecretKey(account.id, 60)
   const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
   t.ok(await sessions.start(next, apiKey, visitor))
   time.nowMs += 60_000
   t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'credentials-invalid')
   t.ok(await sessions.refresh(refreshToken, visitor), 'what it has started goes on')
-  await accounts.resetSecretKey(account.id, 0)
+  await keys.resetSecretKey(account.id, 0)
   t.equal(await codeOf(sessions.start(next, apiKey, visitor)), 'credentials-invalid')
   t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'session-revoked')
 })
@@ -96,13 +96,13 @@ t.test('an account that changes at the same moment is looked at again', async (t
 })
 
 t.test('a start racing a reset leaves no session that lives', async (t) => {
-  const { sessions, accounts, store, time, createAccount } = await openSessions(t)
+  const { sessions, keys, store, time, createAccount } = await openSessions(t)
   const { account, apiKey, ...created } = await createAccount()
   let { secretKey } = created
   for (let round = 0; round < 10; round++) {
     const [issued, next] = await Promise.all([
       sessions.start(secretKey, apiKey, visitor).catch(() => undefined),
-      accounts.resetSecretKey(account.id, 0),
+      keys.resetSecretKey(account.id, 0),
     ])
     t.strictSame(await store.listSessions(account.id, time.nowMs), [])
     if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken, visitor)), 'session-revoked')

@@ -115,8 +115,8 @@ interface Keys {
 }
 
 function readKeys({ acts, viewer }: SignedInVisit): Keys | undefined {
-  const secretKey = acts.accounts.reveal(viewer.account, 'secretKey')
-  const apiKey = acts.accounts.reveal(viewer.account, 'apiKey')
+  const secretKey = acts.keys.unseal(viewer.account, 'secretKey')
+  const apiKey = acts.keys.unseal(viewer.account, 'apiKey')
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 

@@ -1,0 +1,55 @@
+import { GatehouseError } from '../errors.ts'
+import type { Account, StoredKey } from '../store/store.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
+import { createKey, digestOf, type KeyKind } from './keys.ts'
+import type { Sealer } from './sealing.ts'
+
+export interface KeyOptions {
+  readonly sealer: Sealer
+  /** Whether sealed copies of keys are kept. */
+  readonly reveal: boolean
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** A new key, with what is stored of it. */
+export function makeKey(
+  kind: KeyKind,
+  accountId: string,
+  { sealer, reveal, clock }: KeyOptions,
+): { readonly key: string; readonly stored: StoredKey } {
+  const key = createKey(kind, accountId)
+  const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
+  return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
+}
+
+/** A key from its sealed copy; undefined where none is kept, or none that this sealing key opens. */
+export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): string | undefined {
+  const { sealed } = account[kind]
+  return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
+}
+
+function purposeOf(kind: KeyKind, accountId: string): string {
+  return `${kind}:${accountId}`
+}
+
+/**
+ * `store-unavailable` of a change that may have been made, and may not last: with the keys it gave, which nobody
+ * else has. Only an operator is told of them.
+ */
+export class UnconfirmedKeys extends GatehouseError {
+  /** What the function would have returned. */
+  readonly made: unknown
+
+  constructor(made: unknown, { cause }: Error) {
+    super('store-unavailable', { cause })
+    this.made = made
+  }
+}
+
+/** Lets a write that may have been made fail with the keys that it gave. @throws UnconfirmedKeys */
+export function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
+  return write.catch((error: unknown) => {
+    throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error
+  })
+}
