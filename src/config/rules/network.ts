@@ -5,9 +5,8 @@ import { originComplaint } from './upstreams.ts'
 /** publicUrl is an origin; trusted proxies are addresses or ranges. */
 export function reviewNetwork(review: Review): void {
   if (review.isSound(['publicUrl'])) {
-    const complaint = originComplaint(review.tree.publicUrl)
-    if (complaint)
-      review.report(['publicUrl'], complaint.replace('http://10.0.0.11:3000', 'https://api.example.com'))
+    const complaint = originComplaint(review.tree.publicUrl, 'https://api.example.com')
+    if (complaint) review.report(['publicUrl'], complaint)
   }
   if (!review.isShaped(['trustedProxies'])) return
   for (const [index, range] of review.tree.trustedProxies.entries()) {

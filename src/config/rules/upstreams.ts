@@ -10,7 +10,9 @@ export function reviewUpstreams(review: Review): void {
   )) {
     for (const [index, target] of targets.entries()) {
       const path = ['upstreams', name, 'targets', index, 'url']
-      const complaint = review.isSound(path) ? originComplaint(target.url) : undefined
+      const complaint = review.isSound(path)
+        ? originComplaint(target.url, 'http://10.0.0.11:3000')
+        : undefined
       if (complaint) review.report(path, complaint)
     }
     const caPath = ['upstreams', name, 'tls', 'ca']
@@ -22,11 +24,11 @@ function isShapedUpstream(review: Review, name: string): boolean {
   return review.isShaped(['upstreams', name, 'targets']) && review.isShaped(['upstreams', name, 'tls'])
 }
 
-/** What keeps a text from being an http(s) origin; undefined where it is one. */
-export function originComplaint(text: string): string | undefined {
+/** What keeps a text from being an http(s) origin, such as the example; undefined where it is one. */
+export function originComplaint(text: string, example: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    return 'must be a URL such as http://10.0.0.11:3000'
+    return `must be a URL such as ${example}`
   }
   if (url.username || url.password) return 'must not hold a user or password'
   if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
