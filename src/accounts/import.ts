@@ -20,7 +20,8 @@ export interface ImportFile {
   readonly badLines: readonly BadLine[]
 }
 
-const fields = ['email', 'firstName', 'lastName', 'role', 'isVerified'] as const
+const textFields = ['email', 'firstName', 'lastName', 'role'] as const
+const fields: readonly string[] = [...textFields, 'isVerified']
 
 interface Row {
   readonly line: number
@@ -116,24 +117,18 @@ function complainOfHeading(names: readonly string[]): string | undefined {
 
 /** The account that a row describes, or all that is wrong with the row. */
 function toInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
-  const unknown = Object.keys(values).filter((name) => !fields.some((field) => field === name))
-  const texts = fields.slice(0, 4).map((field) => values[field] ?? '')
-  const [email, firstName, lastName, role] = texts.map((value) => (typeof value === 'string' ? value : ''))
-  const isVerified = readBoolean(values.isVerified)
-  const input = {
-    email: email ?? '',
-    firstName: firstName ?? '',
-    lastName: lastName ?? '',
-    role: role || defaultRole,
+  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
+  const complaints = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
+  const texts = { email: '', firstName: '', lastName: '', role: '' }
+  for (const field of textFields) {
+    const value = values[field] ?? ''
+    if (typeof value === 'string') texts[field] = value
+    else complaints.push(`${field}: must be a text`)
   }
-  const complaints = [
-    ...unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`),
-    ...fields
-      .slice(0, 4)
-      .flatMap((field, index) => (typeof texts[index] === 'string' ? [] : [`${field}: must be a text`])),
-    ...(isVerified === undefined ? ['isVerified: must be true or false'] : []),
-    ...findFieldErrors(input).map(({ field, message }) => `${field}: ${message}`),
-  ]
+  const isVerified = readBoolean(values.isVerified)
+  if (isVerified === undefined) complaints.push('isVerified: must be true or false')
+  const input = { ...texts, role: texts.role || defaultRole }
+  for (const { field, message } of findFieldErrors(input)) complaints.push(`${field}: ${message}`)
   return complaints.length > 0 || isVerified === undefined ? complaints.join('; ') : { ...input, isVerified }
 }
 
