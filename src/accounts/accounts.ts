@@ -58,7 +58,7 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
     const apiKey = makeKey('apiKey', id, keyOptions)
     const account: Account = {
       id,
-      email: email.trim(),
+      email,
       firstName,
       lastName,
       role,

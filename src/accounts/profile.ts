@@ -71,11 +71,11 @@ export function createProfile(options: ProfileOptions): OwnProfile {
       throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...taken } })
     }
     const { token, digest } = createLinkToken('email', account.id)
-    const link = { digest, expiresAt: clock() + verificationLifetimeMs, email: email.trim() }
+    const link = { digest, expiresAt: clock() + verificationLifetimeMs, email }
     const isNew = emailKey(email) !== emailKey(account.email)
-    const details = { email: link.email, isNew }
+    const details = { email, isNew }
     await store.setEmailLink(account.id, link, entry('email-verification-sent', account, details))
-    await sendMail(verificationMail(link.email, `${portalUrl}/verify#${token}`))
+    await sendMail(verificationMail(email, `${portalUrl}/verify#${token}`))
   }
 
   return {

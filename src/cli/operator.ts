@@ -40,7 +40,7 @@ const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
 export async function withOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
-  by: Actor = operatorOf(userInfo),
+  by: Actor = whoRuns(),
 ): Promise<Result> {
   const config = loadConfig(input)
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
@@ -75,10 +75,10 @@ function patienceFor({ store }: Config): number {
 }
 
 /** Whoever runs the command, as far as the system can tell. */
-function operatorOf(look: typeof userInfo): Actor {
+function whoRuns(): Actor {
   const operator = { kind: 'operator', channel: 'cli' } as const
   try {
-    return { ...operator, name: look().username }
+    return { ...operator, name: userInfo().username }
   } catch {
     // In a container a user need not have a name.
     return { ...operator, name: String(process.getuid?.() ?? 'unknown') }
