@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject } from 'ajv'
+import { didYouMean } from '../suggest.ts'
 import type { Path } from './problem.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { schemaAt } from './schema/lookup.ts'
 import { type ConfigTree, configSchema } from './schema/schema.ts'
-import { didYouMean } from './suggest.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** A finding of the schema: `at` says whether the name or the value of the option is to blame. */

@@ -16,7 +16,7 @@ interface OwnPaths {
 
 type Tree = ConfigReading['tree']
 
-interface Surroundings {
+interface WarningOptions {
   /** Default: that of the process. */
   readonly env?: Environment | undefined
   readonly now?: number
@@ -26,7 +26,7 @@ interface Surroundings {
 export function findWarnings(
   { config, tree, sourceOf }: ConfigReading,
   ownPaths: OwnPaths,
-  { env = process.env, now = Date.now() }: Surroundings = {},
+  { env = process.env, now = Date.now() }: WarningOptions = {},
 ): Problem[] {
   const found: readonly Warning[] = [
     ...(config ? findOpenRoutes(config) : []),

@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http'
 import { parseTarget } from '../../routes/target.ts'
+import { didYouMean } from '../../suggest.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
-import { didYouMean } from '../suggest.ts'
 
 type RouteTree = Review['tree']['routes'][number]
 
@@ -17,12 +17,12 @@ export function reviewRoutes(review: Review): void {
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
   }
-  reviewUpstreams(review, routes)
+  reviewUpstreamNames(review, routes)
   reviewNames(review, routes)
   reviewOverlaps(review, routes)
 }
 
-function reviewUpstreams(review: Review, routes: readonly [number, RouteTree][]): void {
+function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree][]): void {
   if (!review.isShaped(['upstreams'])) return
   const names = Object.keys(review.tree.upstreams)
   let unknown = 0
