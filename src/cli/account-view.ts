@@ -1,13 +1,14 @@
+import { fullName } from '../accounts/full-name.ts'
 import type { Account } from '../store/store.ts'
 import { card } from './print.ts'
 
 /** An account for people. */
 export function accountCard(account: Account): string[] {
-  const { id, email, firstName, lastName, role, isVerified, isDisabled, createdAt } = account
+  const { id, email, role, isVerified, isDisabled, createdAt } = account
   return card({
     ID: id,
     'E-mail': email,
-    Name: `${firstName} ${lastName}`.trim() || '-',
+    Name: fullName(account) || '-',
     Role: role,
     Verified: isVerified ? 'yes' : 'no',
     Disabled: isDisabled ? 'yes' : 'no',

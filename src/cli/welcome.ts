@@ -1,8 +1,10 @@
+import { accountPaths } from '../account-paths.ts'
 import { adminRole } from '../accounts/account-input.ts'
 import type { CreatedAccount } from '../accounts/accounts.ts'
 import type { ConfigInput } from '../config/load.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Log } from '../log.ts'
+import { shellWord } from '../shell-word.ts'
 import type { Account } from '../store/store.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
@@ -43,8 +45,8 @@ export async function greet({ terminal, gateway, log, given, input }: Greeting):
     const first = await findFirstAccount(input)
     if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
     const { account, isShown, hasPortal } = first
-    const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${quote(account.email)}`
-    const link = `A link to its portal: ${command(`accounts setup-link ${quote(account.email)}`, given)}`
+    const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${shellWord(account.email)}`
+    const link = `A link to its portal: ${command(`accounts setup-link ${shellWord(account.email)}`, given)}`
     print(terminal, [`The keys of an account: ${command(keys, given)}`, ...(hasPortal ? [link] : []), ''])
   } catch (err) {
     log.error({ err }, 'the first account cannot be made')
@@ -83,15 +85,10 @@ function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
 
 function command(words: string, { file, settings = [] }: ConfigInput): string {
   const options = [
-    ...(file === undefined ? [] : [`--config ${quote(file)}`]),
-    ...settings.map((setting) => `--set ${quote(setting)}`),
+    ...(file === undefined ? [] : [`--config ${shellWord(file)}`]),
+    ...settings.map((setting) => `--set ${shellWord(setting)}`),
   ]
   return [gatehouse, words, ...options].join(' ')
-}
-
-/** As one word of a shell. */
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function linesToPaste(
@@ -99,7 +96,7 @@ function linesToPaste(
   { created, setupPath }: Extract<FirstAccount, { kind: 'made' }>,
 ): string[] {
   const { account, secretKey, apiKey } = created
-  const tokenCall = `curl -s ${url}/api/v1/accounts/access-token -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
+  const tokenCall = `curl -s ${url}${accountPaths.accessToken} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
   return [
     `A first account has been made: ${account.email}, ${account.role}. Its keys are shown this once:`,
     `  Secret key  ${secretKey}`,

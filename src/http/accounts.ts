@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { accountPaths } from '../account-paths.ts'
 import { countFailure } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { type Code, GatehouseError } from '../errors.ts'
@@ -9,12 +10,6 @@ import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
 import { ownRoute } from './own-route.ts'
 import { visitorOf } from './visitor.ts'
-
-export const accountPaths = {
-  accessToken: '/api/v1/accounts/access-token',
-  refreshToken: '/api/v1/accounts/refresh-token',
-  revokeToken: '/api/v1/accounts/revoke-token',
-} as const
 
 export interface RefreshCookie {
   readonly name: string

@@ -1,4 +1,4 @@
-import { accountPaths } from './accounts.ts'
+import { accountPaths } from '../account-paths.ts'
 import { jwksPath } from './jwks.ts'
 
 /** The paths that belong to the gateway for every method, and win over any route. */

@@ -1,5 +1,6 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
 import type { KeysStatus } from '../accounts/account-keys.ts'
+import { fullName } from '../accounts/full-name.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import type { SetupLink } from '../accounts/setup-links.ts'
 import { card } from '../pages/card.ts'
@@ -12,7 +13,7 @@ import type { Account, Session } from '../store/store.ts'
 import { roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton } from './code.ts'
 import { field, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
+import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './page.ts'
 import { nameFields } from './profile.ts'
@@ -51,7 +52,7 @@ export function accountPage(frame: Frame, view: AccountView): Html {
     title: account.email,
     section: '/accounts',
     crumb: { href: '/accounts', text: 'Accounts' },
-    lead: nameOf(account) || undefined,
+    lead: fullName(account) || undefined,
     acts: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${remark('bad', problem)}</div>`}${handout && handoutPart(frame, handout)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}

@@ -1,12 +1,13 @@
 import { adminRole, defaultRole, emailLengthMax, roleLengthMax } from '../accounts/account-input.ts'
 import { queryLengthMax } from '../accounts/account-search.ts'
+import { fullName } from '../accounts/full-name.ts'
 import { type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
 import { badge, empty, remark } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type Frame, nameOf } from './frame.ts'
+import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { page } from './page.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
 
@@ -44,7 +45,7 @@ function table(frame: Frame, items: readonly Account[]): Html {
 
 function row({ base, now }: Frame, account: Account): Html {
   const { id, email, role, createdAt } = account
-  const name = nameOf(account)
+  const name = fullName(account)
   return html`<tr><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
 <td data-label="Role"><div>${role}</div></td><td data-label="State"><div>${stateBadge(account)}</div></td><td data-label="Created"><div>${time(createdAt, now)}</div></td></tr>`
 }

@@ -41,8 +41,3 @@ export interface FormState {
 }
 
 export const emptyForm: FormState = { values: {}, errors: {}, message: undefined }
-
-/** An e-mail, and the name before it where there is one. */
-export function nameOf({ firstName, lastName }: { firstName: string; lastName: string }): string {
-  return `${firstName} ${lastName}`.trim()
-}

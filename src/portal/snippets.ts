@@ -1,3 +1,6 @@
+import { accountPaths } from '../account-paths.ts'
+import { shellWord } from '../shell-word.ts'
+
 /** Lines to paste, with the place of the caller's own keys in the environment: no key stands in a program. */
 export interface Snippet {
   readonly language: string
@@ -14,8 +17,6 @@ export interface SnippetOptions {
   readonly path: string
 }
 
-const tokenPath = '/api/v1/accounts/access-token'
-
 /** The same two calls in each language, with nothing to install. */
 export function createSnippets(options: SnippetOptions): readonly Snippet[] {
   return [curl, javaScript, python, go].map((write) => write(options))
@@ -25,7 +26,7 @@ function curl({ baseUrl, path }: SnippetOptions): Snippet {
   return {
     language: 'curl',
     withSecret: `curl ${shellWord(baseUrl + path)} -H "SecretKey: $GATEHOUSE_SECRET_KEY"`,
-    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + tokenPath)} \\
+    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accountPaths.accessToken)} \\
   -H 'Content-Type: application/json' \\
   -d "{\\"SecretKey\\":\\"$GATEHOUSE_SECRET_KEY\\",\\"APIKey\\":\\"$GATEHOUSE_API_KEY\\"}" \\
   | sed 's/.*"JwtToken":"\\([^"]*\\)".*/\\1/')
@@ -45,7 +46,7 @@ const response = await fetch(${url}, {
 console.log(response.status, await response.text())`,
     withToken: `import { env } from 'node:process'
 
-const answer = await fetch(${JSON.stringify(baseUrl + tokenPath)}, {
+const answer = await fetch(${JSON.stringify(baseUrl + accountPaths.accessToken)}, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify({
@@ -80,7 +81,7 @@ keys = {
     "APIKey": os.environ["GATEHOUSE_API_KEY"],
 }
 request = Request(
-    ${JSON.stringify(baseUrl + tokenPath)},
+    ${JSON.stringify(baseUrl + accountPaths.accessToken)},
     data=json.dumps(keys).encode(),
     headers={"Content-Type": "application/json"},
 )
@@ -136,7 +137,7 @@ func main() {
 		"SecretKey": os.Getenv("GATEHOUSE_SECRET_KEY"),
 		"APIKey":    os.Getenv("GATEHOUSE_API_KEY"),
 	})
-	answer, err := http.Post(${JSON.stringify(baseUrl + tokenPath)}, "application/json", bytes.NewReader(keys))
+	answer, err := http.Post(${JSON.stringify(baseUrl + accountPaths.accessToken)}, "application/json", bytes.NewReader(keys))
 	if err != nil {
 		panic(err)
 	}
@@ -150,9 +151,4 @@ func main() {
 	request.Header.Set("Authorization", "Bearer "+issued.JwtToken)
 ${goSend}`,
   }
-}
-
-/** As one word of a shell. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

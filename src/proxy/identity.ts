@@ -1,3 +1,4 @@
+import { fullName } from '../accounts/full-name.ts'
 import type { Principal, Profile } from '../auth/principal.ts'
 import { GatehouseError } from '../errors.ts'
 
@@ -24,7 +25,7 @@ export function createIdentityWriter(headers: IdentityHeaders): Writer {
     createFieldWriter(headers.role, ({ role }) => role),
     createFieldWriter(headers.email, (principal) => profileOf(principal).email),
     createFieldWriter(headers.verified, (principal) => String(profileOf(principal).isVerified)),
-    createFieldWriter(headers.name, (principal) => nameOf(profileOf(principal))),
+    createFieldWriter(headers.name, (principal) => fullName(profileOf(principal))),
     createFieldWriter(headers.session, ({ sessionId }) => sessionId),
     createFieldWriter(headers.scheme, ({ scheme }) => scheme),
   ].filter((writer) => writer !== undefined)
@@ -38,10 +39,6 @@ export function createIdentityWriter(headers: IdentityHeaders): Writer {
 function profileOf({ profile }: Principal): Profile {
   if (!profile) throw new GatehouseError('store-unavailable')
   return profile
-}
-
-function nameOf({ firstName, lastName }: Profile): string {
-  return `${firstName} ${lastName}`.trim()
 }
 
 function createFieldWriter(

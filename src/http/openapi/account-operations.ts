@@ -1,4 +1,4 @@
-import { accountPaths } from '../accounts.ts'
+import { accountPaths } from '../../account-paths.ts'
 import { object } from '../admin/schemas.ts'
 import { jwksPath } from '../jwks.ts'
 import type { OperationDoc } from '../operation.ts'

@@ -1,7 +1,7 @@
+import { accountPaths } from '../../account-paths.ts'
 import { callText, type Tried, type TryRoute } from '../../portal/try-it.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
 import type { Account } from '../../store/store.ts'
-import { accountPaths } from '../accounts.ts'
 import { ask, askTimeoutMs, type GatewayAnswer } from './ask.ts'
 import type { PortalOptions } from './options.ts'
 import type { SignedInVisit } from './visit.ts'

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { adminRole } from '../../accounts/account-input.ts'
 import type { Acts } from '../../accounts/acts.ts'
+import { fullName } from '../../accounts/full-name.ts'
 import { actorOf } from '../../auth/actor.ts'
 import type { Viewer } from '../../auth/sign-in.ts'
 import type { Html } from '../../pages/html.ts'
-import { type Frame, nameOf } from '../../portal/frame.ts'
+import type { Frame } from '../../portal/frame.ts'
 import type { Visitor } from '../../store/visitor.ts'
 import { visitorOf } from '../visitor.ts'
 import type { PageAnswer } from './answer.ts'
@@ -65,7 +66,7 @@ export function createVisit(
       viewer: viewer && {
         id: viewer.account.id,
         email: viewer.account.email,
-        name: nameOf(viewer.account),
+        name: fullName(viewer.account),
         isAdmin: viewer.account.role === adminRole,
       },
       // Where the page cannot be shown now, what it has to say waits for it.
