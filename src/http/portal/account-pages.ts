@@ -4,11 +4,11 @@ import { deleteAccountPage } from '../../portal/account.ts'
 import type { Account, AccountChanges } from '../../store/store.ts'
 import { profileOf, showAccount } from './account.ts'
 import { type Answer, goTo } from './answer.ts'
+import { formRefusal, wrongField } from './form-refusal.ts'
 import { replaceKey } from './integration-pages.ts'
 import type { NoticeName } from './notices.ts'
 import { type Pages, type PortalPage, paramOf } from './pages.ts'
 import type { PortalPath } from './plans.ts'
-import { refusalOf, wrongField } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 type ActName = PortalPath extends infer Path
@@ -62,7 +62,7 @@ function act(name: ActName, work: Work): PortalPage {
     try {
       return await work(visit, account)
     } catch (error) {
-      const refusal = refusalOf(error, {})
+      const refusal = formRefusal(error, {})
       const problem = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
       return showAccount(visit, account, { problem }, refusal)
     }
@@ -84,7 +84,7 @@ async function update(visit: SignedInVisit, account: Account): Promise<Answer> {
   try {
     await visit.acts.accounts.update(account.id, values)
   } catch (error) {
-    const refusal = refusalOf(error, values)
+    const refusal = formRefusal(error, values)
     return showAccount(visit, account, { state: refusal.state }, refusal)
   }
   return goTo(`/accounts/${account.id}`, 'account-saved')
@@ -124,7 +124,7 @@ async function remove(visit: SignedInVisit, account: Account): Promise<Answer> {
     }
     await acts.accounts.remove(account.id)
   } catch (error) {
-    const refusal = refusalOf(error, { confirmation })
+    const refusal = formRefusal(error, { confirmation })
     return visit.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
   }
   return goTo('/accounts', 'account-deleted')

@@ -2,7 +2,7 @@ import { type AccountView, accountPage, type Handout } from '../../portal/accoun
 import type { Account, StoredKey } from '../../store/store.ts'
 import type { Answer } from './answer.ts'
 import type { Form } from './form-body.ts'
-import type { FormRefusal } from './refusal.ts'
+import type { FormRefusal } from './form-refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** The page of an account. */

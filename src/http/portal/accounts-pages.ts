@@ -2,9 +2,9 @@ import { accountsPage, newAccountPage } from '../../portal/accounts.ts'
 import { firstLink } from '../first-link.ts'
 import { profileOf, showNewAccount } from './account.ts'
 import type { Answer } from './answer.ts'
+import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
 import { type Pages, queryOf } from './pages.ts'
-import { refusalOf } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 const pageSize = 25
@@ -29,7 +29,7 @@ async function listAccounts(visit: SignedInVisit): Promise<Answer> {
     const page = await visit.acts.search.page({ query: q, cursor, limit: pageSize })
     return visit.show((frame) => accountsPage(frame, { ...common, ...page }))
   } catch (error) {
-    const refusal = refusalOf(error, {})
+    const refusal = formRefusal(error, {})
     const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
     const nothing = { items: [], nextCursor: undefined, error: message }
     return visit.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
@@ -45,7 +45,7 @@ async function createAccount(visit: SignedInVisit): Promise<Answer> {
     const link = await firstLink(request, acts.setupLinks, account.id)
     return showNewAccount(visit, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
-    const refusal = refusalOf(error, { ...input, isVerified: form('isVerified') })
+    const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })
     return visit.show((frame) => newAccountPage(frame, refusal.state), refusal)
   }
 }

@@ -1,6 +1,6 @@
 import type { SignIn } from '../../auth/sign-in.ts'
 import { GatehouseError } from '../../errors.ts'
-import { wrongField } from './refusal.ts'
+import { wrongField } from './form-refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /**

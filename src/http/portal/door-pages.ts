@@ -2,8 +2,8 @@ import { GatehouseError } from '../../errors.ts'
 import { setupPage, signInPage, verifyEmailPage } from '../../portal/door.ts'
 import { emptyForm } from '../../portal/frame.ts'
 import { type Answer, goTo } from './answer.ts'
+import { formRefusal, wrongField } from './form-refusal.ts'
 import { type Pages, queryOf } from './pages.ts'
-import { refusalOf, wrongField } from './refusal.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
 
 /** Where somebody who is signed in begins. */
@@ -28,7 +28,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
     try {
       cookie.set(reply, await signIn.signIn({ email, password: form('password') }, visitor))
     } catch (error) {
-      const refusal = refusalOf(error, { email }, signInWords)
+      const refusal = formRefusal(error, { email }, signInWords)
       return visit.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
     }
     return goTo(next || start)
@@ -41,7 +41,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
       const token = tokenOf(form('token'))
       cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
     } catch (error) {
-      const refusal = refusalOf(error, keptToken(visit, error))
+      const refusal = formRefusal(error, keptToken(visit, error))
       return visit.show((frame) => setupPage(frame, refusal.state), refusal)
     }
     return goTo(start, 'welcome')
@@ -52,7 +52,7 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
     try {
       await emailVerification.verify(tokenOf(form('token')), visitor)
     } catch (error) {
-      const refusal = refusalOf(error, keptToken(visit, error))
+      const refusal = formRefusal(error, keptToken(visit, error))
       return visit.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     }
     return goTo(visit.viewer ? '/profile' : '/sign-in', 'email-verified')

@@ -4,9 +4,9 @@ import { type IntegrationView, integrationPage, type KeyForm } from '../../porta
 import { isInUse, usageText } from '../../portal/key-card.ts'
 import { type Answer, goTo } from './answer.ts'
 import { confirmPassword } from './confirm.ts'
+import { formRefusal, wrongField } from './form-refusal.ts'
 import { wantsHtml } from './gate.ts'
 import type { Pages, PortalPage } from './pages.ts'
-import { refusalOf, wrongField } from './refusal.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
 import type { SignedInVisit } from './visit.ts'
 
@@ -78,7 +78,7 @@ export const integrationPages: Pages = (options) => {
     { kind, form, values }: { kind: KeyKind; form: KeyForm; values: FormState['values'] },
     error: unknown,
   ): Promise<Answer> {
-    const refusal = refusalOf(error, values)
+    const refusal = formRefusal(error, values)
     return show(visit, { refused: { kind, form, state: refusal.state } }, refusal)
   }
 

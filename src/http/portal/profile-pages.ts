@@ -2,8 +2,8 @@ import { type ProfileForm, profilePage } from '../../portal/profile.ts'
 import { type Answer, goTo } from './answer.ts'
 import { atField, confirmPassword } from './confirm.ts'
 import { assertSameTwice } from './door-pages.ts'
+import { type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { Pages } from './pages.ts'
-import { type FormRefusal, refusalOf } from './refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** One's own name, e-mail and password. */
@@ -20,7 +20,7 @@ export const profilePages: Pages = ({ signIn, cookie }) => {
     try {
       await acts.profile.rename(viewer.account.id, names)
     } catch (error) {
-      return show(visit, { form: 'name', ...refusalOf(error, names) })
+      return show(visit, { form: 'name', ...formRefusal(error, names) })
     }
     return goTo('/profile', 'name-saved')
   }
@@ -32,7 +32,7 @@ export const profilePages: Pages = ({ signIn, cookie }) => {
       await confirmPassword(visit, signIn)
       await acts.profile.sendVerification(viewer.account.id, email)
     } catch (error) {
-      return show(visit, { form: 'email', ...refusalOf(error, { email }) })
+      return show(visit, { form: 'email', ...formRefusal(error, { email }) })
     }
     return goTo('/profile', 'link-sent')
   }
@@ -44,7 +44,7 @@ export const profilePages: Pages = ({ signIn, cookie }) => {
       assertSameTwice(visit)
       cookie.set(reply, await signIn.changePassword(viewer, change, visitor))
     } catch (error) {
-      const refusal = refusalOf(atField(error, 'current', 'The current password is wrong.'), {})
+      const refusal = formRefusal(atField(error, 'current', 'The current password is wrong.'), {})
       return show(visit, { form: 'password', ...refusal })
     }
     return goTo('/profile', 'password-changed')

@@ -13,9 +13,9 @@ import type { PageAnswer } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { csrfTokenOf } from './csrf.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
+import type { FormRefusal } from './form-refusal.ts'
 import type { Notices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import type { FormRefusal } from './refusal.ts'
 
 /** One request of the portal, and who makes it. */
 export interface Visit {

@@ -27,7 +27,7 @@ const told = new Set([
  * @param words replaces what is said of a code
  * @throws whatever the form has nothing to do with
  */
-export function refusalOf(
+export function formRefusal(
   error: unknown,
   values: FormState['values'],
   words: Readonly<Record<string, string>> = {},
