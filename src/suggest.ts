@@ -1,13 +1,13 @@
 /**
- * The candidate that a misspelt word most likely means: at most a third of its letters away, counting
- * insertions, deletions, changes and neighbours swapped; undefined where none is that near.
+ * The candidate that a misspelt word most likely means: at most a third of its letters may differ, counting
+ * insertions, deletions, changes and swapped neighbours; undefined where no candidate is that close.
  */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    // It takes that many changes at the least; a word may be as long as the file.
+    // It takes at least that many changes. Skipped, as a word may be as long as the file.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(wanted, candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]

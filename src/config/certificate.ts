@@ -6,7 +6,7 @@ export function parseCertificate(pem: string): X509Certificate | undefined {
   return attempt(() => new X509Certificate(pem))
 }
 
-/** A private key from PEM; undefined where it is none, or encrypted. */
+/** A private key from PEM; undefined where the text is not a key, or is encrypted. */
 export function parsePrivateKey(pem: string): KeyObject | undefined {
   return attempt(() => createPrivateKey(pem))
 }
@@ -21,7 +21,7 @@ export function pairComplaint(pair: { readonly cert: string; readonly key: strin
   }
 }
 
-/** What clients will hold against the time of a certificate; undefined = nothing. */
+/** Why clients will refuse a certificate for its dates; undefined = they will not. */
 export function validityComplaint(pem: string, now: number): string | undefined {
   const certificate = parseCertificate(pem)
   if (!certificate) return undefined

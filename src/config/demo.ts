@@ -4,8 +4,8 @@ import type { ConfigInput } from './load.ts'
 import { shippedConfig } from './shipped.ts'
 
 /**
- * The config of a demo: where none is named and none is here, the one that comes with the program. What it keeps is
- * kept here all the same: the program's own folder is for others to write.
+ * The config of a demo: the one that comes with the program if none is named and none is in the working directory. Its
+ * data is kept in the working directory all the same: the program's own folder is not for us to write.
  */
 export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
   if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given

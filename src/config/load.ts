@@ -55,10 +55,10 @@ export interface ConfigReading {
   readonly file: string
   /** undefined where there are problems. */
   readonly config: Config | undefined
-  /** What it was made from, for other processes to make the same; undefined where there are problems. */
+  /** What the config was made from, so that other processes can make the same; undefined where there are problems. */
   readonly snapshot: ConfigSnapshot | undefined
   readonly problems: readonly Problem[]
-  /** With every default filled in; only sound where there are no problems. */
+  /** The options with every default filled in; only valid where there are no problems. */
   readonly tree: ConfigTree
   sourceOf(path: Path): Source
 }
@@ -68,7 +68,7 @@ export interface ConfigReading {
  * @throws OperatorError where the file cannot be read
  */
 export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReading {
-  // Empty is not set: that is how a variable is often taken back.
+  // Empty means not set: this is how a variable is often unset.
   const file = given ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
   const written = readConfigFile(file)
   const overlay = layOver(written.tree, [
@@ -104,9 +104,9 @@ export interface LoadedConfig {
   sourceOf(path: Path): Source
 }
 
-/** A config that cannot be used: every problem of it. */
+/** A config that cannot be used, with all its problems. */
 export class ConfigError extends OperatorError {
-  /** A line each; of very many the first. */
+  /** One line a problem; if there are very many, only the first. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly Problem[], hint: string) {
@@ -135,7 +135,7 @@ export function takeConfig(input: ConfigInput): LoadedConfig {
   throw new ConfigError(problems, `Mend ${file} and try it with: gatehouse check --config ${file}`)
 }
 
-/** In the order of the file; what comes from outside it last. */
+/** In the order of the file; problems from outside the file come last. */
 function byPlace(a: Problem, b: Problem): number {
   const [lineOfA, columnOfA] = placeOf(a.source)
   const [lineOfB, columnOfB] = placeOf(b.source)

@@ -2,17 +2,17 @@ import { isAlias, isMap, isSeq, type Pair } from 'yaml'
 import type { Path } from './problem.ts'
 import { nameOf, offsetOf } from './tree.ts'
 
-/** Tells where in the text of a YAML file options stand. */
+/** Finds options in the text of a YAML file. */
 export interface Locator {
-  /** Where the value at a path begins; that of the nearest part above it where it is not written. */
+  /** Where the value at a path begins; if it is not in the file, where the nearest part above it begins. */
   offsetOfValue(path: Path): number
-  /** Where the name of the option at a path begins; an item of a list has none, and its value stands for it. */
+  /** Where the name of the option at a path begins; an item of a list has no name: its value is taken instead. */
   offsetOfKey(path: Path): number
 }
 
 /** @param targets what each alias stands for */
 export function createLocator(contents: unknown, targets: ReadonlyMap<unknown, unknown>): Locator {
-  // As many places may be asked for as there are options: going through a large map for each would take minutes.
+  // Cached: there may be a look-up for each option, and searching a large map each time would take minutes.
   const pairsOf = new Map<unknown, ReadonlyMap<string, Pair>>()
 
   function offsetOfValue(path: Path): number {
@@ -41,7 +41,7 @@ export function createLocator(contents: unknown, targets: ReadonlyMap<unknown, u
     return isAlias(node) ? targets.get(node) : node
   }
 
-  /** Of two with one name the last, whose value is read. */
+  /** Of two pairs with the same name the last, whose value counts. */
   function pairOf(map: unknown, name: string | number | undefined): Pair | undefined {
     if (!isMap(map)) return undefined
     const known = pairsOf.get(map) ?? new Map(map.items.map((pair) => [nameOf(pair.key, targets), pair]))

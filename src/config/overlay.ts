@@ -5,15 +5,15 @@ import { isPlainMap } from './read.ts'
 /** A tree with overrides laid over it. */
 export interface Overlay {
   readonly tree: Record<string, unknown>
-  /** Those that are in the tree. */
+  /** The overrides that are in the tree. */
   readonly placed: readonly Override[]
-  /** Why the others are not: an override is never just ignored. */
+  /** Why the others are not in it: an override is never silently ignored. */
   readonly problems: readonly Problem[]
 }
 
 /**
- * A new tree with the overrides laid over it, later ones over earlier ones. Variables have no order: two of
- * them for one option are a fault, as in the file.
+ * A new tree with the overrides laid over it, later ones over earlier ones. Environment variables have no order: two
+ * of them for one option are an error, as in the file.
  */
 export function layOver(tree: Record<string, unknown>, overrides: readonly Override[]): Overlay {
   const result = structuredClone(tree)
@@ -34,7 +34,7 @@ function complainOfTwin({ source, path }: Override, placed: readonly Override[])
   return twin && `is set by ${formatSource(twin.source)} already`
 }
 
-/** @returns what is wrong, where there is no such place in the tree */
+/** @returns what is wrong, if the tree has no such place */
 function setAt(tree: Record<string, unknown>, { path, value }: Override): string | undefined {
   if (path.length === 0 || path.includes('')) return 'names no option'
   let place: unknown = tree

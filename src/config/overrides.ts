@@ -67,7 +67,7 @@ function fold(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
-/** Digits count the items of a list; elsewhere they are a name, of an upstream say. */
+/** Digits are the index of an item in a list; elsewhere they are a name, of an upstream for example. */
 function toPath(parts: readonly string[]): Path {
   return parts.map((part, index) =>
     /^\d+$/.test(part) && isList(schemaAt(parts.slice(0, index))) ? Number(part) : part,

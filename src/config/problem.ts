@@ -1,4 +1,4 @@
-/** Where an option stands: `['routes', 0, 'path']`. */
+/** The path of an option: `['routes', 0, 'path']`. */
 export type Path = readonly (string | number)[]
 
 /** Where the value of an option comes from. Lines and columns count from 1. */
@@ -8,7 +8,7 @@ export type Source =
   | { readonly kind: 'flag'; readonly text: string }
   | { readonly kind: 'default' }
 
-/** One thing that is wrong with the config, and where. */
+/** One thing that is wrong in the config, and where. */
 export interface Problem {
   readonly source: Source
   readonly path: Path
@@ -44,17 +44,17 @@ export function formatProblem({ source, path, message }: Problem): string {
   return `${formatSource(source)}  ${formatPath(path)}: ${message}`.replaceAll(unprintable, escapeCharacter)
 }
 
-// What a name or value of the file may hold to break the line, recolour a terminal or turn its text around.
+// Characters in a name or value that could break the line, recolour a terminal or reverse its text.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Who has more problems than these begins with these; a whole file of them would fill logs and terminals. */
+/** How many problems are listed: a whole file of them would fill logs and terminals. */
 export const listedMax = 100
 
-/** A line each; of very many the first, and how many there are more. */
+/** One line a problem; if there are very many, the first ones and how many more there are. */
 export function listProblems(problems: readonly Problem[]): string[] {
   const lines = problems.slice(0, listedMax).map(formatProblem)
   const more = problems.length - lines.length

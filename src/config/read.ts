@@ -6,20 +6,20 @@ import type { Path, Problem, Source } from './problem.ts'
 import { shippedConfig } from './shipped.ts'
 import { type Fault, readTree, type TreeReading } from './tree.ts'
 
-/** A config file as read: a plain tree, and where each part of it stands. */
+/** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {
-  /** Of an option that stands there twice, the last. */
+  /** Of an option that is there twice it has the last. */
   readonly tree: Record<string, unknown>
   readonly problems: readonly Problem[]
-  /** Whether the tree is all that the file says, so that more can be found in it than these problems. */
+  /** Whether the tree is complete, so that it is worth looking for further problems in it. */
   readonly isReadable: boolean
-  /** Where the value at a path stands; that of the nearest part above it where it is not written. */
+  /** The position of the value at a path; if it is not in the file, of the nearest part above it. */
   locate(path: Path): Source
-  /** Where the name of the option at a path stands. */
+  /** The position of the name of the option at a path. */
   locateKey(path: Path): Source
 }
 
-/** Longer than any config. While it reads one, a gateway of one process answers nobody. */
+/** More than any config needs. A gateway of one process answers no requests while it reads a config. */
 const textBytesMax = 8 * 1_048_576
 
 interface Reading {
@@ -31,13 +31,13 @@ interface Reading {
 
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
- * @throws OperatorError where there is no such file or it may not be read
+ * @throws OperatorError where the file does not exist or may not be read
  */
 export function readConfigFile(file: string): ConfigFile {
   const lines = new LineCounter()
-  // Warnings would go to standard error past us; all that they are about is refused by the schema.
+  // Warnings would go to standard error by themselves; whatever they are about is refused by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
-  // The library compares each name with all before it; readTree finds those that are there twice at once.
+  // The library would compare each name with all before it; readTree finds duplicates faster.
   const document = parseDocument(readText(file), { ...options, uniqueKeys: false })
   const { tree, faults, isReadable, targets } = readDocument(document)
   const locator = createLocator(document.contents, targets)
@@ -67,7 +67,7 @@ function readText(file: string): string {
   }
 }
 
-/** Read up to there and no further, whatever the file says of its size: a device or a pipe has none. */
+/** Reads no further than that, whatever size the file reports: a device or a pipe has none. */
 function readAtMost(file: string, bytesMax: number): string {
   const descriptor = openSync(file, 'r')
   try {
@@ -96,16 +96,16 @@ function readDocument({ contents, errors }: Document.Parsed): Reading {
   const broken = tellingError(errors)
   if (broken) return { ...unreadable, faults: [toFault(broken), ...twins] }
   if (faults.length > 0) return { ...unreadable, faults: [...faults, ...twins] }
-  // What stands there twice is read well, and hides nothing of what else is wrong.
+  // A duplicate does not make the tree unreadable, and hides no other problem.
   const options = tree ?? {}
   if (isPlainMap(options)) return { tree: options, faults: twins, isReadable: true, targets }
   return { ...unreadable, faults: [...twins, { offset: 0, path: [], message: 'must be a map of options' }] }
 }
 
-/** Of errors in the form of the file the first: the parser reads on askew, and the others may be of its making. */
+/** The first syntax error: the parser then reads on out of step, and may cause the others itself. */
 function tellingError(errors: readonly YAMLError[]): YAMLError | undefined {
   const [first] = errors
-  // Of those in one place it is this one that tells of the indentation.
+  // Among errors at the same place this one is about the indentation.
   const ofIndentation = ({ code, pos }: YAMLError) =>
     code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
   return errors.find(ofIndentation) ?? first

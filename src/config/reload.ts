@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { LoadedConfig } from './load.ts'
 import { formatProblem, type Path } from './problem.ts'
 
-/** What a gateway that runs cannot change, as its listeners and its store stay open. */
+/** Options that a running gateway cannot change, as its listeners and its store stay open. */
 const fixed: readonly { readonly path: Path; of(config: Config): unknown }[] = [
   { path: ['listen', 'host'], of: ({ listen }) => listen.host },
   { path: ['listen', 'port'], of: ({ listen }) => listen.port },
@@ -15,7 +15,7 @@ const fixed: readonly { readonly path: Path; of(config: Config): unknown }[] = [
   { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
 ]
 
-/** Options that differ from those in use and need a restart, a line each; none = it can be taken. */
+/** The changed options that need a restart, one line each; none = the config can be taken. */
 export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
   return fixed
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))

@@ -21,7 +21,7 @@ export interface Surroundings {
   resolvePath(path: string): string
 }
 
-/** The config as the program uses it, from a tree in which no problem was found. */
+/** The config as the program uses it, from a tree without problems. */
 export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
   const { listen, cache, shutdown, cookie, keys } = tree
   const publicOrigin = new URL(tree.publicUrl).origin
@@ -234,7 +234,7 @@ function bytes(size: string): number {
   return parseSizeBytes(size) ?? 0
 }
 
-/** Freezes the plain maps and lists; URLs and keys are left as they are. */
+/** Freezes plain maps and lists; URLs and keys are left as they are. */
 function deepFreeze<Value>(value: Value): Value {
   if (Array.isArray(value)) value.forEach(deepFreeze)
   else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {

@@ -4,17 +4,17 @@ import type { ConfigTree } from './schema/schema.ts'
 import type { FoundSecret } from './secrets.ts'
 import type { Finding, Validation } from './validate.ts'
 
-/** What the rules that span several options work with: they see the tree, and report what is wrong. */
+/** What the rules that span several options work with: the tree, and a way to report what is wrong. */
 export interface Review {
   readonly tree: ConfigTree
-  /** Whether the schema found nothing wrong at, above or below a path: only then may it be looked at. */
+  /** Whether the schema found nothing wrong at, above or below a path: only then may a rule use its value. */
   isSound(path: Path): boolean
-  /** Whether a map or list is one, whatever may be wrong below: then its members may be gone through. */
+  /** Whether a map or list really is one, even if something below is wrong: then a rule may go through its members. */
   isShaped(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
-  /** The text of a secret; reported, with the way to one that is absent, and undefined where it cannot be had. */
+  /** The text of a secret; undefined, and reported, where it cannot be read. @param howToMake added if it is absent */
   secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined
-  /** The same, but a file or variable that is not there is no fault. */
+  /** The same, but a missing file or variable is not reported. */
   secretIfPresent(path: Path, reference: SecretReference): string | undefined
 }
 
@@ -58,7 +58,7 @@ interface Branch {
   readonly next: Map<Path[number], Branch>
 }
 
-/** Paths by their parts: there may be as many as there are options, and each option is asked about. */
+/** A tree of paths, for fast look-ups: there may be a path for each option, and a question for each too. */
 function createPathTree(paths: readonly Path[]) {
   const root: Branch = { isEnd: false, next: new Map() }
   for (const path of paths) {
@@ -71,7 +71,7 @@ function createPathTree(paths: readonly Path[]) {
     branch.isEnd = true
   }
 
-  /** The branches on the way along a path, as far as there are any. */
+  /** The branches along a path, as far as they exist. */
   function along(path: Path): readonly Branch[] {
     const branches = [root]
     for (const part of path) {
@@ -88,7 +88,7 @@ function createPathTree(paths: readonly Path[]) {
   }
 }
 
-/** Whether one path is the other, or lies above it. */
+/** Whether a path is the same as another, or above it. */
 export function isSameOrAbove(above: Path, path: Path): boolean {
   return above.length <= path.length && above.every((part, index) => part === path[index])
 }

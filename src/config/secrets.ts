@@ -4,12 +4,12 @@ import type { SecretReference } from './schema/fields.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a reference points at, without the line break at its end, or why it cannot be had. */
+/** The text that a reference points at, without the line break at its end, or why it cannot be read. */
 export type FoundSecret =
   | { readonly value: string }
   | { readonly problem: string; readonly isAbsent: boolean }
 
-/** Reads each secret once: what is used is what was checked, whatever is written to its file meanwhile. */
+/** Reads each secret once: the text that is used is the one that was checked, even if its file has changed since. */
 export function createSecretReader(
   env: Environment,
   resolvePath: (path: string) => string,

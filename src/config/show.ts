@@ -12,7 +12,7 @@ export interface ShownOption {
   readonly source: string
 }
 
-/** Every option in effect and where its value comes from; secrets as `[secret]`. */
+/** Every option in effect, and where its value comes from; secrets are shown as `[secret]`. */
 export function showConfig({ tree, sourceOf }: ConfigReading): ShownOption[] {
   return leaves(tree, []).map(({ path, value }) => ({
     path: formatPath(path),
@@ -37,7 +37,7 @@ function leaves(value: unknown, path: Path): Leaf[] {
   return [{ path, value }]
 }
 
-/** A reference to a secret; an option that may be one or plain text is told by its value. */
+/** Whether a value is a reference to a secret; for an option that takes either, the value decides. */
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)
   const maySecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true

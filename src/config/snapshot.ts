@@ -4,7 +4,10 @@ import { resolveConfig } from './resolve.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { nameOfSecret } from './secrets.ts'
 
-/** All that a config was made from, as plain JSON: another process makes the same, whatever the files say by then. */
+/**
+ * All that a config was made from, as plain JSON: another process makes the same config of it, even if the files have
+ * changed since.
+ */
 export interface ConfigSnapshot {
   /** The config file: relative paths are relative to it. */
   readonly file: string
@@ -13,7 +16,7 @@ export interface ConfigSnapshot {
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** The config that a snapshot was taken of. It holds secrets: not for the log. */
+/** The config that a snapshot was taken of. It holds secrets, and must not be logged. */
 export function restoreConfig({ file, tree, secrets }: ConfigSnapshot): Config {
   return resolveConfig(tree, {
     secret: (reference) => secrets[nameOfSecret(reference)] ?? '',

@@ -4,7 +4,7 @@ import { type ConfigFile, isPlainMap } from './read.ts'
 import { isSameOrAbove } from './review.ts'
 import type { Finding } from './validate.ts'
 
-/** Tells where options come from: the file, what was laid over it, or a default. */
+/** Finds out where options come from: the file, an override, or a default. */
 export interface Sources {
   /** Where the value in effect at a path comes from. */
   of(path: Path): Source
@@ -22,7 +22,7 @@ export function createSources(written: ConfigFile, overrides: readonly Override[
     return at === 'key' ? written.locateKey(path) : written.locate(path)
   }
 
-  /** What is missing is told at the item that lacks it. */
+  /** A missing option is reported at the item that lacks it. */
   function findItem(path: Path): Source {
     for (let length = path.length - 1; length > 0; length--) {
       const item = path.slice(0, length)

@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Pair } from 'yaml'
 import type { Path } from './problem.ts'
 
-/** What is wrong with the YAML at a place of the file. */
+/** What is wrong with the YAML at one place in the file. */
 export interface Fault {
   readonly offset: number
   readonly path: Path
@@ -9,25 +9,25 @@ export interface Fault {
 }
 
 export interface TreeReading {
-  /** Plain maps, lists and values. No part of it stands at two places: whoever changes one changes no other. */
+  /** Plain maps, lists and values. No object is in two places, so that changing one part changes no other. */
   readonly tree: unknown
-  /** Options that stand there twice; the tree has the last. */
+  /** Options that are in the file twice; the tree has the last. */
   readonly twins: readonly Fault[]
-  /** Why the tree is not all that the file says; none = it is. */
+  /** Why the tree is not complete; none = it is. */
   readonly faults: readonly Fault[]
   /** What each alias stands for. */
   readonly targets: ReadonlyMap<unknown, unknown>
 }
 
-/** More than any config has: whatever goes through the tree later need not fear for its stack. */
+/** More than any config has: a later walk through the tree cannot overflow the stack. */
 const depthMax = 100
 
-/** How much aliases may add to what is written: ten lines of them can stand for billions of values. */
+/** How many values aliases may add: ten lines of aliases can stand for billions of values. */
 const copiesMax = 100_000
 
 /**
- * Makes a plain tree of a YAML node, with a copy of its own for each alias. Done here and not by the library,
- * where all aliases of an anchor are one and the same map: the defaults of one option would show up in another.
+ * Makes a plain tree of a YAML node, with a separate copy for each alias. In the library all aliases of an anchor are
+ * the same map: the defaults of one option would show up in another.
  */
 export function readTree(contents: unknown): TreeReading {
   const walk: Walk = {
@@ -43,21 +43,21 @@ export function readTree(contents: unknown): TreeReading {
   return { tree, twins, faults, targets }
 }
 
-/** What is known on the way through a document. */
+/** The state of the walk through a document. */
 interface Walk {
   readonly twins: Fault[]
   readonly faults: Fault[]
   readonly targets: Map<unknown, unknown>
   readonly anchors: Map<string, unknown>
-  /** Maps and lists that are being read: an alias for one of them has no end. */
+  /** Maps and lists that are being read: an alias for one of them would never end. */
   readonly open: Set<unknown>
-  /** Values that stand there by an alias. */
+  /** How many values came from aliases. */
   copies: number
 }
 
 interface Place {
   readonly path: Path
-  /** The outermost alias by which the value stands here; undefined where it is written here. */
+  /** The outermost alias that brought the value here; undefined where it is written here. */
   readonly alias: { readonly node: Alias; readonly path: Path } | undefined
 }
 
@@ -78,12 +78,12 @@ function readNode(walk: Walk, node: unknown, place: Place): unknown {
 
 function readAlias(walk: Walk, node: Alias, { path, alias }: Place): unknown {
   const { targets, anchors, open } = walk
-  // An anchor may be given twice: an alias stands for the one before it, also where it is copied itself.
+  // An anchor may be given twice: an alias stands for the one before it, even when the alias itself is copied.
   if (!alias) targets.set(node, anchors.get(node.source))
   const target = targets.get(node)
   const complaint = target === undefined ? noAnchor(node) : open.has(target) ? endless(node) : undefined
   if (complaint === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
-  // In a copy it was told already, where it is written.
+  // In a copy the fault was reported already, at the original.
   return alias ? null : fail(walk, { node, path }, complaint)
 }
 
@@ -98,7 +98,7 @@ function readItems(walk: Walk, items: readonly unknown[], { path, alias }: Place
 function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: Place): unknown {
   const members = new Map<string, unknown>()
   for (const { key, value } of pairs) {
-    // For its anchors and aliases alone.
+    // Only for the anchors and aliases in it.
     readNode(walk, key, { path: [...path, ''], alias })
     const name = nameOf(key, walk.targets)
     const place = { path: [...path, name], alias }
@@ -107,7 +107,7 @@ function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: Place): 
     }
     members.set(name, readNode(walk, value, place))
   }
-  // fromEntries defines its own: a name such as __proto__ must become an unknown option, not a prototype.
+  // fromEntries defines own properties: a name such as __proto__ must become an unknown option, not a prototype.
   return Object.fromEntries(members)
 }
 
@@ -128,7 +128,10 @@ function endless({ source }: Alias): string {
   return `the alias *${source} stands for what it is a part of: that has no end`
 }
 
-/** The name of a member as a text: it may be written as a number. What is no name at all is told as an unknown one. */
+/**
+ * The name of a member as a text: it may be written as a number. A key that is no name at all is reported as an
+ * unknown option.
+ */
 export function nameOf(key: unknown, targets: ReadonlyMap<unknown, unknown>): string {
   const node = isAlias(key) ? targets.get(key) : key
   if (isScalar(node)) return String(node.value ?? '')

@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 export interface Validation {
-  /** The tree with every default filled in; only sound where there are no findings. */
+  /** The tree with every default filled in; only valid where there are no findings. */
   readonly tree: ConfigTree
   readonly findings: readonly Finding[]
 }
@@ -28,11 +28,11 @@ export function validate(written: Record<string, unknown>): Validation {
   const validateTree = compiled
   validateTree(tree)
   const findings = (validateTree.errors ?? []).filter(isTelling).map((error) => describe(error, tree))
-  // The cast is sound where there are no findings: the schema that checked it is the one the type is from.
+  // The cast is sound where there are no findings: the type is derived from the schema that checked it.
   return { tree: tree as ConfigTree, findings }
 }
 
-/** When it is first needed: most of the time that a short command takes would go into it. */
+/** Compiled when first needed: it would take most of the time of a short command. */
 function compile() {
   const ajv = new Ajv({
     allErrors: true,
@@ -40,12 +40,12 @@ function compile() {
     strict: true,
     allowUnionTypes: true,
     verbose: true,
-    // That it is a schema is known from its types, and one validation gains nothing from tuned code.
+    // Its types show that it is a valid schema, and a single validation gains nothing from optimized code.
     meta: false,
     validateSchema: false,
     code: { optimize: false },
   })
-  // Told by their presence alone; the first says what to tell whoever writes one inline.
+  // Markers without a check of their own; `secret` decides the message where a secret is written inline.
   ajv.addVocabulary(['secret', 'optional'])
   const bounded = { schemaType: 'object', type: 'string', errors: false } as const
   ajv.addKeyword({ keyword: 'duration', ...bounded, validate: isWithin(parseDurationMs) })
@@ -61,7 +61,7 @@ function isWithin(parse: (text: string) => number | undefined) {
   }
 }
 
-/** Leaves out what only says why one branch of a choice failed: the choice itself is reported. */
+/** Leaves out errors of a single branch of a choice: the choice itself is reported. */
 function isTelling(error: ErrorObject): boolean {
   return !/\/anyOf\/\d+\//.test(error.schemaPath)
 }
@@ -124,7 +124,7 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
   }
 }
 
-/** In words where all that a pattern asks for is how a text begins. */
+/** In words if the pattern only asks how a text begins. */
 function formOf(pattern: string | undefined): string {
   const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
   return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
@@ -159,7 +159,7 @@ function toExample(name: string): string {
   return `${name}: …`
 }
 
-/** A number where it counts the items of a list: the name of a thing may look like one. */
+/** Numbers become indexes only in lists: a name may look like a number too. */
 function pathOf(pointer: string, tree: unknown): Path {
   let place = tree
   return pointer

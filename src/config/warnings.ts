@@ -9,7 +9,7 @@ import { findOpenRoutes } from './warnings/open-routes.ts'
 import { findMissedVariables } from './warnings/variables.ts'
 import type { Warning } from './warnings/warning.ts'
 
-/** Paths of the gateway itself, before which no route ever comes. */
+/** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {
   has(path: string): boolean
 }
@@ -22,7 +22,7 @@ interface WarningOptions {
   readonly now?: number
 }
 
-/** What is allowed but probably not meant, in a config without problems: to be told, not refused. */
+/** Things in a config without problems that are allowed but probably not intended: warned about, not refused. */
 export function findWarnings(
   { config, tree, sourceOf }: ConfigReading,
   ownPaths: OwnPaths,
@@ -58,7 +58,7 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
     }))
 }
 
-/** What is as wide as the largest private network of its family is no list of proxies. */
+/** A range wider than the largest private network of its family cannot be a list of proxies. */
 const bitsMin = { ipv4: 8, ipv6: 7 } as const
 
 function openProxies({ trustedProxies }: Tree): Warning[] {
@@ -71,9 +71,9 @@ function openProxies({ trustedProxies }: Tree): Warning[] {
   })
 }
 
-/** Where clients come from elsewhere over http, credentials and the refresh cookie are for all to see. */
+/** Over plain http from other machines, everybody on the way can read credentials and the refresh cookie. */
 function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
-  // With TLS of its own the gateway is not what is insecure: plainPublicUrl tells what is wrong then.
+  // With listen.tls the connection is secure: plainPublicUrl reports what is wrong then.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol === 'https:' || isLoopback(hostname)) return []

@@ -17,7 +17,7 @@ export function reviewCookie(review: Review): void {
   }
 }
 
-/** Whether the cookie is Secure; where what decides it is wrong itself, it may be. */
+/** Whether the cookie is Secure, or may be, because the option that decides it is wrong itself. */
 function isSecureOrUnsound({ tree, isSound }: Review): boolean {
   if (!isSound(['cookie', 'secure'])) return true
   const { secure } = tree.cookie

@@ -1,7 +1,7 @@
 import { parseOrigin } from '../origin.ts'
 import type { Review } from '../review.ts'
 
-/** Origins are exact: a page is named, or it may not call. */
+/** Origins are exact: only pages whose origin is listed may call. */
 export function reviewCors(review: Review): void {
   if (!review.isShaped(['cors', 'origins'])) return
   const seen = new Set<string>()

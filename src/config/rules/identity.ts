@@ -1,6 +1,6 @@
 import type { Review } from '../review.ts'
 
-/** What the gateway, the connection or the client need themselves, as letters and digits. */
+/** Headers that the gateway, the connection or the client need themselves, reduced to letters and digits. */
 const reserved = new Set([
   'authorization',
   'connection',
@@ -32,7 +32,7 @@ const reserved = new Set([
   'xrequestid',
 ])
 
-/** Identity headers have names of their own: not each other's, not those of the connection. */
+/** Checks that identity headers have names of their own: all different, and none of a reserved header. */
 export function reviewIdentity(review: Review): void {
   const seen = new Map<string, string>()
   for (const [path, name] of namesIn(review).filter(([path]) => review.isSound(path))) {
@@ -47,7 +47,7 @@ export function reviewIdentity(review: Review): void {
   reviewAssertion(review)
 }
 
-/** The name of each header with its place; not all of them need be texts. */
+/** The name of each header with its path; not every name need be a text. */
 function namesIn({ tree, isShaped }: Review): readonly (readonly [readonly string[], string])[] {
   const headers = ['identity', 'headers']
   const assertion = ['identity', 'assertion']
@@ -58,7 +58,7 @@ function namesIn({ tree, isShaped }: Review): readonly (readonly [readonly strin
   ]
 }
 
-/** Whoever could verify what a secret signs could sign it too. */
+/** With HS256 an upstream that can verify assertions could sign them too. */
 function reviewAssertion(review: Review): void {
   if (!review.isSound(['tokens', 'algorithm']) || !review.isSound(['identity', 'assertion', 'enabled']))
     return

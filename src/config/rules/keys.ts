@@ -3,7 +3,7 @@ import type { Review } from '../review.ts'
 
 const howToMake = 'make one with: openssl rand -base64 32'
 
-/** The sealing key is one, where it is there; only SQLite, which has one user, may make it. */
+/** Checks that an existing sealing key is valid. It may be made only with SQLite, which has a single instance. */
 export function reviewKeys(review: Review): void {
   const path = ['keys', 'sealingKey']
   if (!review.isSound(path) || !review.isSound(['store', 'driver'])) return

@@ -5,13 +5,13 @@ import { opsPortByDefault } from '../schema/schema.ts'
 
 const path = ['listen', 'tls']
 
-/** The ops listener has an address of its own: two of one process that share a port would meet at a start. */
+/** Checks that the ops listener has an address of its own: two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {
   const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
   if (!options.every(review.isSound)) return
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
-  // At the one that was set: of two defaults neither is wrong.
+  // Reported at the option that was changed from its default.
   const message = (other: string) => `is the port of ${other} too, on the same address: take another`
   if (ops.port === opsPortByDefault) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
@@ -24,7 +24,7 @@ function overlap(one: string, other: string): boolean {
   return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
 }
 
-/** What clients are shown is a certificate, with the key that belongs to it. */
+/** Checks that `cert` is a certificate, and `key` the key that belongs to it. */
 export function reviewListen(review: Review): void {
   if (!review.isShaped(path)) return
   const { tls } = review.tree.listen

@@ -2,7 +2,7 @@ import { parseRange } from '../address-range.ts'
 import type { Review } from '../review.ts'
 import { originComplaint } from './upstreams.ts'
 
-/** publicUrl is an origin; trusted proxies are addresses or ranges. */
+/** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */
 export function reviewNetwork(review: Review): void {
   if (review.isSound(['publicUrl'])) {
     const complaint = originComplaint(review.tree.publicUrl, 'https://api.example.com')

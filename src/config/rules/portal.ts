@@ -2,7 +2,7 @@ import { parseTarget } from '../../routes/target.ts'
 import type { Review } from '../review.ts'
 import { reviewCertificates } from './upstreams.ts'
 
-/** The portal has a place of its own; the mail server is one that can be signed in to. */
+/** Checks that the portal has a path of its own, and that the mail options fit together. */
 export function reviewPortal(review: Review): void {
   if (review.isSound(['portal', 'path'])) {
     const { path } = review.tree.portal

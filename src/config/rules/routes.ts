@@ -9,7 +9,7 @@ type RouteTree = Review['tree']['routes'][number]
 const neverProxied = new Set(['CONNECT', 'TRACE'])
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/
 
-/** Each route stands on its own feet, and no two of them want the same request. */
+/** Checks that each route is valid by itself, and that no two are for the same request. */
 export function reviewRoutes(review: Review): void {
   if (!review.isShaped(['routes'])) return
   const routes = [...review.tree.routes.entries()].filter(([index]) => review.isShaped(['routes', index]))
@@ -29,7 +29,7 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
   for (const [index, { upstream }] of routes) {
     const path = ['routes', index, 'upstream']
     if (!review.isSound(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
-    // Of more than are listed nobody reads what they may mean, and it costs a look at every upstream.
+    // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `there is no upstream "${upstream}"${hint}`)
   }
@@ -49,10 +49,10 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
   }
 }
 
-// What other gateways and routers write for "anything": taken as it stands it would protect nothing.
+// What other gateways and routers use for "anything": taken literally it would protect nothing.
 const wildcard = /\*|\/:|[{}]/
 
-/** What keeps a path from being one that every server reads alike; undefined where it is. */
+/** Why servers could read a path differently; undefined where they cannot. */
 function pathComplaint(path: string): string | undefined {
   if (wildcard.test(path)) {
     return 'is a prefix and takes whatever is below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
@@ -97,7 +97,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isSound(['routes', index, 'methods']) &&
       pathComplaint(route.path) === undefined,
   )
-  /** The first route that wants each kind of request: with 20,000 of them, none can be held against each other. */
+  /** The first route for each kind of request: comparing 20,000 routes with each other would take too long. */
   const first = new Map<string, (typeof routes)[number]>()
   for (const [index, route] of sound) {
     const wants = wantsOf(route)
@@ -112,8 +112,8 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 }
 
 /**
- * Host, path and method of the requests that a route is for. One that names its methods comes before one that
- * takes all: only two of a kind can want the same.
+ * Host, path and method of the requests that a route is for. A route that names its methods wins over one that takes
+ * all: only two of the same kind can conflict.
  */
 function wantsOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseTarget(path)?.path.replace(/\/$/, '')}`

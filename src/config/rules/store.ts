@@ -6,7 +6,7 @@ import { reviewCertificates } from './upstreams.ts'
 
 const path = ['store', 'redis']
 
-/** The chosen driver has all it needs, and only that. */
+/** Checks that the chosen driver has all it needs, and only that. */
 export function reviewStore(review: Review): void {
   if (!review.isShaped(path)) return
   const { driver, redis } = review.tree.store
@@ -48,7 +48,7 @@ function reviewText(review: Review, path: Path, text: string, isInline: boolean)
   } else if (!/^\/?\d{0,4}$/.test(url.pathname)) {
     review.report(path, 'its path must be the number of a database')
   } else if (url.search || url.hash) {
-    // The driver takes options from it, a password among them, which would pass by this config.
+    // The driver reads options from the query, even a password, which would bypass this config.
     review.report(path, 'must have no query and no fragment: set its options beside it')
   }
 }

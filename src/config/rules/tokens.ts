@@ -4,7 +4,7 @@ import type { Review } from '../review.ts'
 
 type KeyTree = Review['tree']['tokens']['keys'][number]
 
-/** Keys from files: one of them signs, each is a key, and none is too weak. */
+/** Checks keys from files: exactly one signs, each is a valid key, and none is too weak. */
 export function reviewTokens(review: Review): void {
   const path = ['tokens', 'keys']
   if (!review.isShaped(path)) return
@@ -23,7 +23,7 @@ export function reviewTokens(review: Review): void {
   if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
 }
 
-/** A key has the half that its use needs, and that can be read. */
+/** Checks that a key has the half that its use needs, and that this can be read. */
 function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
   const half = key.private ? 'private' : 'public'
   const path = [...at, half]

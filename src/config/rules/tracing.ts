@@ -1,6 +1,6 @@
 import type { Review } from '../review.ts'
 
-/** The collector is a URL, as it will be called. */
+/** Checks that the collector's endpoint is a URL to which a path can be added. */
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
   const path = ['tracing', 'otlp', 'endpoint']

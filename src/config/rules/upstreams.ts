@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
-/** Target URLs are plain origins; certificates are certificates. */
+/** Checks that target URLs are plain origins, and that certificates can be read. */
 export function reviewUpstreams(review: Review): void {
   const upstreams = review.isShaped(['upstreams']) ? review.tree.upstreams : {}
   for (const [name, { targets, tls }] of Object.entries(upstreams).filter(([name]) =>

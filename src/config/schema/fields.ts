@@ -1,7 +1,7 @@
 /**
- * The kinds of field that an option can be, as JSON Schema that carries its type. `duration`, `size` and
- * `secret` are keywords of our own beside those of JSON Schema: the first two bound a text of that form,
- * the third marks what is never inline.
+ * The kinds of field that an option can be, as JSON Schema that carries its type. `duration`, `size` and `secret` are
+ * keywords of our own beside those of JSON Schema: the first two bound a text of that form, the third marks options
+ * that are never written inline.
  */
 
 /** The parts of JSON Schema that our schema uses. */
@@ -32,7 +32,7 @@ export interface SchemaNode {
   readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
 }
 
-/** A schema whose values have a type; the member that carries it is never there. */
+/** A schema whose values have a type; the member that carries the type never has a value. */
 export interface Field<Value> extends SchemaNode {
   readonly $value?: Value
 }
@@ -134,7 +134,7 @@ export const list = <Value>(
   doc: Doc & Pick<SchemaNode, 'minItems' | 'maxItems' | 'uniqueItems'>,
 ): Field<readonly Value[]> => ({ type: 'array', items, ...doc })
 
-/** Things by name. */
+/** A map of things by name. */
 export const named = <Value>(items: Field<Value>, doc: Doc): Field<Readonly<Record<string, Value>>> => ({
   type: 'object',
   patternProperties: { [namePattern]: items },
@@ -153,7 +153,7 @@ export const trueOrFalse: Field<boolean> = { type: 'boolean' }
 
 export const nothing: Field<null> = { type: 'null' }
 
-/** A map that stands for one thing, and is only there when it is written. */
+/** A map that describes one thing, and exists only if it is written. */
 export const item = <Members extends Fields>(
   description: string,
   properties: Members,
@@ -185,7 +185,7 @@ export const secret = (doc: Doc): Field<SecretReference> => ({
   secret: true,
 })
 
-/** What has a default need not be written either. */
+/** A field with a default need not be written either. */
 function isOptional(field: SchemaNode): boolean {
   return 'optional' in field || field.default !== undefined
 }

@@ -18,7 +18,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
   if (node.items) return node.items
-  // Own ones only: an option may be misnamed as what every object has.
+  // Own properties only: a misspelt option may be named like a member of every object.
   if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
 }

@@ -2,12 +2,12 @@ import { isEveryAddress, isLoopback, plainHost } from '../host.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Warning } from './warning.ts'
 
-/** Addresses and ports that are good each for itself, but do not go together. */
+/** Addresses and ports that are valid by themselves, but do not fit together. */
 export function findOddAddresses(tree: ConfigTree): Warning[] {
   return [...otherPort(tree), ...browsersElsewhere(tree), ...openOps(tree), ...ownTargets(tree)]
 }
 
-/** Where nothing stands in front of the gateway, clients come to the port that it listens on. */
+/** Without a proxy in front of the gateway, clients use the port that it listens on. */
 function otherPort({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
   const url = new URL(publicUrl)
   const isBehindProxy = trustedProxies.length > 0 || (url.protocol === 'https:' && !listen.tls)
@@ -46,7 +46,7 @@ function ownTargets({ upstreams, listen }: ConfigTree): Warning[] {
 
 function isOwn(url: URL, { host, port }: ConfigTree['listen']): boolean {
   if (portOf(url) !== port) return false
-  // What is connected to as every address is this machine.
+  // A connection to `0.0.0.0` or `::` goes to this machine.
   const isHere = isLoopback(url.hostname) || isEveryAddress(url.hostname)
   return plainHost(url.hostname) === plainHost(host) || (isHere && isEveryAddress(host))
 }

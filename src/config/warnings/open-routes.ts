@@ -4,14 +4,14 @@ import type { Config } from '../config.ts'
 import { type CompiledRoute, createScene, isOpen, routeAt, type Scene, strips, targetOf } from './scene.ts'
 import type { Warning } from './warning.ts'
 
-/** Why a route that takes no credential opens more than it seems to; undefined where it does not. */
+/** Why a route that needs no credential opens more than it seems to; undefined where it does not. */
 type Rule = (route: CompiledRoute, scene: Scene) => string | undefined
 
 const rules: readonly Rule[] = [opensAll, opensInside, opensOtherMethods, opensOtherHosts, opensByStripping]
 
 /**
- * Routes that let requests without credentials pass where that is probably not meant. Found by asking the very
- * table that the gateway asks, so that what is warned of is so.
+ * Routes that let requests without credentials pass where that is probably not intended. They are found with the same
+ * route table that the gateway uses, so that a warning is always true.
  */
 export function findOpenRoutes({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
@@ -29,12 +29,12 @@ function opensAll(route: CompiledRoute): string | undefined {
   return `route "${route.name}" lets everybody reach everything under ${where} that no other route takes: give it auth: any, or a longer path`
 }
 
-/** Without it, the requests that it gets would need a credential. */
+/** Without this route its requests would get to one that needs a credential. */
 function opensInside(route: CompiledRoute, { table, above, hostsAbove }: Scene): string | undefined {
   const target = targetOf(route)
   const hosts = route.host === undefined ? hostsAbove(route.prefix) : [route.host]
   for (const host of hosts) {
-    // Of all others none could get what is sent to this host and path.
+    // No other routes could get requests for this host and path.
     const others = above(host, route.prefix).filter((other) => other !== route)
     const without = createRouteTable(others)
     for (const method of methodsOf(
@@ -43,7 +43,7 @@ function opensInside(route: CompiledRoute, { table, above, hostsAbove }: Scene):
     )) {
       const next = routeAt(without, { host, target, method })
       if (!next || isOpen(next) || routeAt(table, { host, target, method }) !== route) continue
-      // Of one and the same place: whoever names a method there means it.
+      // Both have the same host and prefix: a route that names a method there is intended.
       if (next.prefix === route.prefix && next.host === route.host) continue
       const place =
         next.prefix === route.prefix
@@ -55,7 +55,7 @@ function opensInside(route: CompiledRoute, { table, above, hostsAbove }: Scene):
   return undefined
 }
 
-/** Beside routes of its place that name their methods it takes all the others. */
+/** It takes all methods that protected routes of the same host and prefix do not name. */
 function opensOtherMethods(route: CompiledRoute, { at }: Scene): string | undefined {
   if (route.methods !== undefined) return undefined
   const beside = at(route.host, route.prefix).filter((other) => !isOpen(other))
@@ -65,7 +65,7 @@ function opensOtherMethods(route: CompiledRoute, { at }: Scene): string | undefi
   return `route "${route.name}" ${verbOf(route)} for every method but ${methods.join(', ')}, beside the protected ${names}: name the methods that may be open`
 }
 
-/** A guarded route of one host: whoever sends another Host gets this one, and the same backend. */
+/** A guarded route is for one host: a request with another Host gets this route, and the same backend. */
 function opensOtherHosts(route: CompiledRoute, { bypassedBy }: Scene): string | undefined {
   const bypassed = bypassedBy(route)
   return (
@@ -74,7 +74,7 @@ function opensOtherHosts(route: CompiledRoute, { bypassedBy }: Scene): string | 
   )
 }
 
-/** With a prefix off, paths of the backend are reached that another route protects. */
+/** With a stripped prefix it reaches paths of the backend that another route protects. */
 function opensByStripping(route: CompiledRoute, { atBackend }: Scene): string | undefined {
   const bypassed = atBackend(route)
   if (!bypassed) return undefined
@@ -86,7 +86,7 @@ function verbOf({ access }: CompiledRoute): string {
   return access.kind === 'public' ? 'is public' : 'lets anonymous requests pass'
 }
 
-/** Those it takes; of one that takes all, enough to meet every one of the others. */
+/** The methods that a route takes; if it takes all, enough of them to compare it with every other route. */
 function methodsOf({ methods }: CompiledRoute, others: readonly CompiledRoute[]): readonly string[] {
   return [...(methods ?? new Set(['GET', ...others.flatMap((other) => [...(other.methods ?? [])])]))]
 }

@@ -6,20 +6,20 @@ import type { UpstreamTerms } from '../../upstream/upstream.ts'
 export type CompiledRoute = Route<UpstreamTerms>
 
 /**
- * What the rules about open routes look at: the routes as the gateway has them, and the table that it asks. What
- * they ask of it costs about the same however many routes there are.
+ * What the rules about open routes need: the routes as the gateway has them, and its route table. A look-up costs
+ * about the same however many routes there are.
  */
 export interface Scene {
   readonly table: RouteTable<UpstreamTerms>
   /** The routes of a host and prefix; undefined = those of any host. */
   at(host: string | undefined, prefix: string): readonly CompiledRoute[]
-  /** All that could get requests for a host with this prefix for a path. */
+  /** All routes that could get a request for this host whose path is this prefix. */
   above(host: string, prefix: string): readonly CompiledRoute[]
-  /** One that no route names, and those that guarded routes at or above a prefix name; the nearest come first. */
+  /** A host that no route names, and the hosts of guarded routes at or above a prefix, the nearest first. */
   hostsAbove(prefix: string): Iterable<string>
-  /** The guarded route of one host whose backend and path an open one of any host has too. */
+  /** The guarded route of one host whose backend and path this open route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
-  /** The guarded route whose requests are at the backend below those of an open one, as one of them strips its prefix. */
+  /** The guarded route whose paths at the backend this open route reaches too, as one of the two strips its prefix. */
   atBackend(route: CompiledRoute): CompiledRoute | undefined
 }
 
@@ -82,13 +82,13 @@ function placeOf(host: string | undefined, prefix: string): string {
   return `${host ?? '*'} ${prefix}`
 }
 
-/** A prefix and all above it, the longest first. */
+/** A prefix and all prefixes above it, the longest first. */
 function prefixesOf(prefix: string): readonly string[] {
   const segments = prefix.split('/')
   return segments.map((_, index) => segments.slice(0, segments.length - index).join('/'))
 }
 
-/** Open routes of any host by which a guarded route of one is reached with another; the first one for each. */
+/** For each open route, the first guarded route of one host that it bypasses for other hosts. */
 function findBypassed(
   guarded: readonly CompiledRoute[],
   table: RouteTable<UpstreamTerms>,
@@ -106,7 +106,7 @@ function findBypassed(
   return bypassed
 }
 
-/** A route that strips its prefix has any path at its backend: it meets all others there, and they meet it. */
+/** A route that strips its prefix can reach any path at its backend, also those of all other routes there. */
 function createBackendIndex(guarded: readonly CompiledRoute[]): Scene['atBackend'] {
   const ofUpstream = new Map(
     [...Map.groupBy(guarded, ({ upstream }) => upstream)].map(([upstream, routes]) => {
@@ -123,7 +123,7 @@ function createBackendIndex(guarded: readonly CompiledRoute[]): Scene['atBackend
 
 /** Finds the first of the routes that shares a method with another. */
 function createMethodIndex(routes: readonly CompiledRoute[]) {
-  /** By method; '*' is one that takes all, and '' any at all. */
+  /** The first position by method; '*' = of a route that takes all methods, '' = of any route. */
   const first = new Map<string, number>()
   for (const [position, { methods }] of routes.entries()) {
     for (const method of ['', ...(methods ?? ['*'])]) if (!first.has(method)) first.set(method, position)

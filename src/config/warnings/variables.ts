@@ -4,7 +4,7 @@ import type { ConfigTree } from '../schema/schema.ts'
 import type { Environment } from '../secrets.ts'
 import type { Warning } from './warning.ts'
 
-/** Far more than any option has; each way of joining them is tried. */
+/** More parts than any option has: every way of joining them is tried. */
 const partsMax = 8
 
 /** Variables that look like options but are not read, as they have one underscore where there must be two. */
@@ -25,19 +25,22 @@ export function findMissedVariables(env: Environment, tree: ConfigTree): Warning
   })
 }
 
-/** Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; a version is of anything. */
+/**
+ * Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; GATEHOUSE_VERSION may come from
+ * anything.
+ */
 function isOfOthers(name: string, text: string): boolean {
   return name === 'GATEHOUSE_CONFIG' || name === 'GATEHOUSE_VERSION' || /^(?:tcp|udp|sctp):\/\//.test(text)
 }
 
-/** Each way of reading underscores as two, beginning with all of them: a name may have some of its own. */
+/** Every way of doubling underscores, all doubled first: a name may contain single ones itself. */
 function spellings([first = '', ...rest]: readonly string[]): string[] {
   if (rest.length === 0) return [first]
   const ends = spellings(rest)
   return ['__', '_'].flatMap((between) => ends.map((end) => `${first}${between}${end}`))
 }
 
-/** Sections are no options: each word that begins one would be taken for it. */
+/** Whether a path is an option and not a section, which would match too many variables. */
 function isOption(path: Warning['path']): boolean {
   const node = schemaAt(path)
   return node !== undefined && node.type !== 'object'
