@@ -12,7 +12,7 @@ import type { AskedRequest } from './explanation.ts'
 import { redactTarget } from './redact.ts'
 import type { Trail } from './trail.ts'
 
-/** A request that was read, before anything is decided. */
+/** A request that has been read, before anything is decided. */
 export interface Arrived {
   readonly request: AskedRequest
   readonly head: RequestHead
@@ -46,7 +46,7 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
   return { request, head, fields, client, target, hostName }
 }
 
-/** As it would be read: HTTP/1.1, framed by its headers. */
+/** The head as the gateway would read it: HTTP/1.1, framed by its headers. */
 function headOf({ method, target, rawHeaders }: AskedRequest): RequestHead {
   try {
     return { method, target, minorVersion: 1, rawHeaders, ...readFraming(rawHeaders, 1), isFamiliar: false }

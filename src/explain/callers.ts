@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import { toSigningKey } from '../tokens/configured-key.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
-/** The gateway's own schemes on its own store, in which nothing is changed. */
+/** The gateway's own schemes on its own store, in which they change nothing. */
 export interface Callers {
   /** They reject with `store-unavailable` where the store does not answer. */
   readonly schemes: Schemes
@@ -20,7 +20,7 @@ export interface Callers {
 
 const patienceMs = 2_000
 
-/** Opens the store only when a credential must be looked up: a malformed one needs none. */
+/** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
 export function openCallers(config: Config, clock: () => number): Callers {
   let opening: Promise<Store | undefined> | undefined
 
@@ -35,7 +35,7 @@ export function openCallers(config: Config, clock: () => number): Callers {
       findAccount: async (id) => (await opened())?.findAccount(id),
       findSession: async (id) => (await opened())?.findSession(id),
     },
-    // Each thing is looked up once, now: there is nothing to be confirmed.
+    // Everything is looked up once, now: there is no cache to confirm.
     contact: { ...createContact(), isUp: true },
     confirm: async () => {},
     clock,
@@ -58,7 +58,7 @@ export function openCallers(config: Config, clock: () => number): Callers {
   }
 }
 
-/** The store of the config; undefined where its file has not been made yet, and is not made for this. */
+/** The store of the config; undefined where its file does not exist yet: it is not made for this. */
 async function openExisting(options: Config['store']): Promise<Store | undefined> {
   if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
   const store = await openStore(options, 'command')
@@ -81,7 +81,7 @@ async function readSigningKeys(
   if (!store || (await store.listSigningKeys()).length === 0) return []
   const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
   const { algorithm } = config.tokens
-  // A gateway would add a key of its algorithm where there is none: here it is not kept, and signs nothing.
+  // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
   const unchanged = { ...store, addSigningKey: async () => false }
   return createSigningKeys({ store: unchanged, sealer, algorithm, clock }).load()
 }

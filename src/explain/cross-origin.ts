@@ -13,7 +13,7 @@ interface Around {
 }
 
 /**
- * Whether it is a preflight that the gateway answers; of any other request it tells which page may read the answer.
+ * Whether the request is a preflight that the gateway answers; for others it notes which page may read the answer.
  * @throws GatehouseError where no route has the path
  */
 export function isPreflight(

@@ -21,7 +21,7 @@ import { ofLimits, ofPolicy } from './wording.ts'
 type FoundRoute = Route<UpstreamTerms>
 
 /**
- * What the gateway would decide about a request, step by step, from the very parts that decide there. Nothing is
+ * What the gateway would decide about a request, step by step, using the same parts that decide there. Nothing is
  * sent, counted or changed.
  * @throws OperatorError where the store or the sealing key cannot be opened at all
  */

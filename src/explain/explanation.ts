@@ -1,6 +1,6 @@
 import type { Code } from '../errors.ts'
 
-/** A request that is asked about; it never goes anywhere. */
+/** A request to be explained; it is never sent. */
 export interface AskedRequest {
   readonly method: string
   /** In origin form, as it would be sent. */
@@ -25,16 +25,16 @@ export type StepName =
 export interface Step {
   readonly step: StepName
   readonly outcome: 'passed' | 'refused'
-  /** In words, without any secret. */
+  /** In words, without secrets. */
   readonly detail: string
   /** The same for programs. */
   readonly facts: Readonly<Record<string, unknown>>
 }
 
 export interface Explanation {
-  /** `answer`: the path is the gateway's own, no route has a say, and nothing in the head stands against it. */
+  /** `answer`: the path is the gateway's own, so that no route applies, and nothing in the head is refused. */
   readonly decision: 'forward' | 'refuse' | 'answer'
-  /** 200 where nothing stands against it, 204 for a preflight: what then comes back is for the upstream to say. */
+  /** 200 if nothing is refused, whatever the upstream may answer then; 204 for a preflight. */
   readonly status: number
   readonly code?: Code
   /** Name of the route, `_gateway` or `_unmatched`. */
@@ -42,7 +42,7 @@ export interface Explanation {
   readonly steps: readonly Step[]
 }
 
-/** A header as the upstream would get it; what may be a secret is not told. */
+/** A header as the upstream would get it; possible secrets are hidden. */
 export interface ShownHeader {
   readonly name: string
   readonly value: string

@@ -14,10 +14,10 @@ export interface Identifying {
   readonly trail: Trail
 }
 
-/** What a request has, or lacks, whoever it is from. */
+/** Refusals about the kind of the credentials, not about who is calling. */
 const ofCredentials = new Set(['credentials-missing', 'credentials-ambiguous', 'scheme-not-accepted'])
 
-/** Finds out who is calling; undefined = nobody. @throws GatehouseError for whoever may not pass */
+/** Finds out who is calling; undefined = nobody. @throws GatehouseError if the caller is refused */
 export async function identify(
   { fields, client }: Arrived,
   { access }: GatedRoute,
@@ -25,7 +25,7 @@ export async function identify(
 ): Promise<Principal | undefined> {
   trail.begin('scheme')
   const pending = authenticate(access, fields.credentials, schemes)
-  // What must be looked up is of a scheme that is taken here, whatever comes of it.
+  // A credential that has to be looked up is of an accepted scheme, whatever the result.
   if (pending instanceof Promise) trail.pass('scheme', ofScheme(access, fields.credentials), 'principal')
   const decision = await pending
   const isRefused = decision.kind === 'refused'
@@ -38,7 +38,7 @@ export async function identify(
   return decision.principal
 }
 
-/** What the gateway would do beside refusing. */
+/** What the gateway would do besides refusing. */
 function countedAs(code: Code, address: string, { failures }: Config): { readonly detail?: string } {
   return code === 'secret-key-invalid' ? { detail: ofWrongKey(address, failures) } : {}
 }

@@ -19,8 +19,8 @@ export interface Answering extends Identifying {
 const reading = ['GET', 'HEAD']
 
 /**
- * Whether the path is the gateway's own, which wins over any route, and it answers: it does what the head of the
- * request permits, by what the body says. @throws GatehouseError where the head alone is refused
+ * Whether the path is the gateway's own, which wins over any route: then the gateway answers, by what the body says,
+ * if the head permits it. @throws GatehouseError where the head is refused
  */
 export async function isAnswered(arrived: Arrived, answering: Answering): Promise<boolean> {
   const { ownPaths, trail } = answering
@@ -45,7 +45,7 @@ function assertTaken({ request }: Arrived, methods: readonly string[]): void {
   if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
 }
 
-/** The admin API asks who is calling, as a route does. */
+/** The admin API authenticates callers, as a route does. */
 async function admit(arrived: Arrived, methods: readonly string[], answering: Answering): Promise<void> {
   const { trail } = answering
   trail.pass('route', {
@@ -58,7 +58,7 @@ async function admit(arrived: Arrived, methods: readonly string[], answering: An
   trail.pass('policy', ofPolicy(adminRoute))
 }
 
-/** The portal, as far as a head tells without the session of a browser, which is not looked at. */
+/** What the portal does by the head alone: the session of a cookie is not looked up. */
 function visitPortal(arrived: Arrived, { config, trail }: Answering): void {
   const { path: base } = config.portal
   const { path } = arrived.target
@@ -74,7 +74,7 @@ function visitPortal(arrived: Arrived, { config, trail }: Answering): void {
   trail.pass('route', { detail: `a page of the portal: ${detail}`, facts: { methods: plan.methods } })
 }
 
-/** @returns what the portal answers, in words */
+/** @returns the portal's answer, in words */
 function admitVisitor(arrived: Arrived, plan: PortalPlan, { publicOrigin }: Answering['config']): string {
   const { method, rawHeaders } = arrived.request
   const visit = { method, headers: joinHeaders(rawHeaders) }

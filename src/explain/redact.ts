@@ -1,12 +1,12 @@
 import { hidden, hideSecrets } from '../hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
-/** Names that say so, of headers and of query parameters. */
+/** Names of headers and query parameters that suggest a secret. */
 const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signature|assertion/i
 const secretParameter =
   /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
 
-/** A header to be shown: of what may be a credential only that it is there, of cookies only the names. */
+/** A header to be shown: the value of a possible credential is hidden, of cookies only the names are shown. */
 export function redactHeader({ name, value }: ShownHeader): ShownHeader {
   if (name.toLowerCase() === 'cookie') return { name, value: redactCookies(value) }
   return { name, value: secretName.test(name) ? hidden : redactTarget(value) }

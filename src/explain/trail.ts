@@ -3,15 +3,15 @@ import type { Explanation, Step, StepName } from './explanation.ts'
 
 type Told = Pick<Step, 'detail' | 'facts'>
 
-/** Writes down the steps of a decision as they are taken. */
+/** Records the steps of a decision as they are taken. */
 export interface Trail {
-  /** Whatever refuses from now on belongs to this step. */
+  /** A refusal from now on belongs to this step. */
   begin(step: StepName): void
-  /** From now on it is a request of this route. */
+  /** The request belongs to this route from now on. */
   enter(route: string): void
-  /** A step is done; the next begins. */
+  /** Records that a step has passed; the next begins. */
   pass(step: StepName, told: Told, next?: StepName): void
-  /** Takes the steps; a GatehouseError on the way is the refusal. */
+  /** Runs the steps; a GatehouseError in them is the refusal. */
   follow(steps: () => Promise<'forward' | 'answer' | 'preflight'>): Promise<Explanation>
 }
 

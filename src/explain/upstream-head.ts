@@ -24,7 +24,7 @@ export interface Passed {
 
 const ofEachRequest = '(new for each request)'
 
-/** The headers that the upstream would get, from what writes them in the gateway. */
+/** The headers that the upstream would get, written by the same code as in the gateway. */
 export function showUpstreamHead(config: Config, { head, fields, client, route, principal }: Passed) {
   const { enabled, header, lifetimeMs } = config.assertion
   const ownNames = [...Object.values(config.identityHeaders), header]
@@ -52,7 +52,7 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
     isUpgrade: route.websocket && asksForWebSocket(head),
   })
   const headers = [{ name: 'Host', value: hostFor(route.upstream, fields) }, ...parseLines(lines)]
-  // A configured name may look like that of a secret; what stands there is the gateway's own word.
+  // A configured name may look like that of a secret, but the value is the gateway's own.
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
   return headers.map((header) => {
     if (identity.has(header.name.toLowerCase())) return header
@@ -71,7 +71,7 @@ function parseLines(lines: string): readonly ShownHeader[] {
     .filter((line) => line !== '')
     .map((line) => {
       const colon = line.indexOf(':')
-      // As an operator reads it: on the wire each byte is one character.
+      // Decoded for the operator: on the wire each byte is one character.
       const value = Buffer.from(line.slice(colon + 2), 'latin1').toString()
       return { name: line.slice(0, colon), value }
     })

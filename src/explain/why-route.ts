@@ -5,7 +5,7 @@ import type { UpstreamTerms } from '../upstream/upstream.ts'
 
 type Table = RouteTable<UpstreamTerms>
 
-/** What a route is chosen by. */
+/** The parts of a request that a route is chosen by. */
 export interface Place {
   readonly host: string
   readonly target: Target
@@ -23,7 +23,7 @@ export function whyRoute(route: Route<UpstreamTerms>, table: Table, place: Place
   return `"${route.name}": ${host}, prefix ${route.prefix || '/'}, ${methods}${before}`
 }
 
-/** The routes that would get the request if it were not for those before them. */
+/** The routes that would get the request without those that win over them. */
 function runnersUp(
   winner: Route<UpstreamTerms>,
   table: Table,

@@ -5,7 +5,7 @@ import type { Access, GatedRoute, Route } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import type { Step } from './explanation.ts'
 
-/** What a step found, in words and for programs. */
+/** The result of a step, in words and for programs. */
 type Told = Pick<Step, 'detail' | 'facts'>
 
 export function ofScheme(access: Access, { kind }: Credentials): Told {
@@ -49,7 +49,7 @@ export function ofPolicy({ access }: GatedRoute): Told {
   }
 }
 
-/** Who would be counted, and against what; how much of it is left is not looked at. */
+/** Who would be counted, and against which limit; how much of it is left is not looked up. */
 export function ofLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
   { principal, address }: { readonly principal: Principal | undefined; readonly address: string },
