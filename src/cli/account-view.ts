@@ -2,7 +2,7 @@ import { fullName } from '../accounts/full-name.ts'
 import type { Account } from '../store/store.ts'
 import { card } from './print.ts'
 
-/** An account for people. */
+/** An account as shown to people. */
 export function accountCard(account: Account): string[] {
   const { id, email, role, isVerified, isDisabled, createdAt } = account
   return card({

@@ -62,11 +62,14 @@ const create: Command = {
 
 interface WayIn {
   readonly setupUrl?: string
-  /** Why there is none. */
+  /** Why the way in could not be made. */
   readonly trouble?: unknown
 }
 
-/** The way into the portal of a new account. Where it fails the keys are printed yet: nobody could show them again. */
+/**
+ * Makes a new account's way into the portal. If that fails the keys are printed all the same: they could not be shown
+ * again.
+ */
 async function openPortal(operator: Operator, account: Account, password?: string): Promise<WayIn> {
   try {
     if (password !== undefined) await setPassword(operator, account, password)
@@ -123,7 +126,7 @@ const update: Command = {
     }
     const account = await withOperator(invocation.config, async (operator) => {
       const found = await operator.accounts.find(who)
-      // All that may be refused comes first, and the password last: whoever is refused has changed nothing.
+      // All that may be refused comes first, and the password last: a refused command has changed nothing.
       if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })
       const isChanged = Object.keys(changes).length > 0
       const account = isChanged ? await operator.accounts.update(found.id, changes) : found

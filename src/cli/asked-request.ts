@@ -9,22 +9,22 @@ import { UsageError } from './command.ts'
 export interface DescribedRequest {
   readonly method: string
   readonly url: string
-  /** `Name: value`, each. */
+  /** Header lines, each `Name: value`. */
   readonly lines: readonly string[]
   readonly peer: string
 }
 
-/** Without Host where neither the URL nor a header names one. */
+/** It has no Host if neither the URL nor a header names one. */
 export interface ParsedRequest extends AskedRequest {
   readonly hasHost: boolean
 }
 
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
-// Whatever is no visible character, and so cannot stand in a request line; what is not ASCII is encoded.
+// Anything but visible ASCII, which is all that a request line may hold: the rest has to be encoded.
 const unsendable = /[^!-~]/
 const lineBreak = /[\r\n\0]/
 
-/** @throws UsageError for what is no request; it never repeats what may be a secret */
+/** @throws UsageError if the description is not a request; the message never repeats a possible secret */
 export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest): ParsedRequest {
   if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
   checkMethod(method)
@@ -76,6 +76,6 @@ function parseLine(line: string, index: number): readonly [name: string, value: 
     throw new UsageError(`the name of ${which} is not well formed: it must be such as 'Name: value'`)
   const value = line.slice(colon + 1).trim()
   if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)
-  // As it would arrive: each byte one character.
+  // As it would arrive: one character a byte.
   return [name, Buffer.from(value).toString('latin1')]
 }

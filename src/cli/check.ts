@@ -32,7 +32,7 @@ export const checkCommand: Command = {
   },
 }
 
-/** Builds the real table: what cannot be built must not pass. Nothing is connected to. */
+/** Builds the real table: a config whose table cannot be built must not pass. It connects to nothing. */
 function buildRoutes({ routes, upstreams }: NonNullable<ReturnType<typeof readConfig>['config']>): number {
   const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
   return createRouteTable(compileRoutes(routes, byName)).routes.length

@@ -10,7 +10,7 @@ interface Option {
   readonly multiple?: boolean
   /** One letter that means the same. */
   readonly short?: string
-  /** What stands for the value in the help: `FILE`. */
+  /** The placeholder for the value in the help: `FILE`. */
   readonly value?: string
   readonly help: string
 }
@@ -29,14 +29,14 @@ export interface Command {
   run(invocation: Invocation): Promise<number>
 }
 
-/** A command with what it was called with. */
+/** A call of a command, with its arguments. */
 export interface Invocation {
   readonly operands: readonly string[]
   readonly config: ConfigInput
   readonly asJson: boolean
   readonly terminal: Terminal
   text(option: string): string | undefined
-  /** All values of an option that may come often. */
+  /** All values of an option that may be repeated. */
   texts(option: string): readonly string[]
   flag(option: string): boolean
 }
@@ -113,7 +113,7 @@ function parse(command: Command, args: readonly string[]) {
   }
 }
 
-/** The ID of a key may begin with a dash, which no option of one letter but those there are must be made of. */
+/** The ID of a key may begin with a dash: only known one-letter options are read as options. */
 function spareDashes(
   args: readonly string[],
   options: Readonly<Record<string, Pick<Option, 'type' | 'short'>>>,
@@ -122,7 +122,7 @@ function spareDashes(
     Object.entries(options).some(
       ([name, { type, short }]) => type === 'string' && (arg === `--${name}` || arg === `-${short}`),
     )
-  // The text of one may follow at once: -HName: value.
+  // The value of a one-letter option may follow at once: -HName: value.
   const isShort = (arg: string) =>
     Object.values(options).some(({ type, short }) =>
       type === 'string' ? short !== undefined && arg.startsWith(`-${short}`) : arg === `-${short}`,
@@ -135,7 +135,7 @@ function spareDashes(
   return dashed.length === 0 || args.includes('--') ? [...args] : [...rest, '--', ...dashed]
 }
 
-/** What parseArgs says, without its advice on positional arguments. */
+/** The message of parseArgs, without its advice on positional arguments. */
 function explain(error: unknown, names: readonly string[]): string {
   if (!(error instanceof Error)) return String(error)
   const [message = ''] = error.message.split('. ')

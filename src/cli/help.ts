@@ -1,6 +1,6 @@
 import { type Command, optionsOf } from './command.ts'
 
-/** The page of one command. */
+/** The help page of one command. */
 export function commandHelp(command: Command): string {
   const options = Object.entries(optionsOf(command)).map(([name, { short, value, help }]) => {
     const forms = short === undefined ? `--${name}` : `-${short}, --${name}`
@@ -9,7 +9,7 @@ export function commandHelp(command: Command): string {
   return [`Usage: ${usageOf(command)}`, '', command.summary, '', 'Options:', ...columns(options)].join('\n')
 }
 
-/** The page of all commands, or of those that begin with a word. */
+/** The help page of all commands, or of those that begin with a word. */
 export function generalHelp(commands: readonly Command[], word?: string): string {
   const program = word === undefined ? 'gatehouse' : `gatehouse ${word}`
   const rows = commands.map(({ name, operands, summary }) => {

@@ -35,7 +35,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
   }
 }
 
-/** There is no such command: help where that was asked for, else what was probably meant. */
+/** Without a matching command: prints help if it was asked for, else what was probably meant. */
 async function explain(
   args: readonly string[],
   group: readonly Command[],
@@ -89,7 +89,7 @@ function describe(error: GatehouseError): string {
   if (code === 'store-unavailable') {
     return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
   }
-  // Of a command, not of a request: what its options or its input say.
+  // Here it is about the options or the input of a command, not about a request.
   if (code === 'request-invalid') return 'these values are not valid:'
   return detail ?? title
 }

@@ -16,7 +16,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { createSigningKeys, type SigningKeys } from '../tokens/signing-keys.ts'
 
-/** What the commands of an operator work on: the same domain as the gateway's, on the same store. */
+/** What an operator's commands work with: the same domain functions as the gateway's, on the same store. */
 export interface Operator {
   readonly config: Config
   readonly store: Store
@@ -26,16 +26,16 @@ export interface Operator {
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
   readonly passwords: Passwords
-  /** Makes what the audit log tells of an act. */
+  /** Makes the audit log's entry about an act. */
   readonly entry: Entries
 }
 
-/** How long a store may take to answer at first: behind Sentinel or in a Cluster others are asked before it. */
+/** How long a store may take for its first answer: with Sentinel or a Cluster other nodes are asked first. */
 const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
 
 /**
- * Opens the store of the config for the time of some work.
- * @throws OperatorError where config, sealing key or store cannot be had
+ * Opens the store of the config while some work is done.
+ * @throws OperatorError where config, sealing key or store is not available
  */
 export async function withOperator<Result>(
   input: ConfigInput,
@@ -80,15 +80,12 @@ function whoRuns(): Actor {
   try {
     return { ...operator, name: userInfo().username }
   } catch {
-    // In a container a user need not have a name.
+    // In a container the user may have no name.
     return { ...operator, name: String(process.getuid?.() ?? 'unknown') }
   }
 }
 
-/**
- * The same, for work that seals: with a sealing key that the gateway does not have, what it makes would
- * never be read.
- */
+/** The same, for work that seals: what is sealed with another key than the gateway's could never be read. */
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,

@@ -9,13 +9,13 @@ export const passwordOption = {
   'password-stdin': { type: 'boolean', help: 'Reads a password for the portal from standard input.' },
 } as const
 
-/** So much is read: more than any password has. */
+/** How much is read: more than any password has. */
 const inputBytesMax = 4_096
 
 /**
- * The password of `--password-stdin`: the one line of standard input, less its end; undefined where it is not asked
- * for. @param owner undefined = not known yet
- * @throws GatehouseError `request-invalid` for one that nobody should have
+ * The password of `--password-stdin`: the only line of standard input, without its line break; undefined if the option
+ * is not given. @param owner undefined = not known yet
+ * @throws GatehouseError `request-invalid` for a password that nobody should have
  */
 export async function readPassword(
   { flag, terminal }: Invocation,
@@ -25,7 +25,7 @@ export async function readPassword(
   const bytes = await readInput(terminal.input ?? process.stdin)
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
-  // What is cut off may end within a character, and is refused for its length.
+  // Input that was cut off may end within a character: it is refused for its length instead.
   if (bytes.length <= inputBytesMax && !isUtf8(bytes)) refusePassword('must be in UTF-8')
   if (/[\r\n]/.test(password)) refusePassword('must be one line: no form takes one with a line break in it')
   assertGoodPassword(password, owner)
@@ -46,8 +46,8 @@ async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 /**
- * Gives an account a password; whoever is signed in to the portal with it is signed out.
- * @throws GatehouseError `request-invalid` for one that its owner should not have
+ * Sets the password of an account, and ends its portal sessions.
+ * @throws GatehouseError `request-invalid` for a password that its owner should not have
  */
 export async function setPassword(
   { store, passwords, entry }: Operator,

@@ -3,8 +3,8 @@ import { columns } from './help.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Prints data: as JSON where that is asked for, else as lines for people.
- * @param lines a function = made only where they are printed
+ * Prints data: as JSON if asked for, else as lines for people.
+ * @param lines a function = the lines are made only if they are printed
  */
 export function printData(
   { asJson, terminal }: Pick<Invocation, 'asJson' | 'terminal'>,
@@ -19,7 +19,7 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** Something beside the data, for whoever looks on. */
+/** Prints a message besides the data, for people. */
 export function printAside({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }
@@ -41,7 +41,7 @@ export function table(
   )
 }
 
-/** In a loop: no function takes as many arguments as there may be rows. */
+/** A loop: Math.max cannot take as many arguments as there may be rows. */
 function widthOf(rows: readonly (readonly string[])[], column: number): number {
   let width = 0
   for (const row of rows) width = Math.max(width, row[column]?.length ?? 0)

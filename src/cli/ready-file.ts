@@ -2,19 +2,19 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 
-/** The file that tells others where the gateway is, as long as it takes requests. */
+/** The file that tells other programs the gateway's URLs, as long as it takes requests. */
 export interface ReadyFile {
   write(gateway: Pick<Gateway, 'url' | 'opsUrl'>): void
 }
 
 /**
- * Makes sure, before anything is started, that the file can be written. One of a gateway that runs stays until
- * this one takes requests: where that fails, for its port is taken, the file is still true. It is gone with the
- * process whose it is, however that ends.
- * @throws OperatorError where it cannot be written: whoever waits for it would wait for ever
+ * Makes sure, before anything is started, that the file can be written. The file of another running gateway stays
+ * until this one takes requests: if it fails to start, such as for a taken port, the file is still true. Each process
+ * removes its own file at its exit.
+ * @throws OperatorError where it cannot be written: a program that waits for it would wait for ever
  */
 export function openReadyFile(path: string): ReadyFile {
-  // Of this process alone: two that start at once do not take each other's.
+  // Named by process: two gateways that start at once do not take each other's draft.
   const draft = `${path}.${process.pid}.tmp`
 
   function remove(): void {
@@ -38,14 +38,14 @@ export function openReadyFile(path: string): ReadyFile {
   return {
     write: ({ url, opsUrl }) =>
       attempt(() => {
-        // Written whole before it appears under its name: whoever waits for it never reads half of it.
+        // Renamed only when it is complete: no reader ever sees half of it.
         writeFileSync(draft, `${JSON.stringify({ url, opsUrl, pid: process.pid })}\n`)
         renameSync(draft, path)
       }),
   }
 }
 
-/** The process that a ready file tells; undefined where there is no such file, or it tells none. */
+/** The process ID in a ready file; undefined where there is no file, or no ID in it. */
 function pidIn(path: string): number | undefined {
   try {
     const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { readonly pid?: unknown }
@@ -55,7 +55,10 @@ function pidIn(path: string): number | undefined {
   }
 }
 
-/** Whether a process is there and not this one, be it of another user. In a container each run has the same number. */
+/**
+ * Whether a process other than this one exists, even if it belongs to another user. In a container each run has the
+ * same ID.
+ */
 function isOther(pid: number | undefined): boolean {
   if (pid === undefined || pid === process.pid) return false
   try {

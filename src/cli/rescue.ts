@@ -1,18 +1,21 @@
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
 
-/** New keys, and why the change that gave them may not last; undefined = it does. */
+/** New keys, and why the change that made them may not last; undefined = it lasts. */
 export interface Rescued<Made> {
   readonly made: Made
   readonly doubt: UnconfirmedKeys | undefined
 }
 
-/** Waits for work that makes keys: where it may be done they are not lost, as nobody could show them again. */
+/**
+ * Waits for work that makes keys: if the change may have been made the keys are kept, as they could not be shown
+ * again.
+ */
 export async function rescueKeys<Made>(work: Promise<Made>): Promise<Rescued<Made>> {
   try {
     return { made: await work, doubt: undefined }
   } catch (error) {
     if (!(error instanceof UnconfirmedKeys)) throw error
-    // Sound: it has what the work would have returned.
+    // The cast is sound: it holds what the work would have returned.
     return { made: error.made as Made, doubt: error }
   }
 }

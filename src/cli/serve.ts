@@ -46,7 +46,7 @@ interface Run {
   readonly onceReady?: (gateway: Gateway, log: Log) => Promise<void>
 }
 
-/** Runs a gateway until it is told to stop. @returns the exit status */
+/** Runs a gateway until a signal to stop. @returns the exit status */
 async function runGateway({ input, readyFile, onceReady }: Run): Promise<number> {
   const loaded = takeConfig(input)
   const { config } = loaded
@@ -54,7 +54,7 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   watchForFaults(log)
   const stop = stopSignal(log)
   let reload: Gateway['reload'] | undefined
-  // From the beginning: without a listener the signal would end the process.
+  // Set early: without a listener the signal would end the process.
   process.on('SIGHUP', () => void reload?.())
   warnOfCertificate(config, log)
   const gateway = await openGateway({ loaded, reread: () => takeConfig(input), log })
@@ -78,7 +78,7 @@ function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
 }
 
-/** npm passes on a signal that the terminal, or the supervisor, has sent to its whole group: it is one signal. */
+/** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
 const sameSignalMs = 100
 
 /** Resolves at the first signal to stop; the second ends the process. */
@@ -89,7 +89,7 @@ function stopSignal(log: Log): Promise<void> {
       const now = performance.now()
       if (stoppingSince !== undefined && now - stoppingSince < sameSignalMs) return
       log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping at once')
-      // What is in the log is written at the exit.
+      // The log is flushed at the exit.
       if (stoppingSince !== undefined) process.exit(2)
       stoppingSince = now
       resolve()

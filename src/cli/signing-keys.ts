@@ -44,7 +44,7 @@ const rotate: Command = {
     const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
       const { config, signingKeys, entry } = operator
       assertKeptInStore(config)
-      // The one that signs until then must be there first.
+      // Makes sure that there is a key that signs until then.
       await signingKeys.load()
       return signingKeys.rotate(isNow ? 'now' : 'announced', (kid) =>
         entry('signing-key-added', undefined, { kid }),

@@ -1,14 +1,14 @@
 import type { Environment } from '../config/secrets.ts'
 
-/** What a command finds around it. */
+/** The streams and the environment of a command. */
 export interface Terminal {
-  /** Standard output: what was asked for. */
+  /** Standard output: for the data that was asked for. */
   readonly out: Output
-  /** Standard error: all else. */
+  /** Standard error: for everything else. */
   readonly err: Output
-  /** Standard input, as bytes or text; default: that of the process. */
+  /** Standard input, as bytes or text; default: the standard input of the process. */
   readonly input?: AsyncIterable<unknown>
-  /** Default: that of the process. */
+  /** Default: the environment of the process. */
   readonly env?: Environment
 }
 

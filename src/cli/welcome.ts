@@ -10,7 +10,7 @@ import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The account of an empty store, made to try the gateway with, or one that was there. */
+/** The account made in an empty store, to try the gateway with, or one that existed already. */
 type FirstAccount =
   | { readonly kind: 'made'; readonly created: CreatedAccount; readonly setupPath: string | undefined }
   | {
@@ -24,19 +24,19 @@ export interface Greeting {
   readonly terminal: Terminal
   readonly gateway: Gateway
   readonly log: Log
-  /** What the command was called with, for others to be called with. */
+  /** The options that the command was called with, to repeat in other command lines. */
   readonly given: ConfigInput
-  /** What the gateway was started with. */
+  /** The options that the gateway was started with. */
   readonly input: ConfigInput
 }
 
 const firstEmail = 'admin@localhost'
-/** In a checkout, where its sources run as they are, and in a package. */
+/** How the program is called: in a checkout, whose sources run directly, or from a package. */
 const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
 
 /**
- * Says where a demo runs, with lines to paste: on an empty store those of a first account. Where the store
- * does not answer the demo goes on without, as the gateway itself does.
+ * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store does not
+ * answer the demo goes on without them, as the gateway itself does.
  */
 export async function greet({ terminal, gateway, log, given, input }: Greeting): Promise<void> {
   const { url, opsUrl } = gateway
@@ -76,7 +76,7 @@ function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
     const created = await accounts.create(admin)
     if (!hasPortal) return { kind: 'made', created, setupPath: undefined }
-    // Below the address it was started at, which need not be the published one.
+    // A path only: the address that the demo was started at need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
     return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}` }
   }
