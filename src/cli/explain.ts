@@ -31,7 +31,7 @@ export const explainCommand: Command = {
     const [method = '', url = ''] = invocation.operands
     const lines = invocation.texts('header')
     const asked = parseAskedRequest({ method, url, lines, peer: invocation.text('from') ?? '127.0.0.1' })
-    const config = loadConfig(invocation.config)
+    const { config } = loadConfig(invocation.config)
     const { hasHost, ...request } = asked
     const host = hasHost ? [] : ['Host', new URL(config.publicOrigin).host]
     const callers = openCallers(config, Date.now)

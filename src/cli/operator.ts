@@ -42,7 +42,7 @@ export async function withOperator<Result>(
   work: (operator: Operator) => Promise<Result>,
   by: Actor = whoRuns(),
 ): Promise<Result> {
-  const config = loadConfig(input)
+  const { config } = loadConfig(input)
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'command')
   try {

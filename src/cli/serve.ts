@@ -1,5 +1,5 @@
 import { demoConfig } from '../config/demo.ts'
-import { type ConfigInput, takeConfig } from '../config/load.ts'
+import { type ConfigInput, loadConfig } from '../config/load.ts'
 import { openEcho } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { createLog, type Log, watchForFaults } from '../log.ts'
@@ -48,7 +48,7 @@ interface Run {
 
 /** Runs a gateway until a signal to stop. @returns the exit status */
 async function runGateway({ input, readyFile, onceReady }: Run): Promise<number> {
-  const loaded = takeConfig(input)
+  const loaded = loadConfig(input)
   const { config } = loaded
   const log = createLog(config.log)
   watchForFaults(log)
@@ -57,7 +57,7 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   // Set early: without a listener the signal would end the process.
   process.on('SIGHUP', () => void reload?.())
   warnOfCertificate(config, log)
-  const gateway = await openGateway({ loaded, reread: () => takeConfig(input), log })
+  const gateway = await openGateway({ loaded, reread: () => loadConfig(input), log })
   reload = gateway.reload
   log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
   try {

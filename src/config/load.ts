@@ -118,18 +118,10 @@ export class ConfigError extends OperatorError {
 }
 
 /**
- * The config, ready for use.
+ * The config, ready for use, with what it was made from.
  * @throws ConfigError with every problem; OperatorError where the file cannot be read
  */
-export function loadConfig(input: ConfigInput): Config {
-  return takeConfig(input).config
-}
-
-/**
- * The config with what it was made from.
- * @throws the same
- */
-export function takeConfig(input: ConfigInput): LoadedConfig {
+export function loadConfig(input: ConfigInput): LoadedConfig {
   const { file, config, snapshot, problems, sourceOf } = readConfig(input)
   if (config && snapshot) return { config, snapshot, sourceOf }
   throw new ConfigError(problems, `Mend ${file} and try it with: gatehouse check --config ${file}`)

@@ -133,7 +133,7 @@ for (const driver of drivers) {
 
 t.test('without a portal there are no links to it', async (t) => {
   const here = place(t, { portal: { enabled: false } })
-  t.equal(loadConfig({ file: here.config, env: {} }).portal.enabled, false)
+  t.equal(loadConfig({ file: here.config, env: {} }).config.portal.enabled, false)
   const outcome = await here.run('accounts', 'create', '--email', ada, '--json')
   t.notOk(Object.hasOwn(outcome.json() as object, 'setupUrl'))
   t.match(await here.run('accounts', 'setup-link', ada), { status: 1, stderr: /there is no portal/ })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { takeConfig } from '../../src/config/load.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
 import { startRedis } from '../setup/redis.ts'
@@ -50,11 +50,11 @@ t.test('a gateway does not start with a sealing key that does not open its signi
 t.test('a gateway that does not start leaves nothing at work', async (t) => {
   const { config } = await usedPlace(t)
   const input = { file: config, settings: ['keys.sealingKey.file=other.key'], env: {} }
-  const loaded = takeConfig(input)
+  const loaded = loadConfig(input)
   const log = createLog({ level: 'silent', stream: new PassThrough() })
   const begun = t.capture(globalThis, 'setInterval', setInterval)
   const ended = t.capture(globalThis, 'clearInterval', clearInterval)
-  const opening = openGateway({ loaded, reread: () => takeConfig(input), log })
+  const opening = openGateway({ loaded, reread: () => loadConfig(input), log })
   await t.rejects(opening, /cannot be unsealed/)
   const stopped = new Set<unknown>(ended().map(({ args }) => args[0]))
   const timers = begun().flatMap((call) => ('returned' in call ? [call.returned] : []))

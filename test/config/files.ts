@@ -79,5 +79,5 @@ export function complaints(t: Test, config: Options, around?: Around): readonly 
 /** The config as the program gets it. */
 export function load(t: Test, config: Options, { env = {}, settings = [], files = {} }: Around = {}): Config {
   const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(config), ...files })
-  return loadConfig({ file: join(folder, 'config/gateway.yaml'), env, settings })
+  return loadConfig({ file: join(folder, 'config/gateway.yaml'), env, settings }).config
 }

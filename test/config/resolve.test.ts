@@ -5,7 +5,7 @@ import { least, load, read, withRoute, withUpstream, writeFiles } from './files.
 
 t.test('a config of nothing but an upstream and a route is complete', async (t) => {
   const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(least) })
-  const config = loadConfig({ file: join(folder, 'config/gateway.yaml'), env: {} })
+  const { config } = loadConfig({ file: join(folder, 'config/gateway.yaml'), env: {} })
   t.strictSame(config, {
     publicOrigin: 'http://localhost:8080',
     listen: {

@@ -120,7 +120,7 @@ t.test('a secret whose file is gone once it was read does not become an empty on
       return 'hunter3'
     },
   })
-  t.equal(passwordOf(loadConfig({ file: join(folder, 'config/gateway.yaml'), env })), 'hunter2')
+  t.equal(passwordOf(loadConfig({ file: join(folder, 'config/gateway.yaml'), env }).config), 'hunter2')
 })
 
 t.test('a name that every object has is no environment variable', async (t) => {

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { takeConfig } from '../../src/config/load.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { openFleet } from '../../src/fleet/fleet.ts'
 import { createLog } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
@@ -24,7 +24,7 @@ function newFleet(t: Test, startTimeoutMs?: number) {
       done()
     },
   })
-  const loaded = takeConfig({ file, env: {} })
+  const loaded = loadConfig({ file, env: {} })
   const open = async () => {
     const fleet = await openFleet({
       loaded,

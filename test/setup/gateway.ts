@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
-import { type LoadedConfig, takeConfig } from '../../src/config/load.ts'
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log.ts'
 import { type RedisServer, startRedis } from './redis.ts'
@@ -70,10 +70,10 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
       done()
     },
   })
-  const loaded = takeConfig(input)
+  const loaded = loadConfig(input)
   const gateway = await openGateway({
     loaded,
-    reread: () => onReread(takeConfig(input)),
+    reread: () => onReread(loadConfig(input)),
     log: createLog({ level: loaded.config.log.level, stream }),
     ...(options.clock && { clock: options.clock }),
   })
