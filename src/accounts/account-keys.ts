@@ -139,14 +139,14 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
   }
 }
 
-/** Whether a secret key may work on for so many seconds after a reset: whole ones, at most `graceSecondsMax`. */
+/** Whether a secret key may work on for so many seconds after a reset: 0 to `graceSecondsMax`, parts of one too. */
 export function isGrace(seconds: number): boolean {
-  return Number.isInteger(seconds) && seconds >= 0 && seconds <= graceSecondsMax
+  return seconds >= 0 && seconds <= graceSecondsMax
 }
 
 function assertGrace(graceSeconds: number): void {
   if (isGrace(graceSeconds)) return
-  const message = `must be a whole number from 0 to ${graceSecondsMax}`
+  const message = `must be a number from 0 to ${graceSecondsMax}`
   throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
 }
 

@@ -75,7 +75,7 @@ const show: Command = {
 /** @throws UsageError where the text is no duration, or none that a key may work on for */
 function graceSecondsOf(text: string): number {
   const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isGrace(seconds)) throw new UsageError('--grace takes 0s to 30d in whole seconds, such as 24h')
+  if (!isGrace(seconds)) throw new UsageError('--grace takes 0s to 30d, such as 24h')
   return seconds
 }
 

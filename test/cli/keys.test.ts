@@ -73,18 +73,11 @@ for (const driver of drivers) {
   })
 }
 
-t.test('a grace may be nothing, and as long as 30 days, in whole seconds as everywhere', async (t) => {
+t.test('a grace may be nothing, and as long as 30 days', async (t) => {
   const { run } = place(t)
   await run('accounts', 'create', '--email', 'ada@example.com')
-  for (const grace of ['0s', '1s', '2000ms', '30d', '720h']) {
+  for (const grace of ['0s', '1ms', '1500ms', '30d', '720h']) {
     t.match(await run('keys', 'reset-secret', 'ada@example.com', '--grace', grace), { status: 0 }, grace)
-  }
-  for (const grace of ['1ms', '1500ms']) {
-    t.match(
-      await run('keys', 'reset-secret', 'ada@example.com', '--grace', grace),
-      { status: 2, stderr: /--grace takes 0s to 30d in whole seconds/ },
-      grace,
-    )
   }
 })
 
