@@ -44,7 +44,15 @@ export function createdData({ account, secretKey, apiKey }: CreatedAccount, setu
 }
 
 /** A session of access and refresh tokens. */
-export function sessionData({ id, createdAt, rotatedAt, expiresAt, generation, address, client }: Session) {
+export function sessionData({
+  id,
+  createdAt,
+  rotatedAt,
+  expiresAt,
+  generation,
+  address,
+  userAgent,
+}: Session) {
   return {
     id,
     createdAt: new Date(createdAt).toISOString(),
@@ -52,6 +60,6 @@ export function sessionData({ id, createdAt, rotatedAt, expiresAt, generation, a
     expiresAt: new Date(expiresAt).toISOString(),
     refreshes: generation - 1,
     address,
-    client,
+    client: userAgent,
   }
 }

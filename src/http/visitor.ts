@@ -1,9 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import { clientLengthMax, type Visitor } from '../store/visitor.ts'
+import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { arrivalOf } from './arrival.ts'
 
 /** Where a request came from, as it is stored with sessions and in the audit log. */
 export function visitorOf({ raw, headers }: FastifyRequest): Visitor {
-  const client = headers['user-agent'] ?? ''
-  return { address: arrivalOf(raw).client.address, client: client.slice(0, clientLengthMax).toWellFormed() }
+  const userAgent = headers['user-agent'] ?? ''
+  return {
+    address: arrivalOf(raw).client.address,
+    userAgent: userAgent.slice(0, userAgentLengthMax).toWellFormed(),
+  }
 }

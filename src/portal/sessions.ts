@@ -99,9 +99,9 @@ function sessionTable(rows: readonly Html[], seen: string): Html {
 }
 
 function sessionRow(frame: Frame, session: Session, act: string): Html {
-  const { id, client, address, createdAt, rotatedAt, expiresAt, generation } = session
+  const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
   const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Not yet</span>`
-  return html`<tr><td data-label="Client"><div>${clientName(client)}<code class="sub">${id}</code></div></td>${[
+  return html`<tr><td data-label="Client"><div>${clientName(userAgent)}<code class="sub">${id}</code></div></td>${[
     cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
     cell('Started', time(createdAt, frame.now)),
     cell('Last refresh', refreshed),
@@ -114,9 +114,9 @@ function portalSessionRow(
   session: PortalSession,
   { current, act }: { readonly current: string | undefined; readonly act: string },
 ): Html {
-  const { id, client, address, createdAt, seenAt, expiresAt } = session
+  const { id, userAgent, address, createdAt, seenAt, expiresAt } = session
   const isThis = id === current
-  return html`<tr><td data-label="Client"><div>${clientName(client)} ${isThis && badge('good', 'This browser')}</div></td>${[
+  return html`<tr><td data-label="Client"><div>${clientName(userAgent)} ${isThis && badge('good', 'This browser')}</div></td>${[
     cell('Address', html`${address}`),
     cell('Started', time(createdAt, frame.now)),
     cell('Last seen', time(seenAt, frame.now)),

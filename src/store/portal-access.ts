@@ -35,7 +35,7 @@ export interface PortalSession {
   /** When and from where it was last used, to the minute. */
   readonly seenAt: number
   readonly address: string
-  readonly client: string
+  readonly userAgent: string
   /** `portal.epoch` of the account when it was started. */
   readonly epoch: number
 }

@@ -175,7 +175,7 @@ export interface Session {
   readonly end: SessionEnd | undefined
   /** From where it was started, or refreshed last. */
   readonly address: string
-  readonly client: string
+  readonly userAgent: string
 }
 
 export type SessionEnd = 'revoked' | 'reused'

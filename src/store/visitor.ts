@@ -2,9 +2,9 @@
 export interface Visitor {
   /** The client address; behind trusted proxies the one they tell. */
   readonly address: string
-  /** User-Agent as it was sent, at most `clientLengthMax` characters of it; '' where there is none. */
-  readonly client: string
+  /** As it was sent, at most `userAgentLengthMax` characters of it; '' where there is none. */
+  readonly userAgent: string
 }
 
 /** How much of a User-Agent is kept. */
-export const clientLengthMax = 200
+export const userAgentLengthMax = 200

@@ -12,7 +12,7 @@ import { createSignIn } from '../../src/auth/sign-in.ts'
 import type { Actor } from '../../src/store/audit.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
-export const visitor = { address: '192.0.2.1', client: 'Browser/1' }
+export const visitor = { address: '192.0.2.1', userAgent: 'Browser/1' }
 export const system: Actor = { kind: 'system', channel: 'system' }
 export const lifetimeMs = 3_600_000
 export const password = 'correct horse battery'

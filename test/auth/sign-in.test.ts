@@ -108,7 +108,7 @@ t.test('a session ends with its lifetime, not before, and no other token finds i
 t.test('where a session was last seen is noted once a minute', async (t) => {
   const { signIn, acts, time, createPerson } = openPeople(t)
   const { id, signedIn } = await createPerson()
-  const elsewhere = { address: '203.0.113.9', client: 'Phone/2' }
+  const elsewhere = { address: '203.0.113.9', userAgent: 'Phone/2' }
   const started = time.now
   time.now += 59_999
   await signIn.find(signedIn.token, elsewhere)

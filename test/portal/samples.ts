@@ -147,7 +147,7 @@ export const longAccount = account({
 export const sessions: readonly Session[] = [
   {
     id: 'hK2mQx8RtV5wYz1B',
-    client: 'node',
+    userAgent: 'node',
     address: '203.0.113.24',
     createdAt: now - 6 * day,
     rotatedAt: now - 4 * minute,
@@ -156,7 +156,7 @@ export const sessions: readonly Session[] = [
   },
   {
     id: 'sD7fGj3KlP9nMb4C',
-    client: 'python-requests/2.32.3',
+    userAgent: 'python-requests/2.32.3',
     address: '198.51.100.7',
     createdAt: now - 50_000,
     rotatedAt: now - 50_000,
@@ -168,7 +168,7 @@ export const sessions: readonly Session[] = [
 export const portalSessions: readonly PortalSession[] = [
   {
     id: 'p1',
-    client:
+    userAgent:
       'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
     address: '203.0.113.24',
     createdAt: now - 2 * hour,
@@ -177,7 +177,7 @@ export const portalSessions: readonly PortalSession[] = [
   },
   {
     id: 'p2',
-    client:
+    userAgent:
       'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
     address: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
     createdAt: now - 9 * hour,

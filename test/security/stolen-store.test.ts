@@ -11,7 +11,7 @@ import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
 
 const password = 'correct horse battery'
-const visitor = { address: '127.0.0.1', client: 'Browser/1' }
+const visitor = { address: '127.0.0.1', userAgent: 'Browser/1' }
 
 /** Everything that is in the store, byte for byte. */
 async function dump({ configFile, redis }: TestGateway): Promise<Buffer> {

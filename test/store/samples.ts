@@ -19,7 +19,7 @@ export const second = 1_000
 export const hour = 3_600_000
 export const day = 24 * hour
 
-export const visitor = { address: '192.0.2.7', client: 'Mozilla/5.0 (test)' }
+export const visitor = { address: '192.0.2.7', userAgent: 'Mozilla/5.0 (test)' }
 
 export function newKey(changes: Partial<StoredKey> = {}): StoredKey {
   return { digest: randomBytes(32), sealed: randomBytes(80), createdAt: now, ...changes }

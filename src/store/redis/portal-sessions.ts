@@ -35,25 +35,18 @@ export function openPortalSessions(
       const started = await audited(
         startScript,
         [keys.account(accountId), keys.portalSessionsOf(accountId)],
-        [
-          revision,
-          id,
-          createdAt,
-          expiresAt,
-          portalSessionsMax,
-          JSON.stringify({ ...session, seenAt: createdAt }),
-        ],
+        [revision, id, createdAt, expiresAt, portalSessionsMax, write({ ...session, seenAt: createdAt })],
         audit,
       )
       if (started === 1) return 'started'
       await confirmAbsence()
       return 'account-changed'
     },
-    seePortalSession: async (accountId, id, { at: seenAt, address, client }) => {
+    seePortalSession: async (accountId, id, { at: seenAt, address, userAgent }) => {
       const session = await find(accountId, id)
       if (!session) return
-      const { epoch, ...seen } = { ...session, seenAt, address, client }
-      const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${JSON.stringify(seen)}`
+      const { epoch, ...seen } = { ...session, seenAt, address, userAgent }
+      const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${write(seen)}`
       await run(seeScript, [keys.portalSessionsOf(accountId)], [id, text])
     },
     listPortalSessions: async (accountId, now) => {
@@ -73,10 +66,21 @@ export function openPortalSessions(
   }
 }
 
+type WithoutEpoch = Omit<PortalSession, 'epoch'>
+
+/** As it is in JSON: there the User-Agent has been `client` from the first version on. */
+interface Written extends Omit<WithoutEpoch, 'userAgent'> {
+  readonly client: string
+}
+
+function write({ userAgent, ...session }: WithoutEpoch): string {
+  return JSON.stringify({ ...session, client: userAgent } satisfies Written)
+}
+
 /** `epoch start end JSON`, as the scripts write it: they read only the first three. */
 function parse(text: string): PortalSession {
   const json = text.slice(text.indexOf('{'))
   // The text was written only by the code above.
-  const session = JSON.parse(json) as Omit<PortalSession, 'epoch'>
-  return { ...session, epoch: Number.parseInt(text, 10) }
+  const { client, ...session } = JSON.parse(json) as Written
+  return { ...session, userAgent: client, epoch: Number.parseInt(text, 10) }
 }

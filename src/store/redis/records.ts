@@ -83,7 +83,7 @@ export function fieldsOf(reply: unknown): Fields {
 /** As a JSON list: name, value, name, value. */
 export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
   const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
-  const named = { ...fields, address: visitor.address, client: visitor.client }
+  const named = { ...fields, address: visitor.address, client: visitor.userAgent }
   return JSON.stringify(Object.entries(named).flatMap(([name, value]) => [name, String(value)]))
 }
 
@@ -100,7 +100,7 @@ export function parseSession(fields: Fields): Session | undefined {
     sessionEpoch: number(fields, 'sessionEpoch'),
     end: end === undefined || end === 'reused' ? end : 'revoked',
     address: text(fields, 'address'),
-    client: text(fields, 'client'),
+    userAgent: text(fields, 'client'),
   }
 }
 

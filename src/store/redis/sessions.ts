@@ -104,7 +104,7 @@ export function openSessions(connection: Connection): SessionVerbs {
         livesUntil,
         livesUntil + keptAfterEndMs,
         use.visitor.address,
-        use.visitor.client,
+        use.visitor.userAgent,
       ],
     )
     return advanced === 1

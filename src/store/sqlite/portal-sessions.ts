@@ -27,9 +27,9 @@ export function openPortalSessions({ prepare }: Database) {
   )
 
   function start(session: PortalSession): void {
-    const { accountId, id, digest, createdAt, expiresAt, seenAt, address, client, epoch } = session
+    const { accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch } = session
     removeOver.run(accountId, createdAt, epoch)
-    insert.run(accountId, id, digest, createdAt, expiresAt, seenAt, address, client, epoch)
+    insert.run(accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch)
     removeOldest.run(accountId, portalSessionsMax)
   }
 
@@ -41,8 +41,8 @@ export function openPortalSessions({ prepare }: Database) {
     },
     list: (accountId: string, now: number, epoch: number) =>
       selectAll.all(accountId, now, epoch).map(toSession),
-    see: (accountId: string, id: string, { at, address, client }: Visitor & { readonly at: number }) =>
-      void see.run(at, address, client, accountId, id),
+    see: (accountId: string, id: string, { at, address, userAgent }: Visitor & { readonly at: number }) =>
+      void see.run(at, address, userAgent, accountId, id),
     end: (accountId: string, id: string) => Number(removeOne.run(accountId, id).changes) > 0,
     removeAll: (accountId: string) => void removeAll.run(accountId),
   }
@@ -57,7 +57,7 @@ function toSession(row: Record<string, unknown>): PortalSession {
     expiresAt: Number(row.expires_at),
     seenAt: Number(row.seen_at),
     address: String(row.address),
-    client: String(row.client),
+    userAgent: String(row.client),
     epoch: Number(row.epoch),
   }
 }

@@ -37,7 +37,7 @@ export function openSessions({ prepare }: Database) {
     clear.run(createdAt - keptAfterEndMs, clearedAtOnce)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
     const times = [createdAt, expiresAt, livesUntil, createdAt]
-    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.client)
+    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
   }
 
   function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {
@@ -58,8 +58,8 @@ export function openSessions({ prepare }: Database) {
           ...use.visitor,
         }
         const livesUntil = Math.min(advanced.expiresAt, use.now + use.idleMs)
-        const { generation, rotatedAt, address, client, id } = advanced
-        advance.run(generation, rotatedAt, livesUntil, address, client, id)
+        const { generation, rotatedAt, address, userAgent, id } = advanced
+        advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
         return { kind: 'current', session: advanced, account: verdict.account }
       }
       default:
@@ -90,6 +90,6 @@ function toSession(row: Record<string, unknown>): Session {
     sessionEpoch: Number(row.session_epoch),
     end: end === 'revoked' || end === 'reused' ? end : undefined,
     address: String(row.address),
-    client: String(row.client),
+    userAgent: String(row.client),
   }
 }

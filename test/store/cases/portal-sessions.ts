@@ -34,7 +34,7 @@ export function portalSessionCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'where a session was seen is noted while it is there', async (t, _place, store) => {
     const account = await createAccount(store)
     const { id } = await startPortalSession(store, account)
-    const seen = { address: '2001:db8::1', client: 'curl {"a":1} 8' }
+    const seen = { address: '2001:db8::1', userAgent: 'curl {"a":1} 8' }
     await store.seePortalSession(account.id, id, { at: now + 60_000, ...seen })
     t.match(await store.findPortalSession(account.id, id), { seenAt: now + 60_000, epoch: 1, ...seen })
     await store.endPortalSession(account.id, id)

@@ -22,7 +22,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     const { account, session, rotate } = await startOne(store)
     for (const generation of [1, 2, 3, 4]) {
       const at = now + generation * second
-      const visitor = { address: `192.0.2.${generation}`, client: `Browser/${generation}` }
+      const visitor = { address: `192.0.2.${generation}`, userAgent: `Browser/${generation}` }
       const rotation = await rotate({ generation, now: at, visitor })
       const { id, accountId, createdAt, expiresAt } = session
       const rotated = { id, accountId, createdAt, expiresAt, sessionEpoch: 1, end: undefined }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { GatehouseError } from '../../../src/errors.ts'
 import { createKeys } from '../../../src/store/redis/keys.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { createAccount, newSession } from '../samples.ts'
+import { startPortalSession } from '../portal-samples.ts'
+import { createAccount, newSession, now, startSession, useOf, visitor } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
 t.test('accounts of before are in the first epoch of their role, until that changes', async (t) => {
@@ -35,3 +36,29 @@ t.test('a record that is damaged is a fault, and not a store that is out of reac
   }
   t.equal((await store.updateAccount(whole.id, { role: 'Admin' })).kind, 'updated', 'it goes on')
 })
+
+t.test('the User-Agent is stored as client, as it was by versions before', async (t) => {
+  const server = await startRedis(t)
+  const store = await openStoreAt(t, optionsOf(server))
+  const account = await createAccount(store)
+  const inspector = openInspector(t, server)
+  const keys = createKeys('gh:')
+  const session = await startSession(store, account)
+  const expected = { address: visitor.address, client: visitor.userAgent, userAgent: undefined }
+  t.match(await inspector.hgetall(keys.session(session.id)), expected, 'from the start')
+  const later = { address: '192.0.2.8', userAgent: 'Other/1' }
+  await store.rotateSession(useOf(session, { visitor: later }))
+  t.match(await inspector.hgetall(keys.session(session.id)), { ...expected, ...asStored(later) }, 'refreshed')
+  const { id } = await startPortalSession(store, account)
+  const written = async () => {
+    const text = (await inspector.hget(keys.portalSessionsOf(account.id), id)) ?? ''
+    return JSON.parse(text.slice(text.indexOf('{'))) as unknown
+  }
+  t.match(await written(), expected, 'in the portal')
+  await store.seePortalSession(account.id, id, { ...later, at: now })
+  t.match(await written(), { ...expected, ...asStored(later) }, 'seen again')
+})
+
+function asStored({ address, userAgent }: typeof visitor) {
+  return { address, client: userAgent }
+}

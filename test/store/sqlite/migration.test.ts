@@ -34,7 +34,7 @@ t.test('a database of the first version goes on, with its accounts and sessions'
     found.accounts.map(({ id }) => id),
     ['a'],
   )
-  t.match(await store.listSessions('a', 5), [{ id: 's', address: '', client: '' }])
+  t.match(await store.listSessions('a', 5), [{ id: 's', address: '', userAgent: '' }])
   t.strictSame(await listAudit(store, { before: undefined, limit: 1 }), [])
   t.equal(await store.setSetupLink('a', { digest: 'd', expiresAt: 9 }), true)
   await (await open()).close()
