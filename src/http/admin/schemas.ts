@@ -1,6 +1,7 @@
 import { emailLengthMax } from '../../accounts/account-input.ts'
 import { graceSecondsMax } from '../../accounts/account-keys.ts'
 import { pageLimitMax } from '../../accounts/account-search.ts'
+import { auditFiles } from '../../accounts/audit-log.ts'
 import { auditActions } from '../../store/audit.ts'
 import type { JsonSchema } from '../operation.ts'
 
@@ -96,7 +97,7 @@ export const auditQuery = query({
     description:
       'Only what this one did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
   },
-  format: { enum: ['csv', 'jsonl'], description: 'All of it that passes, as a file.' },
+  format: { enum: Object.keys(auditFiles), description: 'All of it that passes, as a file.' },
 })
 
 export const secretKeyReset = object(
