@@ -10,18 +10,18 @@ export class Html {
   }
 }
 
-/** What a template takes: text and numbers are escaped; nothing comes of undefined and false. */
+/** What a template takes: text and numbers are escaped; undefined and false become nothing. */
 export type Content = Html | string | number | undefined | false | readonly Content[]
 
 /**
- * A piece of a page. Whatever is put in is escaped for text and for attributes in double quotes, which are
- * the only places to put anything.
+ * A piece of a page. Contents are escaped for text and for attributes in double quotes: the only places where they may
+ * be put.
  */
 export function html(pieces: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return new Html(pieces.reduce((text, piece, index) => text + write(contents[index - 1]) + piece))
 }
 
-/** For what is known to be HTML: icons of ours. */
+/** For text that is known to be safe HTML, such as our icons. */
 export function trusted(text: string): Html {
   return new Html(text)
 }
@@ -41,7 +41,7 @@ function write(content: Content): string {
   return String(content).replaceAll(/[&<>"']/g, (character) => escapes[character] ?? '')
 }
 
-/** The attribute alone, where it is to be there. */
+/** An attribute, if it is to be there. */
 export function when(isThere: boolean, attribute: string): Html | undefined {
   return isThere ? new Html(` ${attribute}`) : undefined
 }

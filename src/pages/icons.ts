@@ -1,6 +1,6 @@
 import { type Html, trusted } from './html.ts'
 
-/** Drawn on 24 by 24 in the colour of the text; what they mean is always said in words too. */
+/** Drawn on 24 by 24 in the colour of the text; their meaning is always given in words too. */
 const paths = {
   gate: '<path d="M4 21V11a8 8 0 0 1 16 0v10"/><path d="M2.5 21h19M9 21v-9m6 9v-9M9 12a3 3 0 0 1 6 0"/>',
   key: '<circle cx="8" cy="15" r="4.5"/><path d="M11.2 11.8 20 3m-3.5 3.5L19.5 9.5"/>',

@@ -3,13 +3,13 @@ import { icon } from './icons.ts'
 
 export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
 
-/** A box that says what has happened or what to mind; an error is read out at once. @param hasFocus is gone to at once */
+/** A box with a message; screen readers read an error at once. @param hasFocus whether it gets the focus */
 export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html {
   const role = kind === 'bad' ? 'alert' : 'status'
   return html`<div class="notice ${kind}" role="${role}"${when(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
 }
 
-/** The same without a role, for what stands there all along. */
+/** The same without a role, for a text that is always there. */
 export function remark(kind: NoticeKind, text: Content): Html {
   return html`<div class="notice ${kind}">${icon(kind)}<div>${text}</div></div>`
 }
@@ -20,7 +20,7 @@ export function badge(kind: BadgeKind, text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`
 }
 
-/** What a list shows that has nothing in it. */
+/** Shown in place of an empty list. */
 export function empty(content: {
   readonly icon: Html
   readonly title: string

@@ -6,19 +6,19 @@ const steps = [
   { unit: 'minute', ms: 60_000, smaller: 0 },
 ] as const
 
-/** From then on a date says more. */
+/** From here on a date is clearer. */
 const relativeMsMax = 31 * 86_400_000
 
 /**
- * Such as `3 hours ago`, `in 5 minutes`, `just now`: what was is rounded towards now; what will be to the nearest,
- * or what lasts 15 minutes would be said to last 14. `11 Oct 2026` from a month on.
+ * Such as `3 hours ago`, `in 5 minutes`, `just now`: past times are rounded towards now, future ones to the nearest
+ * unit: otherwise a link for 15 minutes would be shown as 14. `11 Oct 2026` from a month on.
  */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now
   if (Math.abs(difference) >= relativeMsMax)
     return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
   const round = difference < 0 ? Math.ceil : Math.round
-  // What rounds up to the next greater unit is told in that: 1 hour, not 60 minutes.
+  // An amount that rounds up to the next greater unit is given in that: 1 hour, not 60 minutes.
   const step = steps.find(
     ({ ms, smaller }) => Math.abs(difference) >= ms - (difference < 0 ? 0 : smaller / 2),
   )
@@ -33,7 +33,7 @@ function inWords(count: number, unit: string): string {
   return count < 0 ? `${words} ago` : `in ${words}`
 }
 
-/** A time as people say it, with the exact one on pointing; the exact one is in UTC. */
+/** A relative time, with the exact time in UTC as a tooltip. */
 export function time(at: number, now: number): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}" title="${exactTime(at)}">${relativeTime(at, now)}</time>`
@@ -44,7 +44,7 @@ function exactTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** A time written out, for lists that are looked through. */
+/** An exact time, for lists that are searched by eye. */
 export function exact(at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}">${exactTime(at)}</time>`
 }

@@ -19,13 +19,13 @@ import { page } from './page.ts'
 import { nameFields } from './profile.ts'
 import { askFirst, portalSessionsCard, sessionsCard } from './sessions.ts'
 
-/** What is shown this once, in the answer to what made it. */
+/** Secrets that are shown only once, in the answer to the act that made them. */
 export type Handout =
   | {
       readonly kind: 'created'
       readonly secretKey: string
       readonly apiKey: string
-      /** undefined = none could be made. */
+      /** undefined = the link could not be made. */
       readonly link: SetupLink | undefined
     }
   | { readonly kind: 'key'; readonly name: KeyKind; readonly key: string }
@@ -37,9 +37,9 @@ export interface AccountView {
   readonly sessions: readonly Session[]
   readonly portalSessions: readonly PortalSession[]
   readonly handout?: Handout | undefined
-  /** Of the details, where they were refused. */
+  /** The form of the details, if it was refused. */
   readonly state?: FormState | undefined
-  /** What went wrong with anything else. */
+  /** What went wrong in any other act. */
   readonly problem?: string | undefined
 }
 
@@ -117,7 +117,7 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
   })
 }
 
-/** No Admin can disable or delete their own account, so nothing offers it. */
+/** Admins cannot disable or delete their own account, so it is not offered. */
 function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
   const { id, isVerified, isDisabled } = account
   return card({
@@ -199,7 +199,7 @@ ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { 
   })
 }
 
-/** Which key is meant: a page that is sent twice resets once. */
+/** Names the key that is meant, so that a form that is sent twice resets only once. */
 function replaces(createdAt: number): Html {
   return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
@@ -221,7 +221,7 @@ function dangerCard({ base }: Frame, { id }: Account): Html {
   })
 }
 
-/** The question before an account goes; its e-mail must be typed. */
+/** The question before an account is deleted; its e-mail must be typed. */
 export function deleteAccountPage(frame: Frame, account: Account, state: FormState = emptyForm): Html {
   const { id, email } = account
   return page(frame, {

@@ -20,7 +20,7 @@ export interface AccountsView {
   readonly error?: string | undefined
 }
 
-/** Everybody, to be searched and paged through. */
+/** All accounts, with a search and pages. */
 export function accountsPage(frame: Frame, view: AccountsView): Html {
   const { base } = frame
   const { query, items, error } = view
@@ -62,7 +62,7 @@ function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
       text: 'Make the first one, or import a file.',
     })
   }
-  // Of many that one word finds, a page looks at some for the other words.
+  // If one word matches many accounts, a page checks only some of them for the other words.
   return nextCursor !== undefined
     ? empty({
         icon: icon('search'),

@@ -17,7 +17,7 @@ import { page } from './page.ts'
 export interface AuditView {
   readonly filter: AuditFilter
   readonly entries: readonly LoggedAuditEntry[]
-  /** For the page after this one. */
+  /** `before` for the next page. */
   readonly before: string | undefined
   readonly isFirstPage: boolean
 }
@@ -107,7 +107,7 @@ function describeAction(action: AuditAction): string {
 
 const keyNames: Readonly<Record<string, string>> = { secretKey: 'API secret', apiKey: 'API key' }
 
-/** What was done, where a detail says it better, such as `Account disabled`; and the details that are left. */
+/** What was done, using a detail if it says it better, such as `Account disabled`; and the other details. */
 function describe({ action, details }: LoggedAuditEntry): { readonly what: string; readonly more: string } {
   const { isDisabled, key, ...rest } = details
   const kind = keyNames[String(key)]

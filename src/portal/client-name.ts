@@ -17,8 +17,8 @@ const systems: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * A User-Agent as people say it: `Firefox 140 on Windows`, `curl 8.7.1`. It is what a client says of itself,
- * so it is a hint, never a proof.
+ * A User-Agent in readable form: `Firefox 140 on Windows`, `curl 8.7.1`. The client sets it itself, so it is a hint,
+ * never a proof.
  */
 export function clientName(userAgent: string): string {
   if (userAgent === '') return 'Unknown client'
@@ -32,7 +32,7 @@ export function clientName(userAgent: string): string {
   return system === undefined ? `${browser} ${version}` : `${browser} ${version} on ${system}`
 }
 
-/** The product a program calls itself first (RFC 9110 10.1.5). */
+/** The first product in a User-Agent (RFC 9110 10.1.5). */
 function firstProduct(userAgent: string): string {
   const [product = ''] = userAgent.split(' ', 1)
   return product.replace('/', ' ')

@@ -9,15 +9,15 @@ export function maskKey(kind: KeyKind, accountId: string): string {
 
 export interface CodeOptions {
   readonly isWrapped?: boolean
-  /** Of many lines, some of which are seen at a time. */
+  /** Has many lines, of which only some are visible at a time. */
   readonly isTall?: boolean
-  /** Holds keys that cannot be seen now, so that there is nothing to copy yet. */
+  /** Holds masked keys, so that there is nothing to copy yet. */
   readonly isMasked?: boolean
   /** The name of the file that it can be saved as. */
   readonly saveAs?: string
 }
 
-/** Lines to read and to copy, under a heading; what is copied is what is seen. */
+/** Lines to read and to copy, under a heading; exactly the visible text is copied. */
 export function codeBlock(
   heading: string,
   text: Content,
@@ -26,12 +26,12 @@ export function codeBlock(
   return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}${isMasked && ' masked'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
 }
 
-/** Copies the code beside it; only a script can, so only a script shows it. */
+/** Copies the code beside it; this needs the script, so only the script shows the button. */
 export function copyButton(label: string): Html {
   return html`<button type="button" class="small" data-copy hidden aria-label="Copy: ${label}">Copy</button>`
 }
 
-/** The same, into a file that the browser makes itself: what is in it is in no URL that is kept. */
+/** Saves it as a file that the browser makes itself, so that the contents are in no URL of the history. */
 function saveButton(label: string, name: string): Html {
   return html`<button type="button" class="small" data-save="${name}" hidden aria-label="Save: ${label}">Save</button>`
 }

@@ -5,7 +5,7 @@ import { field, form, formMessage, username } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 import { doorPage, page } from './page.ts'
 
-/** Getting in: with a password, or with a link to set one. */
+/** The sign-in page: with a password, or on to a link to set one. */
 export function signInPage(frame: Frame, state: FormState & { readonly next: string }): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/sign-in',
@@ -31,7 +31,10 @@ ${field(state, {
   return doorPage(frame, { title: 'Sign in', lead: 'To your keys and sessions.', body })
 }
 
-/** Choosing a password with a link. Its token is behind the `#`, which only a script sees: others paste it. */
+/**
+ * The page to choose a password with a link. Its token is after the `#`, which only the script sees; without the
+ * script it is pasted.
+ */
 export function setupPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
@@ -45,7 +48,7 @@ ${newPassword(state, 'Password')}
   return doorPage(frame, { title: 'Choose a password', lead: 'With it you sign in from now on.', body })
 }
 
-/** Proving an e-mail with a link; as with the one before, a script fills it in. */
+/** The page to verify an e-mail with a link; here too the script fills in the token. */
 export function verifyEmailPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/verify',
@@ -56,7 +59,7 @@ export function verifyEmailPage(frame: Frame, state: FormState): Html {
   return doorPage(frame, { title: 'Confirm your e-mail', body })
 }
 
-/** Once it has come it is out of sight: a picture of the screen would do to use a link that still works. */
+/** Hidden once it is filled in: otherwise a picture of the screen would be enough to use the link. */
 function tokenField(state: FormState, label: string): Html {
   const { token = '' } = state.values
   if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
@@ -92,7 +95,7 @@ export interface WayOn {
   readonly text: string
 }
 
-/** What went wrong, where no other page can say it; whoever is signed in keeps the way to all others. */
+/** Shows an error that no other page can show; for a viewer who is signed in, with the usual navigation. */
 export function errorPage(
   frame: Frame,
   {
@@ -104,7 +107,7 @@ export function errorPage(
     readonly title: string
     readonly detail: string | undefined
     readonly requestId: string
-    /** Where to go on; undefined = at the start of the portal. */
+    /** The link to go on; undefined = the start of the portal. */
     readonly way?: WayOn | undefined
   },
 ): Html {

@@ -4,7 +4,7 @@ import { notice } from '../pages/notice.ts'
 import type { FormState, Frame } from './frame.ts'
 
 export interface FormOptions {
-  /** Below the portal, such as `/sign-out`. */
+  /** Path below the portal, such as `/sign-out`. */
   readonly action: string
   readonly class?: string
   readonly body: Content
@@ -13,7 +13,7 @@ export interface FormOptions {
   readonly isUpload?: boolean
 }
 
-/** A form that posts, with what proves that it is ours. */
+/** A form that posts, with the CSRF token that proves that it is ours. */
 export function form(frame: Frame, { action, body, data, isUpload = false, ...options }: FormOptions): Html {
   return html`<form method="post" action="${frame.base}${action}"${
     options.class !== undefined && html` class="${options.class}"`
@@ -33,17 +33,17 @@ export interface FieldOptions {
   readonly hasFocus?: boolean
   /** Keeps IDs apart where two forms of a page have a field of this name. */
   readonly scope?: string
-  /** Whether it is written letter by letter, such as an ID: nobody is to correct it. */
+  /** Whether it takes an exact text, such as an ID, without autocorrection. */
   readonly isExact?: boolean
 }
 
-/** A labelled field with its hint and what is wrong with it; what was typed is still there. */
+/** A labelled field with its hint and its error; it keeps what was typed. */
 export function field(state: FormState, options: FieldOptions): Html {
   const { name, label, type = 'text', hint, scope = '' } = options
   const id = `${scope}${name}`
   const value = type === 'password' ? undefined : (state.values[name] ?? options.value)
   const error = state.errors[name]
-  // What is wrong comes first; of several fields with the attribute, browsers take the first.
+  // A field with an error gets the focus; if several have the attribute, browsers take the first.
   const hasFocus = error !== undefined || (options.hasFocus === true && !isRefused(state))
   const describedBy = [
     hint !== undefined ? `${id}-hint` : '',
@@ -65,12 +65,12 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && wrong(`${id}-error`, error)}</div>`
 }
 
-/** What is wrong with a field. */
+/** The error of a field. */
 export function wrong(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
 
-/** What is wrong with all of a form. @param hasFocus for a page of many forms, on which nobody would see it else */
+/** The error of a whole form. @param hasFocus for a page of many forms, where it would not be seen otherwise */
 export function formMessage({ message }: FormState, hasFocus = false): Html | undefined {
   return message === undefined ? undefined : notice('bad', message, hasFocus)
 }
@@ -79,7 +79,7 @@ export function isRefused({ errors, message }: FormState): boolean {
   return message !== undefined || Object.keys(errors).length > 0
 }
 
-/** The password once more, before something that matters. */
+/** Asks for the password again, before an important act. */
 export function passwordAgain({ viewer }: Frame, state: FormState, scope: string): Html {
   return html`${username(viewer?.email)}${field(state, {
     name: 'password',
@@ -90,7 +90,7 @@ export function passwordAgain({ viewer }: Frame, state: FormState, scope: string
   })}`
 }
 
-/** Tells the browser whose password it is, so that it keeps and fills in the right one. */
+/** Tells the browser whose password it is, so that it stores and fills in the right one. */
 export function username(email: string | undefined): Html {
   return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
 }

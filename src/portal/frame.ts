@@ -1,21 +1,21 @@
 import type { NoticeKind } from '../pages/notice.ts'
 
-/** What every page is made with, whatever it shows. */
+/** What every page needs, whatever it shows. */
 export interface Frame {
-  /** Where the portal is, such as `/portal`. */
+  /** The path of the portal, such as `/portal`. */
   readonly base: string
   readonly assets: { readonly style: string; readonly script: string }
-  /** Of this one answer, for its Content-Security-Policy. */
+  /** The nonce of this answer, for its Content-Security-Policy. */
   readonly nonce: string
   /** Milliseconds since 1970. */
   readonly now: number
-  /** What a form must carry. */
+  /** The CSRF token for forms. */
   readonly csrf: string
   /** Who is signed in; undefined = nobody. */
   readonly viewer: PageViewer | undefined
-  /** Said above the page. */
+  /** Shown above the page. */
   readonly notice: PageNotice | undefined
-  /** Path of the page that the form stands on which this answers. Default: it answers none. */
+  /** Path of the page with the form that this page answers. Default: it answers no form. */
   readonly home?: string | undefined
 }
 
@@ -34,9 +34,9 @@ export interface PageNotice {
 /** What was typed into a form, and what is wrong with it. Never holds a password. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>
-  /** By the name of the field. */
+  /** Errors by the name of the field. */
   readonly errors: Readonly<Record<string, string>>
-  /** What is wrong with all of it. */
+  /** What is wrong with the whole form. */
   readonly message: string | undefined
 }
 

@@ -13,16 +13,16 @@ import { page } from './page.ts'
 export interface ImportView {
   readonly state: FormState
   readonly badLines: readonly BadLine[]
-  /** Whether nothing is wrong but that every account of the file is there already. Default: false. */
+  /** Whether the only error is that every account of the file exists already. Default: false. */
   readonly isRepeated?: boolean
-  /** What was made, with its keys; undefined = nothing yet. */
+  /** The new accounts with their keys; undefined = nothing was imported yet. */
   readonly imported: readonly CreatedAccount[] | undefined
 }
 
-/** Most bad lines that are listed. */
+/** How many bad lines are listed at most. */
 const badLinesShown = 200
 
-/** Many at once: all of a file or, where a line is bad, none. */
+/** The page to import many accounts at once: all of a file, or none if a line is bad. */
 export function importPage(frame: Frame, view: ImportView): Html {
   const { state, badLines, imported } = view
   return page(frame, {
@@ -45,7 +45,7 @@ ${state.values.text}</textarea></div>
   })
 }
 
-/** Nobody else has the keys, and where no copies are kept nobody can show them again. */
+/** Shows the keys: nobody else has them, and without sealed copies they cannot be shown again. */
 function importedPart({ base }: Frame, imported: readonly CreatedAccount[]): Html {
   return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
@@ -81,7 +81,7 @@ function badWords(count: number) {
   }
 }
 
-/** “Nothing was imported” would be false where the same file was sent twice, and this answers the second. */
+/** “Nothing was imported” would be false in the answer to the second of two identical imports. */
 const repeatedWords = {
   title: 'All of these accounts exist already',
   lead: 'Perhaps the same file was imported twice. Where nobody has kept the keys, reset them at each account.',

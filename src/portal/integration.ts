@@ -23,7 +23,7 @@ export interface IntegrationView {
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
 
-/** The page that all others are beside: the two keys, and how to call with them. */
+/** The main page: the two keys, and how to call with them. */
 export function integrationPage(frame: Frame, view: IntegrationView): Html {
   return page(frame, {
     title: 'Integration',

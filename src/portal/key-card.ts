@@ -9,10 +9,10 @@ import { copyButton, maskKey } from './code.ts'
 import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
 import type { FormState, Frame } from './frame.ts'
 
-/** A key that is to be seen on this page. */
+/** A key that this page shows. */
 export interface ShownKey {
   readonly key: string
-  /** Where it was just made: how long the one before it works on; an API key never does. */
+  /** Set if the key was just made: how long the previous one still works; 0 for an API key. */
   readonly made?: { readonly graceSeconds: number } | undefined
 }
 
@@ -23,7 +23,7 @@ export interface KeyCardView {
   readonly shown: ShownKey | undefined
   readonly reveal: FormState
   readonly reset: FormState
-  /** Between the key and what can be done with it. */
+  /** Shown between the key and its actions. */
   readonly overlap?: Html | undefined
 }
 
@@ -59,7 +59,7 @@ const overlapChoices = [
   { seconds: 604_800, text: '7 days' },
 ] as const
 
-/** One key: what is known of it, and what can be done with it. */
+/** A card about one key: its facts and its actions. */
 export function keyCard(frame: Frame, view: KeyCardView): Html {
   const { kind, status, overlap, shown } = view
   const { title, lead, noun } = words[kind]
@@ -80,7 +80,7 @@ function madeText(noun: string, { graceSeconds }: NonNullable<ShownKey['made']>)
   return `New ${noun}. Copy it now; the old one ${old}.`
 }
 
-/** The script takes a key that is shown for one it has revealed itself: for a minute. */
+/** The script treats a shown key like one that it has revealed itself: it hides it after a minute. */
 function keyBox({ kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = words[kind]
   const masked = maskKey(kind, accountId)
@@ -136,7 +136,7 @@ ${passwordAgain(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}
   )}</details>`
 }
 
-/** How long the old secret works on. */
+/** The choice how long the old secret still works. */
 export function overlapField({ values, errors }: FormState): Html {
   const chosen = values.graceSeconds ?? '86400'
   const error = errors.graceSeconds
@@ -157,9 +157,9 @@ export interface OverlapView {
 }
 
 /**
- * Two secrets work: whether the old one is still used.
- * @param end where ending it is, below the portal
- * @param live where a script asks how it stands, below the portal
+ * Shown while two secrets work: tells whether the old one is still used.
+ * @param end path of the form that ends it, below the portal
+ * @param live path at which the script asks for the present state, below the portal
  */
 export function overlapPart(
   frame: Frame,
@@ -175,7 +175,7 @@ ${endActs(frame, end, isInUse(overlap))}`,
   )}</div>`
 }
 
-/** One press where nothing uses it, a question where something does; the script shows which as that changes. */
+/** Ends it at once if nothing uses it, after a question if something does; the script switches as that changes. */
 function endActs(frame: Frame, action: string, isUsed: boolean): Html {
   const atOnce = form(frame, { action, class: 'inline', body: button('End it now', 'small danger') })
   return html`<div data-end="unused"${when(isUsed, 'hidden')}>${atOnce}</div>

@@ -5,15 +5,15 @@ import { form } from './form.ts'
 import type { Frame, PageViewer } from './frame.ts'
 
 export interface PageContent {
-  /** Of the window, and the heading unless there is another. */
+  /** The title of the window, and the heading. */
   readonly title: string
-  /** Which entry of the navigation it belongs to. */
+  /** The entry of the navigation that the page belongs to. */
   readonly section?: Section | undefined
   readonly lead?: Content
   readonly body: Content
   /** Beside the heading. */
   readonly acts?: Content
-  /** Back to where one came from. */
+  /** The link back to the page above. */
   readonly crumb?: { readonly href: string; readonly text: string }
 }
 
@@ -55,7 +55,7 @@ ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
   )
 }
 
-/** A page for somebody who is not, or not yet. */
+/** A page for somebody who is not signed in. */
 export function doorPage(
   frame: Frame,
   { title, lead, body }: { readonly title: string; readonly lead?: Content; readonly body: Content },

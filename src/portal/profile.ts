@@ -20,7 +20,7 @@ export interface ProfileView {
     readonly isVerified: boolean
     readonly createdAt: number
   }
-  /** Whether mail can be sent; if not an Admin verifies and changes e-mails. */
+  /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /** The form that was refused. */
   readonly refused?: { readonly form: ProfileForm; readonly state: FormState } | undefined
@@ -59,7 +59,7 @@ function nameCard(frame: Frame, view: ProfileView): Html {
   })
 }
 
-/** First and last name, side by side where there is room. */
+/** First and last name, side by side if there is room. */
 export function nameFields(
   state: FormState,
   names: { readonly firstName: string; readonly lastName: string },

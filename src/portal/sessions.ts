@@ -13,11 +13,11 @@ import { page } from './page.ts'
 export interface SessionsView {
   readonly sessions: readonly Session[]
   readonly portalSessions: readonly PortalSession[]
-  /** The one this page is seen with. */
+  /** The session that this page is viewed with. */
   readonly current: string
 }
 
-/** What is signed in with this account: programs by token, browsers in the portal. */
+/** The sessions of this account: programs with tokens, browsers in the portal. */
 export function sessionsPage(frame: Frame, { sessions, portalSessions, current }: SessionsView): Html {
   return page(frame, {
     title: 'Sessions',
@@ -27,7 +27,7 @@ export function sessionsPage(frame: Frame, { sessions, portalSessions, current }
   })
 }
 
-/** @param act where its forms go, below the portal */
+/** @param act path of its forms, below the portal */
 export function sessionsCard(frame: Frame, sessions: readonly Session[], act: string): Html {
   const endAll = askFirst(frame, {
     action: `${act}/end-all`,
@@ -82,11 +82,11 @@ export function portalSessionsCard(
 export interface Question {
   readonly action: string
   readonly text: string
-  /** What comes of it, in a sentence. */
+  /** The consequence, in a sentence. */
   readonly consequence: string
 }
 
-/** What cannot be taken back by pressing again: pressed, it says what comes of it and asks to press once more. */
+/** A button for an act that cannot be undone: it first shows the consequence, and asks to press once more. */
 export function askFirst(frame: Frame, { action, text, consequence }: Question): Html {
   return html`<details class="act"><summary class="danger">${text}…</summary>${form(frame, {
     action,

@@ -4,14 +4,14 @@ import { shellWord } from '../shell-word.ts'
 /** Lines to paste, with the place of the caller's own keys in the environment: no key stands in a program. */
 export interface Snippet {
   readonly language: string
-  /** With the secret, on each request. */
+  /** Sends the secret with each request. */
   readonly withSecret: string
-  /** With an access token. */
+  /** Gets and sends an access token. */
   readonly withToken: string
 }
 
 export interface SnippetOptions {
-  /** Origin that clients see. */
+  /** The origin that clients see. */
   readonly baseUrl: string
   /** A path that the account may call. */
   readonly path: string
@@ -94,7 +94,7 @@ with urlopen(request) as response:
   }
 }
 
-/** How each program of Go ends. */
+/** The end of each Go program. */
 const goSend = `	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		panic(err)

@@ -5,7 +5,7 @@ import { codeBlock } from './code.ts'
 import { form } from './form.ts'
 import type { Frame } from './frame.ts'
 
-/** A route that can be tried: by GET, with what it takes. */
+/** A route that can be tried with GET. */
 export interface TryRoute {
   readonly name: string
   readonly path: string
@@ -13,14 +13,14 @@ export interface TryRoute {
   readonly host: string | undefined
 }
 
-/** A route as it is called. */
+/** The call of a route, as text. */
 export function callText({ host = '', path }: TryRoute): string {
   return `GET ${host}${path}`
 }
 
 export type Tried =
   | { readonly kind: 'answered'; readonly answer: TriedAnswer }
-  /** It could not be called at all. */
+  /** The gateway could not be called at all. */
   | { readonly kind: 'failed'; readonly why: string }
 
 export interface TriedAnswer {
@@ -29,9 +29,9 @@ export interface TriedAnswer {
   /** Of the call of the route alone. */
   readonly durationMs: number
   readonly scheme: string
-  /** Whether the route sends an identity at all. */
+  /** Whether the route sends an identity to its backend at all. */
   readonly takesIdentity: boolean
-  /** The identity headers the backend said it got; undefined = it does not show what it got. */
+  /** The identity headers that the backend shows in its answer; undefined = it does not show its headers. */
   readonly identity: readonly (readonly [name: string, value: string])[] | undefined
   readonly contentType: string
   /** The beginning of the body. */
@@ -45,7 +45,7 @@ export interface TryItView {
   readonly tried: Tried | undefined
 }
 
-/** Calls the gateway as its own clients do, and shows what came of it. */
+/** Calls the gateway as its clients do, and shows the result. */
 export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): Html {
   const body =
     routes.length === 0

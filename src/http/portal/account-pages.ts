@@ -56,7 +56,7 @@ export const accountPages: Pages = () => [
   },
 ]
 
-/** A form that is refused for anything shows the account, and why. */
+/** A refused form shows the account, and why. */
 function act(name: ActName, work: Work): PortalPage {
   const post = withAccount(async (visit, account) => {
     try {
@@ -73,7 +73,7 @@ function act(name: ActName, work: Work): PortalPage {
 function withAccount(work: Work): (visit: SignedInVisit) => Promise<Answer> {
   return async (visit) => {
     const id = paramOf(visit, 'id')
-    // An e-mail would find it too, but has no place in a URL.
+    // An e-mail would find the account too, but must not be in a URL.
     if (id.includes('@')) throw new GatehouseError('account-not-found')
     return work(visit, await visit.acts.accounts.find(id))
   }

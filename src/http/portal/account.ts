@@ -23,8 +23,8 @@ export async function showAccount(
 }
 
 /**
- * The page of an account that was just made, with its keys. Nothing is read for it: they must not be lost where the
- * store cannot be reached any more.
+ * The page of an account that was just made, with its keys. Nothing is read from the store: the keys must not be lost
+ * if it can no longer be reached.
  */
 export function showNewAccount(visit: SignedInVisit, account: Account, handout: Handout): Answer {
   const unused = ({ createdAt, sealed }: StoredKey) => {
@@ -36,7 +36,7 @@ export function showNewAccount(visit: SignedInVisit, account: Account, handout: 
   return visit.show((frame) => accountPage(frame, view))
 }
 
-/** What an account is called and may do, as it was typed. */
+/** The fields of an account's form, as they were typed. */
 export function profileOf(form: Form) {
   const text = (name: string) => form(name).trim()
   return {

@@ -9,7 +9,7 @@ import type { SignedInVisit } from './visit.ts'
 
 const pageSize = 25
 
-/** Finding accounts and making them, for Admins. */
+/** Pages to find and make accounts, for Admins. */
 export const accountsPages: Pages = (options) => [
   { path: '/accounts', get: listAccounts },
   {

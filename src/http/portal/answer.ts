@@ -6,14 +6,14 @@ import type { NoticeName } from './notices.ts'
 /** What a page of the portal answers. */
 export type Answer =
   | PageAnswer
-  /** To another page of the portal, by GET (RFC 9110 15.4.4); `to` is below it. */
+  /** Leads to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   | { readonly kind: 'data'; readonly data: unknown }
   | { readonly kind: 'file'; readonly file: SentFile }
 
 export interface PageAnswer {
   readonly kind: 'page'
-  /** Of its style and script. */
+  /** The nonce of its style and script. */
   readonly nonce: string
   readonly html: Html
   readonly status: number
@@ -26,7 +26,7 @@ export function goTo(to: string, notice?: NoticeName): Answer {
   return { kind: 'redirect', to, notice }
 }
 
-/** What every answer of the portal carries: nobody keeps it, frames it, or learns where it led. */
+/** Headers of every answer of the portal: it must not be cached or framed, and sends no Referer. */
 const safeHeaders: Headers = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -54,8 +54,8 @@ export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: 
 }
 
 /**
- * Only style and script that carry the nonce of this very answer: other paths of the same origin belong to
- * backends, and what they serve is not ours to run.
+ * Allows only style and script with the nonce of this answer: other paths of the same origin belong to backends, whose
+ * files must not run here.
  */
 function pagePolicy(nonce: string): string {
   return [

@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https'
 export interface GatewayRequest {
   readonly method: string
   readonly path: string
-  /** undefined = that of the gateway. */
+  /** The Host header; undefined = that of the gateway's URL. */
   readonly host: string | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -14,7 +14,7 @@ export interface GatewayAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string
-  /** Whether the body went on. */
+  /** Whether the body was longer. */
   readonly isCut: boolean
   /** From the request to the end of what was read. */
   readonly durationMs: number
@@ -26,7 +26,7 @@ export const askTimeoutMs = 10_000
 
 /**
  * Sends one request to this gateway, and reads the beginning of what it answers.
- * @throws DOMException `TimeoutError` where it takes too long, Error where it cannot be reached
+ * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
 export function ask(
   gatewayUrl: string,
@@ -36,7 +36,7 @@ export function ask(
   const startedAt = performance.now()
   const url = new URL(gatewayUrl)
   const signal = AbortSignal.timeout(askTimeoutMs)
-  // What was aborted tells of it in words of its own.
+  // After an abort the error is not the reason: that is in the signal.
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
     method,
@@ -46,7 +46,7 @@ export function ask(
     headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
     signal,
     agent: false,
-    // Its certificate is for the name that clients call, and this is its own listener on this machine.
+    // The certificate is for the name that clients use, while this calls the gateway's own listener on this machine.
     rejectUnauthorized: false,
   }
   const send = url.protocol === 'https:' ? requestHttps : requestHttp

@@ -3,22 +3,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** Style and script of all pages. Their names hold a digest, so that a browser may keep them for ever. */
+/** Style and script of all pages. Their names contain a digest, so that browsers may cache them for ever. */
 export interface PortalAssets {
   /** Paths, for the pages. */
   readonly style: string
   readonly script: string
-  /** By path; undefined where there is none, or none any more. */
+  /** Finds an asset by its path; undefined where there is none, or no longer. */
   find(path: string): PortalAsset | undefined
 }
 
 export interface PortalAsset {
   readonly type: string
-  /** As it is to be sent, and its content coding where it has one. @param accepted Accept-Encoding */
+  /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
 
-/** The best takes a hundred times as long, on the thread of the traffic, for a tenth less. */
+/** The best quality takes a hundred times as long, on the thread of the traffic, for a tenth less. */
 const brotliQuality = 6
 
 const folders = ['../../pages/assets/', '../../portal/assets/'].map((path) =>
@@ -49,7 +49,7 @@ function readAll(ending: string): Buffer {
 }
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {
-  // Compressed when first asked for: a start has no time for it.
+  // Compressed when first asked for, so as not to slow down the start.
   const brotli = once(() =>
     brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   )

@@ -7,7 +7,7 @@ import type { SignedInVisit } from './visit.ts'
 
 const pageSize = 50
 
-/** Who did what to whom, for Admins. */
+/** Pages of the audit log, for Admins. */
 export const auditPages: Pages = () => [
   { path: '/audit', get: showAudit },
   { path: '/audit/export', get: exportAudit },

@@ -4,8 +4,8 @@ import { wrongField } from './form-refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /**
- * Asks once more for the password, as a field of the form.
- * @throws GatehouseError `request-invalid` (field `password`) where it is wrong, `too-many-failures` …
+ * Checks the password that was asked for again in the form.
+ * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
   { viewer, visitor, form }: SignedInVisit,
@@ -18,7 +18,7 @@ export async function confirmPassword(
   }
 }
 
-/** Of a wrong password, the error of the field that it was typed into; any other error is itself. */
+/** Turns the error of a wrong password into that of its field; any other error is left as it is. */
 export function atField(error: unknown, field: string, message: string): unknown {
   const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
   return isWrong ? wrongField(field, message) : error

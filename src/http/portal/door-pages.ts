@@ -6,10 +6,10 @@ import { formRefusal, wrongField } from './form-refusal.ts'
 import { type Pages, queryOf } from './pages.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
 
-/** Where somebody who is signed in begins. */
+/** The first page after signing in. */
 const start = '/integration'
 
-/** Getting in and out. */
+/** Pages to sign in and out. */
 export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
   async function begin({ viewer }: Visit): Promise<Answer> {
     return goTo(viewer ? start : '/sign-in')
@@ -100,18 +100,18 @@ export function assertSameTwice({ form }: Visit): void {
   if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same.')
 }
 
-/** What the form goes on with: a link that does not work makes room for another. */
+/** The token that the form keeps: a link that does not work is cleared, to make room for another. */
 function keptToken({ form }: Visit, error: unknown): { readonly token: string } {
   const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
   return { token: isSpent ? '' : tokenOf(form('token')) }
 }
 
-/** Of a whole link what is behind its #. */
+/** The token after the # of a link, or the text itself. */
 function tokenOf(typed: string): string {
   return typed.slice(typed.lastIndexOf('#') + 1).trim()
 }
 
-/** A page of the portal to go on with; empty for whatever else. */
+/** A path of the portal to go on to; empty for anything else. */
 function safeNext(next: string): string {
   return /^(?!.*\/\/)\/[\w/?=&%.~+-]*$/.test(next) && next.length <= 500 ? next : ''
 }

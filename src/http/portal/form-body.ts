@@ -5,10 +5,10 @@ import { jsonBytesMax } from '../json-body.ts'
 /** Largest file of accounts to import. */
 export const importBytesMax = 10_485_760
 
-/** The fields of a form; of one that comes twice the first counts. */
+/** The fields of a form; if a field comes twice the first counts. */
 export type Form = (name: string) => string
 
-/** The bytes of a file that came with a form; none where there is none. */
+/** The bytes of a file that came with a form; empty where there is none. */
 export type Files = (name: string) => Buffer
 
 type Fields = ReadonlyMap<string, string | Buffer>
@@ -16,7 +16,7 @@ type Fields = ReadonlyMap<string, string | Buffer>
 const formType = /^application\/x-www-form-urlencoded(?:[ \t]*;|$)/i
 const uploadType = /^multipart\/form-data[ \t]*;/i
 
-/** Bodies are forms; files stay bytes, as only whoever reads them knows what they are. Whatever else comes is refused. */
+/** Accepts only forms as bodies; files stay bytes, as only the page that reads them knows their encoding. */
 export function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, body, done) => {
@@ -43,7 +43,7 @@ async function parseForm(bytes: Buffer, type: string): Promise<Fields> {
   return fields
 }
 
-/** The form that came; a field that is not there, or is a file, is empty. */
+/** The form in a request; a field that is missing, or a file, is empty. */
 export function formOf(request: FastifyRequest): Form {
   return (name) => {
     const value = fieldOf(request, name)
@@ -51,7 +51,7 @@ export function formOf(request: FastifyRequest): Form {
   }
 }
 
-/** The files that came; a field that is a text is a file with it. */
+/** The files in a request; a text field is returned as a file with that text. */
 export function filesOf(request: FastifyRequest): Files {
   return (name) => Buffer.from(fieldOf(request, name) ?? '')
 }

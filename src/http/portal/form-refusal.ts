@@ -1,14 +1,14 @@
 import { GatehouseError } from '../../errors.ts'
 import type { FormState } from '../../portal/frame.ts'
 
-/** A form that was not taken, to be shown again. */
+/** A form that was refused, to be shown again. */
 export interface FormRefusal {
   readonly status: number
   readonly state: FormState
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What is told of a form as a whole; every other error gets a page of its own. */
+/** Codes that the form itself shows; every other error gets a page of its own. */
 const told = new Set([
   'request-invalid',
   'credentials-invalid',
@@ -23,9 +23,9 @@ const told = new Set([
 ])
 
 /**
- * Makes of an error what the form says, with what was typed.
- * @param words replaces what is said of a code
- * @throws whatever the form has nothing to do with
+ * Turns an error into the state of the form, with what was typed.
+ * @param words replace the texts of some codes
+ * @throws every error that is not about the form
  */
 export function formRefusal(
   error: unknown,
@@ -41,7 +41,7 @@ export function formRefusal(
     : Object.fromEntries(errors.map(({ field, message }) => [field, sentence(message)]))
   const later = seconds === undefined ? '' : ` Try again in ${waitingTime(seconds)}.`
   return {
-    // A 401 would have to say how to authenticate: by this very form (RFC 9110 15.5.2).
+    // A 401 would have to say how to authenticate: by this form itself (RFC 9110 15.5.2).
     status: status === 401 ? 403 : status,
     state: {
       values,
@@ -52,12 +52,12 @@ export function formRefusal(
   }
 }
 
-/** A form that is wrong at one field. */
+/** The error for one wrong field of a form. */
 export function wrongField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }
 
-/** Its first word gets a capital letter, but nothing that is no word: an e-mail stays as it is. */
+/** Begins the message with a capital letter, but only if it begins with a word: an e-mail stays as it is. */
 function sentence(message: string): string {
   const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`

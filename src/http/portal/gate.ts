@@ -13,9 +13,9 @@ import type { VisitParts } from './visit.ts'
 
 const key = Symbol('viewer')
 
-/** Who was found to be signed in. */
+/** The viewer that the gate found to be signed in. */
 export function viewerOf(request: FastifyRequest): Viewer | undefined {
-  // The cast is sound: admitting alone writes this key.
+  // The cast is sound: only the gate writes this key.
   return (request as { [key]?: Viewer | undefined })[key]
 }
 
@@ -23,19 +23,19 @@ export function isPost({ method }: FastifyRequest): boolean {
   return method === 'POST'
 }
 
-/** Whether a person asks for a page. */
+/** Whether a browser asks for a page. */
 export function isLook(request: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && wantsHtml(request)
 }
 
-/** Whether it is a person who looks, rather than a script. */
+/** Whether HTML is asked for, as by a browser, rather than data by the script. */
 export function wantsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true
 }
 
 /**
  * Decides all that can be decided before a byte of the body is read.
- * @returns the reply where it has been answered
+ * @returns the reply if the request has been answered
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`
  */
 export function createPortalGate({ options, notices }: Pick<VisitParts, 'options' | 'notices'>) {
@@ -53,7 +53,7 @@ export function createPortalGate({ options, notices }: Pick<VisitParts, 'options
     return viewer
   }
 
-  /** Afterwards one is where one was: on the page, or on that of the form. */
+  /** Leads to the sign-in, and afterwards back to the page, or to the page of the form. */
   function askToSignIn(place: PageAtHome, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     if (!wantsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     if (isLinkFromElsewhere(request)) return leadOn(request, reply)
@@ -84,13 +84,13 @@ export function createPortalGate({ options, notices }: Pick<VisitParts, 'options
     return undefined
   }
 
-  /** The answer to a form stands at the path of the form: whoever asks for it again gets the page it is on. */
+  /** The answer to a form is shown at the form's path: a reload by GET leads to the page of the form. */
   function leadToForm(place: PageAtHome, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     prepareEarlyAnswer(request.raw, reply.raw)
     return reply.redirect(base + formHome(request, place), 303)
   }
 
-  /** Of a link on another site the browser keeps the cookie back: a page of ours that leads on brings it. */
+  /** For a link on another site the browser holds back the cookie; it sends it when a page of ours leads on. */
   function isLinkFromElsewhere(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site']
     return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)

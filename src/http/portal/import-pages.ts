@@ -10,7 +10,7 @@ import type { SignedInVisit } from './visit.ts'
 
 const tooMany = `More than ${count(importMax.portal)} accounts, the most at once here. Split them, or use the command: gatehouse accounts import FILE takes ${count(importMax.command)}.`
 
-/** Making many accounts of a file, for Admins. */
+/** Pages to make many accounts from a file, for Admins. */
 export const importPages: Pages = () => [
   {
     path: '/accounts/import',
@@ -24,7 +24,7 @@ export const importPages: Pages = () => [
 async function importAccounts(visit: SignedInVisit): Promise<Answer> {
   const { acts } = visit
   const bytes = chosen(visit)
-  // Before it is parsed, which takes time; one line may be the heading.
+  // Checked before parsing, which takes time; one line may be the heading.
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
     return refuseImport(visit, { message: tooMany })
   }
@@ -40,18 +40,18 @@ async function importAccounts(visit: SignedInVisit): Promise<Answer> {
     return visit.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported }))
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
-    // Somebody was quicker to make one of them.
+    // One of the accounts was made by somebody else in the meantime.
     return refuseLines(visit, file, await findBadLines(file, acts.accounts))
   }
 }
 
-/** The file or, where there is none, what was pasted. */
+/** The uploaded file or, without one, the pasted text. */
 function chosen({ file, form }: SignedInVisit): Buffer {
   const bytes = file('file')
   return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
 }
 
-/** Where every line is good but taken, nothing is to be mended. */
+/** If the only error is that all accounts exist, there is nothing to correct. */
 function refuseLines(visit: SignedInVisit, file: ImportFile, badLines: readonly BadLine[]): Answer {
   const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
   return refuseImport(visit, { badLines, isRepeated })

@@ -35,7 +35,7 @@ export const integrationPages: Pages = (options) => {
     return visit.show((frame) => integrationPage(frame, view), { status, headers })
   }
 
-  /** Where a route is called, for lines to paste. */
+  /** The URL of a route, for the code to paste. */
   function placeOf(route: { readonly path: string; readonly host: string | undefined } | undefined) {
     const { protocol, port } = new URL(publicOrigin)
     const host = route?.host
@@ -64,7 +64,7 @@ export const integrationPages: Pages = (options) => {
     const values = { graceSeconds: form('graceSeconds') }
     try {
       await confirmPassword(visit, signIn)
-      // The form of a page that is sent again must not reset what it has made.
+      // A form that is sent again must not reset the key that it made.
       const made = await replaceKey(visit, id, kind)
       if (made === undefined) return goTo('/integration', 'key-replaced')
       return show(visit, { shown: { kind, key: made.key, made } })
@@ -87,7 +87,7 @@ export const integrationPages: Pages = (options) => {
     return goTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
   }
 
-  /** What the page shows of an overlap, as time goes on. */
+  /** The present state of an overlap, for the script of the page. */
   async function tellUsage({ acts, viewer }: SignedInVisit): Promise<Answer> {
     const { previousSecretKey: previous, secretKey } = await acts.keys.status(viewer.account.id)
     if (!previous) {
@@ -124,12 +124,12 @@ export const integrationPages: Pages = (options) => {
 
 interface MadeKey {
   readonly key: string
-  /** How long the one before it works on. */
+  /** How long the previous key still works. */
   readonly graceSeconds: number
 }
 
 /**
- * Replaces the key that the page of the form has shown; undefined where it was replaced meanwhile.
+ * Replaces the key that the page with the form was about; undefined if it was replaced meanwhile.
  * @throws GatehouseError `request-invalid` (field `graceSeconds`)
  */
 export async function replaceKey(
@@ -146,7 +146,7 @@ export async function replaceKey(
   return key === undefined ? undefined : { key, graceSeconds }
 }
 
-/** @throws GatehouseError `request-invalid` (field `graceSeconds`) where nothing was chosen */
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) if nothing was chosen */
 function graceSecondsOf(form: SignedInVisit['form']): number {
   const text = form('graceSeconds')
   if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works.')

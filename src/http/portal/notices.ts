@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PageNotice } from '../../portal/frame.ts'
 
-/** What a page may say once, after a form of the page before: by name, so that nobody can put words into it. */
+/** Messages that a page can show once, after a form on the page before: by name, so that nobody can inject a text. */
 const notices = {
   'signed-out': { kind: 'good', text: 'You are signed out.' },
   'signed-out-everywhere': { kind: 'good', text: 'You are signed out everywhere.' },
@@ -46,12 +46,12 @@ export function createNotices({ path, isSecure }: NoticeCookieOptions) {
     leave: (reply: FastifyReply, name: NoticeName): void => {
       reply.setCookie(cookieName, name, { ...attributes, maxAge: lifetimeS })
     },
-    /** The notice that was left, which is gone with this. */
+    /** Takes the notice that was left, and removes it. */
     take: ({ cookies }: FastifyRequest, reply: FastifyReply): PageNotice | undefined => {
       const name = cookies[cookieName]
       if (name === undefined) return undefined
       reply.setCookie(cookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
-      // The cast is sound: it is a name of the table, by the line itself.
+      // The cast is sound: the same line checks that it is a name of the table.
       return Object.hasOwn(notices, name) ? notices[name as NoticeName] : undefined
     },
   }

@@ -21,6 +21,6 @@ export interface PortalOptions {
   /** For trying one: as the config describes them. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
-  /** Where this gateway itself listens, once it does. */
+  /** The URL that this gateway listens on, once it does. */
   gatewayUrl(): string
 }

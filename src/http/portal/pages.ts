@@ -33,19 +33,19 @@ export function isOpen(page: PortalPage): page is OpenPage {
 /** Makes the pages of one part of the portal. */
 export type Pages = (options: PortalOptions) => readonly PortalPage[]
 
-/** A page, and the path of the page that its form stands on; its own where it can be looked at. */
+/** A page, and the path of the page with its form; its own path if it has a GET. */
 export interface PageAtHome {
   readonly page: PortalPage
   readonly home: string
 }
 
-/** The nearest page that can be looked at, this one or one above; there is one at the start of the portal. */
+/** The path of the nearest page with a GET, this one or one above; the start of the portal has one. */
 export function homeOf(path: string, pages: readonly PortalPage[]): string {
   const isHome = path === '' || pages.some((page) => page.path === path && page.get)
   return isHome ? path : homeOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
-/** Where somebody goes on who has sent a form, below the portal: the page that it stands on, of the same account. */
+/** Path below the portal to go on to after a form: the page with the form, for the same account. */
 export function formHome(request: Visit['request'], { home }: PageAtHome): string {
   return home.replace(':id', encodeURIComponent(paramOf({ request }, 'id')))
 }
@@ -55,13 +55,13 @@ export function methodsOf({ get, post }: PortalPage): readonly string[] {
   return [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]
 }
 
-/** A member of the query; of one that comes twice the first counts. */
+/** Reads a parameter of the query; if it comes twice the first counts. */
 export function queryOf({ request }: Visit): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''
 }
 
-/** A part of the path, such as an ID. */
+/** A parameter of the path, such as an ID. */
 export function paramOf({ request }: Pick<Visit, 'request'>, name: string): string {
   const { params } = request
   const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined

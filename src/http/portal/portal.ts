@@ -52,7 +52,7 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
       onRequest: (request, reply) => admit(place, request, reply),
-      // Whoever held back the form may have been signed out meanwhile, or be no Admin any more.
+      // While the form was on its way the viewer may have been signed out, or lost the role Admin.
       preHandler: async (request, reply) =>
         isPost(request) && viewerOf(request) ? admit(place, request, reply) : undefined,
       handler: async (request, reply) => {
@@ -95,8 +95,8 @@ function isOwnForm(page: PortalPage, { request, viewer, form }: Visit, { cookie 
 }
 
 /**
- * Whether somebody signed in again, in another tab, and this one has a page of before. Of no other site, as the
- * browser says; nothing is done all the same, as a page of a backend could have sent it.
+ * Whether the viewer signed in again in another tab, while this one still has an older page. The browser says that it
+ * comes from no other site; nothing is done all the same, as a page of a backend could have sent it.
  */
 function isOfOtherSession({ request, viewer, form }: Visit): boolean {
   const isOurs = request.headers['sec-fetch-site'] === 'same-origin'

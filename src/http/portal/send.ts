@@ -34,17 +34,17 @@ export function sendAnswer(
 export interface Failed {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** What was asked for; undefined = no page. */
+  /** The page that was asked for; undefined = there is no such page. */
   readonly place: PageAtHome | undefined
 }
 
-/** Tells an error: to a person as a page, to a script as problem+json. */
+/** Answers with an error: as a page to a browser, as problem+json to the script. */
 export function sendError(
   parts: VisitParts,
   cause: FastifyError,
   { request, reply, place }: Failed,
 ): FastifyReply {
-  // The body broke off, and whoever noticed has answered.
+  // The body broke off, and that has been answered already.
   if (reply.sent) return reply
   const error = translateError(cause)
   const { title, detail } = portalWords(error, effectOf(request, place))
@@ -65,22 +65,22 @@ function wayOn(
   { status, code }: GatehouseError,
   { request, place, base }: Pick<Failed, 'request' | 'place'> & { readonly base: string },
 ): WayOn | undefined {
-  // The audit log leads to accounts that are gone, and alone knows what has become of them.
+  // The audit log has links to deleted accounts, and only it knows what has happened to them.
   const id = code === 'account-not-found' && paramOf({ request }, 'id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'What happened to it' }
   if (status < 500) return undefined
-  // What is wrong on this side may be right again in a moment; the start of the portal would be no better.
+  // A server error may be over in a moment; the start of the portal would fail too.
   const home = place && isPost(request) ? base + formHome(request, place) : request.url
   return { href: home, text: 'Try again' }
 }
 
-/** Nothing has been done before it was found out who asks, except by what is there for anyone. */
+/** Nothing is done before the viewer is known, except on pages for anyone. */
 function effectOf(request: FastifyRequest, place: PageAtHome | undefined): Effect {
   if (!isPost(request)) return 'looked'
   return !place || (!isOpen(place.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
 }
 
-/** The same error with other words. */
+/** The same error with another text. */
 function tell(error: GatehouseError, detail: string | undefined): GatehouseError {
   if (detail === undefined || detail === error.detail) return error
   return new GatehouseError(error.code, { cause: error.cause, detail })

@@ -3,7 +3,7 @@ import { type Answer, goTo } from './answer.ts'
 import type { Pages } from './pages.ts'
 import type { SignedInVisit } from './visit.ts'
 
-/** What is signed in with one's own account. */
+/** The sessions of one's own account. */
 export const sessionsPages: Pages = () => {
   async function showSessions(visit: SignedInVisit): Promise<Answer> {
     const { acts, viewer } = visit

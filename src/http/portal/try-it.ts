@@ -14,7 +14,7 @@ export interface CallableRoute extends TryRoute {
 /** How much of a body is shown. */
 const shownCharacters = 2_000
 
-/** Those that would let the account pass. */
+/** The routes that would let the account pass. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
     .filter(({ methods, roles, verifiedOnly, auth }) => {
@@ -26,7 +26,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
     .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
-/** Makes what calls this very gateway over its own listener, as any client would. */
+/** Creates the function that calls this gateway over its own listener, as any client would. */
 export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
@@ -47,7 +47,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       APIKey: keys.apiKey,
     })
     if (issued.status !== 200) return issued
-    // The cast is sound: the contract of this answer says so.
+    // The cast is sound: it is the contract of this answer.
     const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
     try {
       return await get(route, { Authorization: `Bearer ${JwtToken}` })
@@ -91,7 +91,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
               : 'the secret',
           takesIdentity: route.auth !== 'none',
           identity: identityIn(answer.body, names),
-          // What the backend was sent may be in it, and it is not to be seen unasked.
+          // The body may repeat what the backend was sent, and keys must not be shown unasked.
           body: hideKeys(pretty(answer.body), keys).slice(0, shownCharacters),
           isCut: answer.isCut || pretty(answer.body).length > shownCharacters,
         },
@@ -120,7 +120,7 @@ function readKeys({ acts, viewer }: SignedInVisit): Keys | undefined {
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 
-/** The identity headers that a backend says it got, as one that echoes its request does; undefined = it shows none at all. */
+/** The identity headers that a backend echoes in its answer; undefined = it echoes no headers at all. */
 function identityIn(
   body: string,
   names: readonly string[],
@@ -137,7 +137,7 @@ function identityIn(
 function readJson(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body)
-    // The cast is sound: it is an object, and its members are looked at one by one.
+    // The cast is sound: it is an object, whose members are checked one by one.
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -17,7 +17,7 @@ import type { FormRefusal } from './form-refusal.ts'
 import type { Notices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
 
-/** One request of the portal, and who makes it. */
+/** One request to the portal, and who makes it. */
 export interface Visit {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -25,14 +25,14 @@ export interface Visit {
   readonly viewer: Viewer | undefined
   readonly form: Form
   readonly file: Files
-  /** Makes the answer that is a page; once, as it takes the notice that was left. Status: 200. */
+  /** Makes the answer of a page; only once, as it takes the notice that was left. Status: 200. */
   show(write: (frame: Frame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageAnswer
 }
 
-/** The same of somebody who is signed in. */
+/** A visit of somebody who is signed in. */
 export interface SignedInVisit extends Visit {
   readonly viewer: Viewer
-  /** What they can do, under their name. */
+  /** The acts of the viewer, under their name. */
   readonly acts: Acts
 }
 
@@ -50,7 +50,7 @@ export function createVisit(
 ): Visit {
   const { cookie, clock, path } = options
 
-  /** Of the session, else of a cookie for those who have none. */
+  /** The CSRF token of the session or, without one, of the form cookie. */
   function csrf(): string {
     const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
     return csrfTokenOf(token ?? cookie.setFormToken(reply))
@@ -69,7 +69,7 @@ export function createVisit(
         name: fullName(viewer.account),
         isAdmin: viewer.account.role === adminRole,
       },
-      // Where the page cannot be shown now, what it has to say waits for it.
+      // If the page cannot be shown now the notice is left for later.
       notice: status < 500 ? notices.take(request, reply) : undefined,
       home,
     }

@@ -1,6 +1,6 @@
 import type { GatehouseError } from '../../errors.ts'
 
-/** What a request has changed when it fails: none was to be changed, none can have been, or nobody knows. */
+/** What a failed request may have changed: it was only reading, it cannot have changed anything, or that is unknown. */
 export type Effect = 'looked' | 'nothing' | 'unknown'
 
 export interface Words {
@@ -11,11 +11,11 @@ export interface Words {
 const saved: Readonly<Record<Effect, string>> = {
   looked: '',
   nothing: ' Nothing was saved.',
-  // It fails half-way, or the store does not say: who is told "nothing" would do it twice.
+  // It may have failed half-way, or the store did not answer: after "nothing" people would do it twice.
   unknown: ' It is not certain whether what you sent was saved: look before you send it again.',
 }
 
-/** What the portal says of an error: the table speaks to programs, of credentials, roles and paths. */
+/** The portal's text for an error: the table of errors is written for programs. */
 export function portalWords({ code, title, detail }: GatehouseError, effect: Effect): Words {
   switch (code) {
     case 'store-unavailable':

@@ -1,8 +1,8 @@
-// What a script adds to every form of the portal. Without it every form works.
+// What the script adds to every form of the portal. All forms work without it.
 ;(() => {
   const againMs = 10_000
 
-  /** Pressed twice, the answer to the first would be lost, and with it keys that are shown this once. */
+  /** Sends a form only once: a second press would lose the first answer, and keys that are shown only there. */
   function sendOnce() {
     const sent = new Set()
     addEventListener('submit', (event) => {
@@ -11,7 +11,7 @@
       if (sent.has(form)) return event.preventDefault()
       sent.add(form)
       const ready = event.submitter && showBusy(event.submitter)
-      // Where no answer came, it can be sent again.
+      // If no answer came the form can be sent again.
       setTimeout(() => {
         sent.delete(form)
         ready?.()
@@ -20,7 +20,7 @@
     addEventListener('pageshow', () => sent.clear())
   }
 
-  /** @returns what takes it back */
+  /** @returns undoes it */
   function showBusy(button) {
     const { textContent, dataset } = button
     if (dataset.busy === undefined) return undefined
@@ -30,7 +30,10 @@
     }
   }
 
-  /** What the page has to say is gone to, so that it is seen and read out; the field or message itself may ask for it. */
+  /**
+   * Moves the focus to the page's message, so that it is seen and read out; a field or message may have autofocus
+   * instead.
+   */
   function goToAnswer() {
     if (document.querySelector('main [autofocus]')) return
     const place = document.querySelector('main > .notice, main [role=alert]:not(table)')
@@ -39,13 +42,13 @@
     place.focus()
   }
 
-  /** To the browser the answer to a form is the page of the form: back and reload show that anew, and send nothing. */
+  /** Gives the answer to a form the URL of the form's page: back and reload then show that page, and send nothing. */
   function takePlaceOfPage() {
     const { home } = document.documentElement.dataset
     if (home !== undefined) history.replaceState(null, '', home + location.hash)
   }
 
-  /** A question that was opened is answered at once: its password, or whatever it asks for, can be typed. */
+  /** Focuses the first field of an opened question, so that it can be filled in at once. */
   function goToOpened() {
     const go = ({ target }) => {
       if (!target.open || document.activeElement !== target.querySelector('summary')) return

@@ -1,9 +1,9 @@
-// What only a script can do: filling in a link, revealing, copying, keeping up to date. Without it every form works.
+// What only a script can do: fill in a link's token, reveal, copy, keep up to date. All forms work without it.
 ;(() => {
   const shownMs = 60_000
   const refreshMs = 4_000
 
-  /** The token of a link stands behind its #, which no server sees: it is moved into the form, and away. */
+  /** The token of a link is after its #, which no server sees: it is moved from there into the form. */
   function fillFromFragment() {
     const form = document.querySelector('form[data-fill-from-fragment]')
     const token = location.hash.slice(1)
@@ -35,7 +35,7 @@
     }
   }
 
-  /** What is seen, as a file that no server is asked for. */
+  /** Saves the visible text as a file, without asking a server. */
   function save(button) {
     const source = button.closest('.code').querySelector('code')
     const link = document.createElement('a')
@@ -63,7 +63,7 @@
     return box
   }
 
-  /** Lines with both keys are copied once both are seen. */
+  /** Lines with both keys can be copied once both are visible. */
   function maskLines() {
     const lines = document.querySelector('.code:has([data-key-text])')
     const isMasked = document.querySelector('.secret.masked') !== null
@@ -71,7 +71,7 @@
     lines.querySelector('[data-copy]').hidden = isMasked || !navigator.clipboard
   }
 
-  /** For a minute or until it is hidden; meanwhile there is nothing to reveal. */
+  /** Shows a key for a minute, or until it is hidden; meanwhile there is nothing to reveal. */
   function reveal(act, kind, key) {
     const box = show(kind, key)
     const card = box.closest('.card')
@@ -99,7 +99,7 @@
     box.querySelector('[data-copy]:not([hidden]), [data-hide]:not([hidden])')?.focus()
   }
 
-  /** A key that came with the page, as after a reset. One that nobody can reveal again stays. */
+  /** A key that came with the page, as after a reset. A key that cannot be revealed again stays visible. */
   function takeShown() {
     for (const box of document.querySelectorAll('.secret[data-key]:not(.masked)')) {
       const act = box.closest('.card').querySelector('[data-reveal-act]')
@@ -108,7 +108,7 @@
     }
   }
 
-  /** Sends a form as it would be sent, and takes the answer as data. */
+  /** Sends a form as the browser would, and takes the answer as data. */
   async function submitReveal(event) {
     const form = event.target
     event.preventDefault()
@@ -132,7 +132,7 @@
       complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')
   }
 
-  /** As the page itself tells what is wrong with a field: what it would write is in the form. */
+  /** Shows an error at a field as the page itself would: the form holds a template for it. */
   function complain(form, text) {
     const { password } = form.elements
     const place = form.querySelector('template').content.firstElementChild.cloneNode(true)
@@ -144,14 +144,14 @@
     password.focus()
   }
 
-  /** What was wrong is not, once it is typed again. */
+  /** Removes the error once the field is typed in again. */
   function withdraw(form) {
     form.querySelector('.wrong')?.remove()
     form.elements.password.removeAttribute('aria-invalid')
     form.elements.password.removeAttribute('aria-describedby')
   }
 
-  /** Asks again and again, while somebody looks, for a sentence that stands in the page. */
+  /** Updates a sentence of the page again and again while the page is visible. */
   function keepUpToDate() {
     const part = document.querySelector('[data-live]')
     if (!part) return
@@ -172,7 +172,7 @@
     document.addEventListener('visibilitychange', ask)
   }
 
-  /** The page that answers a form shows the language that was chosen on the page before. */
+  /** Keeps the chosen language on the page that answers a form. */
   function keepLanguage() {
     const tabs = [...document.querySelectorAll('input[name=language]')]
     const kept = tabs.find(({ id }) => id === sessionStorage.getItem('language'))
@@ -190,6 +190,6 @@
   takeShown()
   keepUpToDate()
   keepLanguage()
-  // A page that comes back from the browser's memory must not show what it showed.
+  // A page that comes back from the browser's cache must not show keys again.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
 })()

@@ -1,4 +1,4 @@
-// Keeps the figures up to date in place, so that whoever reads is not thrown back to the top.
+// Updates the figures in place, so that the page does not scroll back to the top.
 ;(() => {
   const refreshMs = 5_000
   const said = () => document.querySelector('[data-said]')
