@@ -11,8 +11,8 @@ export interface Verification {
 let areTrusted = false
 
 /**
- * Lets servers be verified against the authorities of the system: by itself Node knows only those that it came with.
- * For all that names none of its own from then on; done once, and only where it is needed, as reading them takes long.
+ * Makes the authorities of the system trusted too: by itself Node knows only those that it came with. From then on it
+ * holds for all connections without a CA of their own; done once, and only when needed, as reading them takes long.
  */
 export function trustSystemAuthorities(): void {
   if (areTrusted) return

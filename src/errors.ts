@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util'
 
-/** What an error answer says, and what failure-modes.md adds to it for whoever looks into it. */
+/** What an error answer says, and what failure-modes.md adds for operators. */
 interface Failure {
   readonly status: number
   readonly title: string
@@ -304,7 +304,7 @@ export class GatehouseError extends Error {
   constructor(code: Code, { cause, detail, errors, allow, rate }: GatehouseErrorOptions = {}) {
     const failure: Failure = failures[code]
     const { stackTraceLimit } = Error
-    // A refusal says all with its code; to write down where it was made would be the dearest part of it.
+    // The code of a refusal says all; collecting its stack would be the most expensive part.
     if (code !== 'internal') Error.stackTraceLimit = 0
     super(`${code}: ${detail ?? failure.title}`, { cause })
     Error.stackTraceLimit = stackTraceLimit
@@ -320,7 +320,7 @@ export class GatehouseError extends Error {
 
 const refusals = new Map<Code, GatehouseError>()
 
-/** The error of a code that says it all, made once: to make one takes longer than to answer it. */
+/** The error of a code that needs no details, made once: making an error takes longer than answering it. */
 export function refusalOf(code: Code): GatehouseError {
   const known = refusals.get(code)
   if (known) return known
@@ -329,12 +329,12 @@ export function refusalOf(code: Code): GatehouseError {
   return refusal
 }
 
-/** What is wrong with a request where no member of a body is to blame. */
+/** The field error for a request that is wrong as a whole. */
 function ofWholeRequest(message: string): readonly FieldError[] {
   return [{ field: 'request', message }]
 }
 
-/** Something an operator must mend before a command can go on: what is wrong, and the way out. */
+/** Something that an operator must fix before a command can go on: what is wrong, and the way out. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
   readonly hint: string | undefined

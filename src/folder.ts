@@ -3,15 +3,14 @@ import { dirname } from 'node:path'
 import { hasCode } from './errors.ts'
 
 /**
- * Makes a folder, and those above it that are missing, for nobody else to look into. Not mkdir's own
- * `recursive`: where the system says "no such file" of a folder that cannot be made (/proc, automounts),
- * that tries for ever.
+ * Makes a folder, and missing ones above it, that only its owner can read. Without mkdir's `recursive`, which tries
+ * for ever where the system answers "no such file" for a folder that cannot be made (/proc, automounts).
  */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // The slash: a file in its place is then told as what it is.
+    // With the slash a file in its place gives the right error.
     if (hasCode(error, 'EEXIST')) return void statSync(`${path}/`)
     if (!hasCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
     makeFolder(dirname(path))

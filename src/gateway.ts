@@ -10,14 +10,14 @@ import { readVersion } from './version.ts'
 import { openWorker } from './worker/worker.ts'
 
 export interface Gateway {
-  /** Where clients come in, such as `http://127.0.0.1:8080`. */
+  /** The URL for clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Where operators look. */
+  /** The URL for operators. */
   readonly opsUrl: string
-  /** Reads the config again and takes it, or says what is wrong with it; one at a time. */
+  /** Reads the config again and takes it, or tells what is wrong with it; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
-   * Ends it: first only /readyz says so, then no connection is taken any more, then what is left ends.
+   * Shuts down: first only /readyz says so, then no new connections are taken, then the remaining ones end.
    * @returns false where requests had to be broken off
    */
   shutDown(): Promise<boolean>
@@ -33,8 +33,8 @@ export interface GatewayOptions {
 }
 
 /**
- * Builds everything from the config and starts to listen: in this process, or in workers of it.
- * @throws OperatorError where a key, the database or an address cannot be had
+ * Builds everything from the config and starts to listen: in this process, or in workers.
+ * @throws OperatorError where a key, the database or an address is not available
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, reread, log, clock = Date.now } = options
@@ -77,7 +77,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
     const isClean = await front.drain(config.shutdown.drainMs)
     await front.close()
-    // Last: until the process ends, /readyz says that it is about to.
+    // Last, so that /readyz says until the end that the gateway is shutting down.
     await ops.close()
     metrics.close()
     return isClean
@@ -97,7 +97,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Front> {
   const { loaded, log, clock = Date.now } = options
   if (loaded.config.listen.workers > 1) {
-    // Loaded only where there are several: one needs nothing of it.
+    // Loaded only for several workers: a single one does not need it.
     const { openFleet } = await import('./fleet/fleet.ts')
     return openFleet({ loaded, log, metrics, clock })
   }

@@ -13,10 +13,10 @@ const ownStart = Object.entries(prefixes)
 /** The same, and how any JWT begins. */
 export const secretStart = new RegExp(`${ownStart}|eyJ`)
 const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
-/** Whoever encodes an escape does it once or twice, not to hide but by mistake. */
+/** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
-/** Hides keys and tokens of the gateway wherever they stand, percent-encoded too: what holds none stays as it is. */
+/** Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is. */
 export function hideSecrets(text: string): string {
   const decoded = text.includes('%') ? decode(text) : text
   const withoutSecrets = decoded.replaceAll(secrets, hidden)

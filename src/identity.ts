@@ -26,20 +26,20 @@ export interface Identity {
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
-  /** Whether the store answers, at this moment. */
+  /** The present state of the connection to the store. */
   readonly contact: Readonly<Contact>
-  /** Whether the store answers, or what is known will do for a while. */
+  /** Whether the store answers, or the cache can serve for a while. */
   health(): IdentityHealth
-  /** Listens to the store no more; what it gave out goes on with what it knows. */
+  /** Stops listening to the store; the parts above go on with what they know. */
   close(): void
 }
 
-/** `degraded`: the store is out of reach, known principals are served all the same. */
+/** `degraded`: the store is out of reach, but known principals are served. */
 export type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 export interface IdentityOptions {
   readonly config: Config
-  /** Open, and closed by whoever opened it. */
+  /** An open store; the caller closes it. */
   readonly store: Store
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
@@ -47,16 +47,22 @@ export interface IdentityOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** What others keep that a change concerns: told once caches and keys are true to it; undefined = anything. */
+  /**
+   * Told of a change once caches and keys reflect it, for others that depend on it; undefined = anything may have
+   * changed.
+   */
   onChange(change: Change | undefined): void
 }
 
-/** How often the change log is read: a file next door, or a server that others ask too. */
+/** How often the change log is read: SQLite is a local file, Redis a server that others use too. */
 const pollMs = { sqlite: 25, redis: 100 } as const
-/** How long a start waits for the store before it goes on without. */
+/** How long a start waits for the store before it goes on without it. */
 const firstContactMs = 500
 
-/** @throws OperatorError where a signing key cannot be had; GatehouseError where the store does not answer; nothing is left open */
+/**
+ * @throws OperatorError where a signing key cannot be read; GatehouseError where the store does not answer; nothing is
+ * left open
+ */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { config, store, sealingKey, keyUses, metrics, clock, onChange } = options
   const contact = createContact()
@@ -121,7 +127,7 @@ function createOwnKeyLoader(
   })
 }
 
-/** A Redis that is out of reach does not keep the gateway from starting; keys in it that cannot be read do. */
+/** The gateway starts even if Redis is out of reach, but not if Redis holds keys that cannot be read. */
 async function loadFirst({ config, store }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
   if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) return keyLoader.load()
   const isReached = await store.ready(firstContactMs).then(
@@ -140,7 +146,7 @@ interface Kept {
   readonly keyLoader: KeyLoader
 }
 
-/** Keeps all that is kept of the store true to it. */
+/** Keeps caches and keys true to the store. */
 function openOwnInvalidation(
   { config, store, log, metrics, clock, onChange }: IdentityOptions,
   { contact, directory, keyLoader }: Kept,
@@ -173,7 +179,7 @@ function openOwnInvalidation(
   })
 }
 
-/** The series of each result, found once. */
+/** The series of each result, looked up once. */
 function createLookUpCount({ keyCache }: Metrics): (result: LookUp) => void {
   const counts = {
     hit: keyCache.of('hit'),
@@ -186,7 +192,7 @@ function createLookUpCount({ keyCache }: Metrics): (result: LookUp) => void {
   }
 }
 
-/** Says once that the store has gone, once that it has come back without its data, and once that it is back. */
+/** Logs once each that the store is gone, that it has come back without its data, and that it is back. */
 function createContactReport(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
   let wasLost = false
@@ -198,7 +204,7 @@ function createContactReport(log: Log, metrics: Metrics): (error: unknown) => vo
     if (loss !== undefined && !wasLost) log.error({ err }, loss)
     else if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
     wasUp = isUp
-    // Out of reach in between, it is still the same loss.
+    // A loss is reported once, even if the store was unreachable in between.
     wasLost = loss !== undefined || (wasLost && !isUp)
   }
 }

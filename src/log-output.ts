@@ -1,23 +1,23 @@
 import { writeSync, write as writeToDescriptor } from 'node:fs'
 import { hasCode } from './errors.ts'
 
-/** Where the log goes: a file descriptor, to which lines are written in batches, beside the traffic. */
+/** Where the log goes: a file descriptor, to which lines are written in batches, without blocking the traffic. */
 export interface LogOutput {
   /** Takes a line, to write it later. Never throws and never waits. */
   write(line: string): void
-  /** Calls back once all that was taken is written, or cannot be at present. */
+  /** Calls back once all lines taken are written, or cannot be written at present. */
   flush(done?: () => void): void
-  /** For a process that ends: writes what was taken before it returns, as far as that is possible (`stallMsMax`). */
+  /** For a process that ends: writes the lines taken before it returns, as far as possible (`stallMsMax`). */
   flushSync(): void
 }
 
 export interface LogOutputOptions {
   readonly fd: number
-  /** As soon as there is so much it is written; less of it within 100 ms. */
+  /** So much is written at once; less within 100 ms. */
   readonly batchBytes: number
-  /** What is written in one piece at most; a longer line is a piece of its own. */
+  /** How much is written in one piece at most; a longer line is a piece of its own. */
   readonly pieceBytesMax: number
-  /** Told, when lines are written again, how many were lost in between. */
+  /** Told how many lines were lost, once lines can be written again. */
   readonly onLoss?: (lines: number) => void
 }
 
@@ -27,26 +27,26 @@ interface Piece {
 }
 
 const flushMs = 100
-/** A reader that is behind soon takes more. */
+/** How soon to try again if the reader of a pipe is behind. */
 const busyMs = 10
-/** What is kept while nothing can be written, on a full disk say; lines beyond it are lost, and counted. */
+/** How much is kept while nothing can be written, on a full disk for example; lines beyond it are lost, and counted. */
 const keptBytesMax = 8 * 1_024 * 1_024
-/** How long a flush waits for a reader that takes nothing; on any other failure it gives up at once. */
+/** How long a flush waits for a reader that reads nothing; on any other failure it gives up at once. */
 const stallMsMax = 1_000
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Opens the output. What cannot be written is kept, up to 8 MiB, and tried again for as long as it takes: a
- * full disk must not stop the traffic. When nobody reads any more (EPIPE) the log is over, and dropped.
+ * Opens the output. Lines that cannot be written are kept, up to 8 MiB, and tried again for as long as it takes: a
+ * full disk must not stop the traffic. When the reader is gone (EPIPE) logging ends, and all lines are dropped.
  */
 export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutputOptions): LogOutput {
   const pieces: Piece[] = []
-  /** What is being written or is to be tried again: it comes before the pieces. */
+  /** The bytes being written, or to be tried again: they come before `pieces`. */
   let current: Buffer | undefined
   let keptBytes = 0
   let lostLines = 0
   let isWriting = false
-  /** In a row. */
+  /** Failures in a row. */
   let failures = 0
   let isOver = false
   let timer: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
     if (isStalled) settle()
   }
 
-  /** Behind what was kept; while most of that is unwritten still, more may be lost. */
+  /** Reported after the kept lines; while most of these are still unwritten, more may be lost. */
   function reportLoss(): void {
     if (lostLines === 0 || keptBytes > keptBytesMax / 2) return
     const lines = lostLines
@@ -143,7 +143,7 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
 
   function flushSync(): void {
     if (isOver) return
-    // What is being written is left to whoever writes it: the process does not end before that.
+    // A write under way is left alone: the process does not end before it is done.
     let left = isWriting ? takePiece() : (current ?? takePiece())
     for (let stallMs = 0; left && stallMs < stallMsMax; ) {
       try {

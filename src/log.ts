@@ -9,15 +9,15 @@ interface LogOptions {
   readonly level: LogLevel
   /** Default: standard output, written in batches. */
   readonly stream?: DestinationStream
-  /** Number of the worker that writes; undefined = one process writes alone. */
+  /** Number of the worker that writes; undefined = only one process writes. */
   readonly worker?: number | undefined
 }
 
 const batches = { batchBytes: 4_096, pieceBytesMax: 16_384 }
-/** Of several workers: no more than a pipe takes in one piece (PIPE_BUF), so that their lines never mix. */
+/** For several workers: pieces no larger than a pipe takes at once (PIPE_BUF), so that their lines never mix. */
 const sharedBatches = { batchBytes: 2_048, pieceBytesMax: 4_096 }
 
-/** The log: one JSON object a line. Errors are written by name and message, never with what they carry. */
+/** The log: one JSON object a line. Errors are written with the members listed in `describeError` only. */
 export function createLog({ level, stream, worker }: LogOptions) {
   const output =
     stream ?? openLogOutput({ fd: 1, ...(worker === undefined ? batches : sharedBatches), onLoss })
@@ -34,9 +34,9 @@ export function createLog({ level, stream, worker }: LogOptions) {
   const base = worker === undefined ? '' : `"worker":${worker},`
 
   /**
-   * A line of level info for what happens with each request: half of what such a request costs would go into
-   * making it from an object.
-   * @param members of JSON, each with a comma behind it
+   * Writes a line of level info, for events of every request: making the line from an object would take half of the
+   * time of a cheap request.
+   * @param members of a JSON object, each followed by a comma
    */
   function line(members: string, message: string): void {
     if (!log.isLevelEnabled('info')) return
@@ -53,7 +53,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
 let second = 0
 let textOfSecond = ''
 
-/** Now, as Date writes it (ISO 8601), which does so once a second. */
+/** The present time in ISO 8601; Date formats it only once a second. */
 function timeOfDay(): string {
   const now = Date.now()
   const ms = now % 1_000
@@ -72,7 +72,7 @@ interface DescribedError {
   readonly cause?: DescribedError | undefined
 }
 
-/** A client error of a driver holds the command and its arguments: only what is listed here is written. */
+/** Errors of drivers hold the command and its arguments: only the members listed here are written. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   return {
@@ -85,13 +85,13 @@ function describeError(error: unknown): DescribedError {
 }
 
 /**
- * Writes down the faults of this process, if that can be done. A promise that was forgotten, of a library say,
- * must not take the traffic down; after an exception out of nowhere nothing can be relied on.
+ * Logs the faults of this process. A forgotten promise, of a library for example, must not stop the traffic; after an
+ * uncaught exception nothing is reliable, and the process ends.
  */
 export function watchForFaults(log: Log): void {
   process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
   process.on('uncaughtException', (err) => {
-    // What is fatal is written before it returns.
+    // A fatal line is written before this returns.
     log.fatal({ err }, 'a fault of the gateway: it ends')
     process.exit(1)
   })

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing is imported before this: an older Node stops at the first name that it does not have.
+// Nothing is imported before this: an older Node would fail at the first import that it does not know.
 const needed = [24, 18] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
@@ -15,7 +15,7 @@ keepCompiled()
 
 const { main } = await import('./cli/main.ts')
 
-// Whoever reads the output may have seen enough of it: `gatehouse config show | head`.
+// The reader of the output may stop early: `gatehouse config show | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })

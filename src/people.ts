@@ -8,7 +8,7 @@ import { createSignIn, type SignIn } from './auth/sign-in.ts'
 import type { Config } from './config/config.ts'
 import type { Store } from './store/store.ts'
 
-/** All that people do with accounts, their own or others', through the portal and the admin API. */
+/** All that people can do with accounts, their own or others', in the portal and through the admin API. */
 export interface People {
   readonly signIn: SignIn
   readonly actsOf: ActsOf
@@ -39,7 +39,7 @@ export function createPeople({ config, store, sealingKey, limiter, clock }: Peop
   }
 }
 
-/** The acts alone, for commands: nobody signs in there. */
+/** Only the acts, for commands, where nobody signs in. */
 export function createPeoplesActs({
   config,
   store,
@@ -59,7 +59,7 @@ export function createPeoplesActs({
   })
 }
 
-/** The library is loaded with the first mail: a start should not wait for it. */
+/** Loads the library with the first mail, so that a start need not wait for it. */
 function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
   let sending: Promise<SendMail> | undefined
   return async (message) => {

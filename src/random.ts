@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Bytes from here on are drawn again: 248 is the largest multiple of 62 that a byte can hold. */
+/** Bytes from this value on are rejected: 248 is the largest multiple of 62 that a byte can hold. */
 const rejectedFrom = 248
 
 /** A random text of letters and digits, each equally likely; 43 of them hold 256 bits. */
@@ -16,7 +16,7 @@ export function randomText(length: number): string {
   return text
 }
 
-/** A number below 62^length in letters and digits, of that length. */
+/** A number below 62^length in `length` letters and digits. */
 export function toBase62(value: number, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text

@@ -7,25 +7,25 @@ import type { PreparedChange } from './front.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** What came of a reload. Refused: what ran before runs on. */
+/** The outcome of a reload. Unless it was taken the old config stays in force. */
 export type ReloadOutcome =
   | { readonly kind: 'taken' }
-  /** The config is not one that can be taken. */
+  /** The config cannot be taken. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
-  /** It may be good, but could not be built now. */
+  /** The config may be valid, but could not be built now. */
   | { readonly kind: 'failed'; readonly problems: readonly string[] }
 
 export interface ReloadOptions {
   running(): Config
   reread(): LoadedConfig
-  /** Builds all that the config needs, beside what runs. */
+  /** Builds all that the config needs, beside the one in force. */
   prepare(next: LoadedConfig): Promise<PreparedChange>
   onTaken(config: Config): void
   readonly log: Log
   readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
 }
 
-/** Reloads one after another: each reads the file anew, so that the last one asked for takes what is last in it. */
+/** Reloads run one after another: each reads the file anew, so that the last reload takes its last contents. */
 export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
   const { log, metrics } = options
   let last: Promise<unknown> = Promise.resolve()
@@ -64,7 +64,7 @@ async function attempt({ running, reread, prepare, onTaken, log }: ReloadOptions
   }
 }
 
-/** An expired certificate is served all the same: some clients take it, and none is worse off than without. */
+/** An expired certificate is used all the same: some clients accept it, and none is worse off than without it. */
 export function warnOfCertificate({ listen }: Config, log: Log): void {
   const complaint = listen.tls && validityComplaint(listen.tls.cert, Date.now())
   if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)

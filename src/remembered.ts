@@ -1,8 +1,8 @@
 import { copyOf } from './wire/copy.ts'
 
 /**
- * Works something out for each text once, as long as there are not too many of them: made-up texts must not fill
- * the memory, and the usual ones are back after a few requests. `undefined` is worked out each time.
+ * Caches a value for each text. All are dropped when there are too many: made-up texts must not fill the memory, and
+ * the usual ones are back after a few requests. `undefined` is not cached.
  */
 export function remembered<Value>(
   textsMax: number,
