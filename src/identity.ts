@@ -47,10 +47,7 @@ export interface IdentityOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /**
-   * Told of a change once caches and keys reflect it, for others that depend on it; undefined = anything may have
-   * changed.
-   */
+  /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
 
@@ -59,10 +56,7 @@ const pollMs = { sqlite: 25, redis: 100 } as const
 /** How long a start waits for the store before it goes on without it. */
 const firstContactMs = 500
 
-/**
- * @throws OperatorError where a signing key cannot be read; GatehouseError where the store does not answer; nothing is
- * left open
- */
+/** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { config, store, sealingKey, keyUses, metrics, clock, onChange } = options
   const contact = createContact()

@@ -24,10 +24,7 @@ export function accountData({
   }
 }
 
-/**
- * A new account with its keys. @param setupUrl undefined = none: no portal, a password is set, or it cannot be made
- * now
- */
+/** A new account with its keys. @param setupUrl undefined = none: no portal, a password is set, or not possible now */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
   const { id, email, firstName, lastName, role, isVerified } = account
   return {

@@ -13,10 +13,7 @@ export interface SessionPage {
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
 export interface AccountSessions {
-  /**
-   * Sessions of access and refresh tokens that have not ended, newest first. `expiresAt` is when a session ends
-   * without a refresh.
-   */
+  /** Open sessions of tokens, newest first. `expiresAt` is when a session ends without a refresh. */
   list(id: string): Promise<readonly Session[]>
   /**
    * The same a page at a time; what comes or goes meanwhile moves no other page.

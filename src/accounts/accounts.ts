@@ -18,10 +18,7 @@ export interface CreatedAccount {
 /** How many accounts get their keys in one go: this holds up traffic for a few milliseconds. */
 const sliceAccounts = 20
 
-/**
- * The life of an account. Accounts are found by ID or e-mail; every function that takes one throws
- * `account-not-found`.
- */
+/** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
 export interface Accounts {
   /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that make keys */
   create(input: AccountInput): Promise<CreatedAccount>

@@ -6,10 +6,7 @@ import { type BadLine, type ImportFile, parseImportFile } from './import.ts'
 /** How many e-mails are looked up at the same time. */
 const lookUpsAtOnce = 200
 
-/**
- * Reads a file of accounts. A line that is not UTF-8 would be stored mangled: it counts as bad, and the others are
- * read.
- */
+/** Reads a file of accounts. A line that is not UTF-8 would be stored mangled: only that line is bad. */
 export function readImportFile(bytes: Buffer): ImportFile {
   return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findMangled(bytes))
 }

@@ -63,10 +63,7 @@ function digestBytes(key: string): Uint8Array {
   return Buffer.from(hash('sha256', key, 'latin1'), 'latin1')
 }
 
-/**
- * Whether a text of this length has the form and checksum of a key. In one pass: a pattern and a call cost three times
- * as much.
- */
+/** Whether a text of this length has the form and checksum of a key. One pass: a pattern and a call cost thrice. */
 function isWellFormed(text: string): boolean {
   let crc = -1
   for (let index = 0; index < bodyLength; index++) {

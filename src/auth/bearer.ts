@@ -124,9 +124,7 @@ function judge(
   return { kind: 'authenticated', principal, holdsUntil }
 }
 
-/**
- * Whether the token no longer fits the account: disabled, or with another role. A newer token may be of a later state.
- */
+/** Whether the token does not fit the account: disabled, or with another role. The token may be the newer one. */
 function isOver(account: KnownAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
   return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
 }

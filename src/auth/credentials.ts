@@ -32,10 +32,7 @@ export const noCredentials: Credentials = { kind: 'none' }
 
 const bearerToken = /^Bearer +([^ ]+) *$/i
 const usualPrefix = 'Bearer '
-/**
- * `Bearer` followed by a token character is another scheme (RFC 9110 5.6.2); all else means a bearer, even if
- * malformed.
- */
+/** `Bearer` before a token character is another scheme (RFC 9110 5.6.2); else it is a bearer, even if malformed. */
 const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
 
 /** Adds the value of a SecretKey. Two credentials are refused: which of them counts is not for us to guess. */

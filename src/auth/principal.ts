@@ -48,10 +48,7 @@ export interface Directory {
    * no store.
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
-  /**
-   * Whether what is known of an account is certainly newer than a token issued at this time, on such a clock. Needs no
-   * store.
-   */
+  /** Whether what is known of an account is surely newer than a token of this time, on such a clock. No store. */
   isKnownAfter(accountId: string, issuedAt: number): boolean
   /**
    * Brings the cache up to date: its contents are then as of this call, or later. To be called before a refusal that

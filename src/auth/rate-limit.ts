@@ -64,10 +64,7 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
   return { take, takeHere: here.take, takeInInstance, close: () => clearInterval(timer) }
 }
 
-/**
- * The subject that a client address is counted as: for IPv6 its first 64 bits, since one user usually has all
- * addresses in them.
- */
+/** What a client address is counted as: for IPv6 its first 64 bits, as one user usually has all of such a block. */
 export function addressSubject(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.toLowerCase().split('::')

@@ -31,7 +31,7 @@ export interface SignIn {
   /**
    * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same answer after
    * the same time.
-   * @param visitor each `address` has a queue of its own for password checks
+   * @param visitor one `address` may take only some of the places in the queue of password checks
    * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
    *   `sign-in-busy` (503), `too-many-failures` (429)
    */
@@ -52,7 +52,7 @@ export interface SignIn {
    */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /**
-   * Asks for the password again, since somebody else may be at the keyboard.
+   * Checks the password again, since somebody else may be at the keyboard.
    * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`
    */
   confirm(viewer: Viewer, password: string, visitor: Visitor): Promise<void>

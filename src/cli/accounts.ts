@@ -66,10 +66,7 @@ interface WayIn {
   readonly trouble?: unknown
 }
 
-/**
- * Makes a new account's way into the portal. If that fails the keys are printed all the same: they could not be shown
- * again.
- */
+/** Makes the way into the portal. If that fails the keys are still printed: they could not be shown again. */
 async function openPortal(operator: Operator, account: Account, password?: string): Promise<WayIn> {
   try {
     if (password !== undefined) await setPassword(operator, account, password)

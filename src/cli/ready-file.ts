@@ -55,10 +55,7 @@ function pidIn(path: string): number | undefined {
   }
 }
 
-/**
- * Whether a process other than this one exists, even if it belongs to another user. In a container each run has the
- * same ID.
- */
+/** Whether another process has this ID, even one of another user. In a container each run has the same ID. */
 function isOther(pid: number | undefined): boolean {
   if (pid === undefined || pid === process.pid) return false
   try {

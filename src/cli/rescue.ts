@@ -6,10 +6,7 @@ export interface Rescued<Made> {
   readonly doubt: UnconfirmedKeys | undefined
 }
 
-/**
- * Waits for work that makes keys: if the change may have been made the keys are kept, as they could not be shown
- * again.
- */
+/** Waits for work that makes keys: keeps those of an uncertain change, as they could not be shown again. */
 export async function rescueKeys<Made>(work: Promise<Made>): Promise<Rescued<Made>> {
   try {
     return { made: await work, doubt: undefined }

@@ -5,8 +5,7 @@ import type { ConfigTree } from './schema/schema.ts'
 import { nameOfSecret } from './secrets.ts'
 
 /**
- * All that a config was made from, as plain JSON: another process makes the same config of it, even if the files have
- * changed since.
+ * All that a config was made from, as plain JSON: for another process to make the same, even if files have changed.
  */
 export interface ConfigSnapshot {
   /** The config file: relative paths are relative to it. */

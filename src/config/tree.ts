@@ -19,7 +19,7 @@ export interface TreeReading {
   readonly targets: ReadonlyMap<unknown, unknown>
 }
 
-/** More than any config has: a later walk through the tree cannot overflow the stack. */
+/** More than any config has: later walks through the tree cannot overflow the stack. */
 const depthMax = 100
 
 /** How many values aliases may add: ten lines of aliases can stand for billions of values. */
@@ -128,10 +128,7 @@ function endless({ source }: Alias): string {
   return `the alias *${source} stands for what it is a part of: that has no end`
 }
 
-/**
- * The name of a member as a text: it may be written as a number. A key that is no name at all is reported as an
- * unknown option.
- */
+/** The name of a member as a text, even of a number. A key that is no name is reported as an unknown option. */
 export function nameOf(key: unknown, targets: ReadonlyMap<unknown, unknown>): string {
   const node = isAlias(key) ? targets.get(key) : key
   if (isScalar(node)) return String(node.value ?? '')

@@ -11,10 +11,7 @@ const common = {
   useDefaults: true,
 } as const
 
-/**
- * Checks requests against the schemas of their operations: bodies strictly, queries with texts turned into numbers and
- * so on.
- */
+/** Checks requests against their operations' schemas: bodies strictly, queries after converting their texts. */
 export function acceptDescribedOnly(app: FastifyInstance): void {
   const body = new Ajv(common)
   const query = new Ajv({ ...common, coerceTypes: true })

@@ -14,9 +14,7 @@ const misnamed = [
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/**
- * prom-client also samples the lag of the event loop, which is not needed: it is set to the longest possible interval.
- */
+/** prom-client samples the event loop's lag too, which is not needed: hence the longest possible interval. */
 const lagSampleMs = 2 ** 31 - 1
 
 export type Metrics = ReturnType<typeof createMetrics>

@@ -31,10 +31,7 @@ ${field(state, {
   return doorPage(frame, { title: 'Sign in', lead: 'To your keys and sessions.', body })
 }
 
-/**
- * The page to choose a password with a link. Its token is after the `#`, which only the script sees; without the
- * script it is pasted.
- */
+/** The page to choose a password with a link. Its token, after the `#`, is filled in by the script, else pasted. */
 export function setupPage(frame: Frame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',

@@ -79,10 +79,7 @@ function generalityOf({ methods }: Route<unknown>): number {
   return methods.has('HEAD') && !methods.has('GET') ? 0 : 1
 }
 
-/**
- * The part of the path that a prefix can match: a request with thousands of segments must not cost thousands of
- * probes.
- */
+/** The part of a path that a prefix can match: thousands of segments must not cost thousands of probes. */
 function firstSegments(path: string, count: number): string {
   let end = 0
   for (let segments = 0; segments <= count; segments++) {

@@ -2,10 +2,7 @@
 export interface Target {
   /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
   readonly path: string
-  /**
-   * The path without its parameters (`;` and what follows in a segment), which some servers cut off; undefined = has
-   * none.
-   */
+  /** The path without its parameters (`;` and the rest of a segment), which some servers cut off; undefined = none. */
   readonly bare: string | undefined
   /** As it was sent. */
   readonly sentPath: string

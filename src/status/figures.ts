@@ -4,7 +4,7 @@ import type { Quantiles, Reading } from './reading.ts'
 /** Figures about some requests. */
 export interface RequestFigures {
   readonly requests: number
-  /** Answered 401, 403 or 429, whoever refused. */
+  /** Answered 401, 403 or 429, by the gateway or an upstream. */
   readonly refused: number
   /** Answered with another 4xx. */
   readonly clientErrors: number

@@ -24,10 +24,7 @@ export interface AccessTokens {
   issue(subject: TokenSubject): string
   /** To be called before anything is changed for a token. @throws GatehouseError `store-unavailable` */
   assertCanIssue(): void
-  /**
-   * Checks signature, header and claims against the present time. @throws GatehouseError `store-unavailable` without
-   * keys
-   */
+  /** Checks signature, header, claims and time. @throws GatehouseError `store-unavailable` without keys */
   verify(token: string): AccessTokenVerdict
   /** Whether a token that is not finally invalid may have been signed by a new key that is not known here yet. */
   isOfNewKey(token: string): boolean

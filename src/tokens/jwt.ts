@@ -1,10 +1,7 @@
 import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
-/**
- * Makes a signer or verifier for each key once. By key, not by ID: a key that replaces another under its ID gets its
- * own.
- */
+/** Makes one signer or verifier for each key, by key and not by ID, under which a key may be replaced. */
 export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
   const known = new WeakMap<SigningKey, Tool>()
   return (key) => {

@@ -59,10 +59,7 @@ export interface SigningKeys {
   assertReadable(): Promise<void>
   /** The stored keys, without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
-  /**
-   * Adds a key that signs once it has been announced, or at once. @param entry makes the entry of the audit log;
-   * undefined = none is written
-   */
+  /** Adds a key that signs once announced, or at once. @param entry for the audit log; undefined = none */
   rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey>
   /**
    * Removes a key: its tokens end. A key that cannot be unsealed may always be removed: it cannot sign.

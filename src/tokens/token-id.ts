@@ -17,10 +17,7 @@ export function createTokenId(roleEpoch: number): string {
   return `${epoch.slice(0, 8)}-${epoch.slice(8)}-8${randomUUID().slice(15)}`
 }
 
-/**
- * The epoch in a `jti`; 1 where it has none: from before epochs were introduced, or from another issuer with the same
- * key.
- */
+/** The epoch in a `jti`; 1 without one: from before epochs existed, or from another issuer with the same key. */
 export function roleEpochOf(tokenId: string): number {
   const [, high, low] = form.exec(tokenId) ?? []
   return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)

@@ -21,7 +21,7 @@ export interface ListenerOptions
 
 export interface Listener {
   readonly server: Server
-  /** Those that are open, tunnels included. */
+  /** The open connections, tunnels included. */
   readonly connections: ReadonlySet<ClientConnection>
   /**
    * Takes new terms: the limits hold for every connection, the certificate for new ones.

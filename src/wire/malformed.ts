@@ -1,4 +1,4 @@
-/** What was sent is no HTTP/1.1 message, or one that two readers could understand differently. */
+/** The message is not HTTP/1.1, or one that two readers could understand differently. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
   /** Which part it is: the name of a field, or `request-line`, `field-line`, `chunk`, `trailer`. */

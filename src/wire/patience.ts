@@ -1,4 +1,4 @@
-/** How much, and how long, a client is borne with. */
+/** How much, and for how long, a client is tolerated. */
 
 /** How much of a body is read after its answer to keep the connection usable; beyond that the connection ends. */
 export const discardedBytesMax = 1_048_576

@@ -25,10 +25,7 @@ export function findMissedVariables(env: Environment, tree: ConfigTree): Warning
   })
 }
 
-/**
- * Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; GATEHOUSE_VERSION may come from
- * anything.
- */
+/** Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; others a version. */
 function isOfOthers(name: string, text: string): boolean {
   return name === 'GATEHOUSE_CONFIG' || name === 'GATEHOUSE_VERSION' || /^(?:tcp|udp|sctp):\/\//.test(text)
 }

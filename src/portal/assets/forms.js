@@ -30,10 +30,7 @@
     }
   }
 
-  /**
-   * Moves the focus to the page's message, so that it is seen and read out; a field or message may have autofocus
-   * instead.
-   */
+  /** Focuses the page's message, so that it is seen and read out, unless something has autofocus. */
   function goToAnswer() {
     if (document.querySelector('main [autofocus]')) return
     const place = document.querySelector('main > .notice, main [role=alert]:not(table)')

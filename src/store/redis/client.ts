@@ -37,10 +37,7 @@ const connectTimeoutMs = 1_000
 const silenceMs = 1_000
 /** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
-/**
- * How often, and after what delay, a command to a Cluster that changes is tried again: all within the time a request
- * may wait.
- */
+/** How often, and how long after, a changing Cluster is asked again: within the time that a request may wait. */
 export const redirections = { most: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, most: 1_000 }
 
@@ -75,10 +72,7 @@ export function openClient(options: RedisOptions): OpenClient {
   return { client, close }
 }
 
-/**
- * A TLS socket that is closed while it connects can fail twice: the driver handles the first error, and the second
- * would be fatal.
- */
+/** A TLS socket closed while it connects can fail twice: the driver handles one error, the next would be fatal. */
 function outliveErrors(node: Redis): void {
   node.on('error', () => {
     if (node.stream?.listenerCount('error') === 0) node.stream.on('error', () => {})

@@ -4,10 +4,7 @@ import { openClient, type RedisOptions } from './client.ts'
 
 /** Receives changes as they are published: fast, and at most once. */
 export interface Subscription {
-  /**
-   * To be called with the position that the log was read to: a channel that stays behind it is deaf, and is opened
-   * anew.
-   */
+  /** Takes the position that the log was read to: a channel that stays behind it is deaf, and opened anew. */
   check(head: number): void
   close(): void
 }

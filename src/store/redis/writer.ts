@@ -101,7 +101,7 @@ interface Write {
   readonly call: ScriptCall
   resolve(result: unknown): void
   reject(error: unknown): void
-  /** How often a Cluster has redirected it. */
+  /** How often a Cluster has redirected the write. */
   redirected: number
 }
 

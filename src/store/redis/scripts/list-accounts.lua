@@ -1,5 +1,5 @@
 -- IDs of accounts, newest first, after an account that may be deleted by now.
--- KEYS[1] IDs (sorted set by the time of creation; 0 for those of before it was kept)
+-- KEYS[1] IDs (sorted set by the time of creation; 0 for accounts older than this index)
 -- ARGV[1] ID of the one before, or '' for the first page  ARGV[2] when that was created  ARGV[3] most that are answered
 local limit = tonumber(ARGV[3])
 if ARGV[1] == '' then return redis.call('ZRANGE', KEYS[1], 0, limit - 1, 'REV') end
