@@ -18,7 +18,7 @@ export interface KeyStatus {
 
 export interface KeysStatus {
   readonly secretKey: KeyStatus
-  /** The secret key before the last reset, while it still works; its creation is not known any more. */
+  /** The secret key before the last reset, while it still works; its creation time is not kept. */
   readonly previousSecretKey:
     | { readonly validUntil: number; readonly lastUse: KeyUse | undefined }
     | undefined

@@ -9,7 +9,7 @@ export interface Credential {
   readonly kind: SchemeName
   /** The key or token as it came; empty where a token is not well-formed. */
   readonly text: string
-  /** What was decided about it last. */
+  /** The last decision about it. */
   recent: RecentDecision | undefined
   /** The client address of the last noted use, and until when no other is noted (on the clock of performance.now()). */
   notedFrom: string | undefined

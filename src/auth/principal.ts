@@ -48,7 +48,7 @@ export interface Directory {
    * no store.
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
-  /** Whether what is known of an account is surely newer than a token of this time, on such a clock. No store. */
+  /** Whether what is known of an account is surely newer than a token of this time, on such a clock. Needs no store. */
   isKnownAfter(accountId: string, issuedAt: number): boolean
   /**
    * Brings the cache up to date: its contents are then as of this call, or later. To be called before a refusal that
@@ -62,7 +62,7 @@ export interface Directory {
    * undefined = the store is out of reach, and the cache ages.
    */
   version(): object | undefined
-  /** Counts a look-up that was skipped since its result is still valid as a hit. */
+  /** Counts a hit for a look-up that was skipped, as its result is still valid. */
   countHit(): void
   /** Secret keys that are known to be wrong: refusing them needs no `confirm`. */
   readonly spentKeys: {

@@ -10,7 +10,7 @@ export interface Echo {
 
 const shownBytesMax = 65_536
 
-/** Starts a backend on a free port of this machine that answers with what it got, as JSON. */
+/** Starts a backend on a free port of this machine that answers with the request that it got, as JSON. */
 export async function openEcho(): Promise<Echo> {
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request

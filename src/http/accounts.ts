@@ -29,7 +29,7 @@ export interface AccountEndpointsOptions {
   readonly publicOrigin: string
 }
 
-/** After these the session of the token is definitely over, and a cookie that holds it is of no more use. */
+/** After these the session of the token is definitely over, and a cookie that holds it is useless. */
 const sessionOver = new Set<Code>(['refresh-token-expired', 'refresh-token-reused', 'session-revoked'])
 
 /** Issuing, refreshing and revoking tokens. */

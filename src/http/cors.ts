@@ -11,7 +11,7 @@ import type { OwnPaths } from './own-paths.ts'
 
 type Asked = Pick<RequestHead, 'method' | 'rawHeaders'>
 
-/** What a preflight is told. */
+/** The answer to a preflight. */
 export interface Preflight {
   /** Name of the route it is about, `_gateway` or `_unmatched`. */
   readonly route: string

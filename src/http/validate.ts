@@ -23,7 +23,7 @@ interface Check {
   errors?: ErrorObject[] | null
 }
 
-/** Compiles a schema with the first request for it: a start should not wait for all of them. */
+/** Compiles a schema with the first request for it: a start should not have to compile all of them. */
 function compileLater(ajv: Ajv, schema: AnySchema): Check {
   let compiled: ValidateFunction | undefined
   const check: Check = (data) => {

@@ -40,7 +40,7 @@ const longestWaitMs = 24 * 3_600_000
 
 export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): WebSockets {
   const all = new Set<OpenWebSocket>()
-  /** By the IDs that changes name: those of accounts and sessions. */
+  /** The WebSockets by the IDs that changes name: those of accounts and sessions. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
 
   function accept(upgrade: AcceptedUpgrade): void {

@@ -16,7 +16,7 @@ export interface AccountsView {
   readonly items: readonly Account[]
   readonly nextCursor: string | undefined
   readonly isFirstPage: boolean
-  /** What is wrong with the query. */
+  /** The error in the query. */
   readonly error?: string | undefined
 }
 

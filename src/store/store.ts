@@ -221,7 +221,7 @@ export interface Taken {
   readonly remaining: number
   /** Until one more is allowed; 0 if this one was. */
   readonly retryMs: number
-  /** Until as many are allowed as at the beginning. */
+  /** Until the whole limit is allowed again. */
   readonly resetMs: number
 }
 

@@ -87,7 +87,7 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection?.resume()
   }
 
-  /** Gives up the request; nothing more is told. */
+  /** Gives up the request; no more events come. */
   cancel(): void {
     this.#leave()
     this.#cancelAcquire?.()

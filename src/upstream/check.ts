@@ -41,7 +41,7 @@ export class Check implements ExchangeEvents, Waiter {
     this.#cancelDial = this.#target.pool.open(this)
   }
 
-  /** Nothing more is told. */
+  /** Ends the check without a verdict. */
   cancel(): void {
     this.#hasVerdict = true
     this.#close()

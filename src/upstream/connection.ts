@@ -108,7 +108,7 @@ export class Connection implements Expiring {
     this.#reader.resume()
   }
 
-  /** Gives up the request and the connection; nothing more is told. */
+  /** Gives up the request and the connection; no more events come. */
   destroy(): void {
     this.#events = undefined
     this.#stopWatching()

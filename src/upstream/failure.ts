@@ -14,7 +14,7 @@ export type FailureReason =
   | 'closed-early'
   | 'invalid-response'
 
-/** A failed exchange with an upstream. Its message is for the log alone. */
+/** A failed exchange with an upstream. Its message is only for the log. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly reason: FailureReason

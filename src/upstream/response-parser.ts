@@ -13,7 +13,7 @@ import {
   type ResponseHead,
 } from './response-head.ts'
 
-/** What a parser tells. After a head come its data and one end; a parser that throws tells no more. */
+/** The events of a parser. After a head come its data and one end; after a throw nothing comes. */
 export interface ResponseEvents {
   /** Any 1xx except 101. */
   onInformation(head: ResponseHead): void

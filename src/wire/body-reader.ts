@@ -3,7 +3,7 @@ import type { RequestBody } from './request-head.ts'
 
 const noTrailers: readonly string[] = []
 
-/** Finds the end of a request's body among the bytes behind its head (RFC 9112 6). */
+/** Finds the end of a request's body among the bytes after its head (RFC 9112 6). */
 export class BodyReader {
   readonly #chunks: ChunkedDecoder | undefined
   readonly #onData: (chunk: Buffer) => void

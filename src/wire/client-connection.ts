@@ -65,7 +65,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     events?.onGone()
   }
 
-  /** The connection is to end with this answer. */
+  /** Makes the connection end with this answer. */
   endAfterAnswer(): void {
     this.#closes = true
   }
@@ -78,7 +78,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#intake.holdBody()
   }
 
-  /** Whether the connection can go on after this answer, as far as can be told now. */
+  /** Whether the connection can go on after this answer, as far as known now. */
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
     if (this.#intake.isBodyWhole) return true

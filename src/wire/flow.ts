@@ -11,7 +11,7 @@ export class Flow {
   #isPaused = false
   #isStopped = false
 
-  /** @param onData returns whether nothing of the chunk is in use any more */
+  /** @param onData returns whether the chunk is not in use any more */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     this.#socket = socket
     this.#onData = onData

@@ -4,7 +4,7 @@ import type { RequestHead } from './request-head.ts'
 import { type ParserTerms, RequestParser } from './request-parser.ts'
 import { kept } from './shared-memory.ts'
 
-/** What an intake tells. */
+/** The events of an intake. */
 export interface IntakeEvents {
   /** The first bytes of a head have come, but not all of it: told once for each head. */
   onHeadBegun(): void
@@ -14,7 +14,7 @@ export interface IntakeEvents {
   onBodyEnd(trailers: readonly string[]): void
   /** What the client sent cannot be read, nor can anything after it. */
   onMisread(error: MalformedMessage | HeadTooLarge): void
-  /** So many bytes have been thrown away. */
+  /** Bytes have been thrown away. */
   onDiscarded(bytes: number): void
   /** After `end`: everything that came has been taken, or is too little to complete the body. */
   onDry(): void
@@ -101,7 +101,7 @@ export class Intake {
     this.#source.pause()
   }
 
-  /** The request has been answered: what is left of its body is thrown away, and the next may come. */
+  /** The request has been answered: the rest of its body is thrown away, and the next request may come. */
   next(): void {
     this.#isRequestUnderWay = false
     if (this.#body !== undefined || this.#waiting !== undefined || this.#hasEnded) this.#goOn()

@@ -21,7 +21,7 @@ export function readRequestLine({ text }: Lines): RequestLine | undefined {
   return undefined
 }
 
-/** RFC 9112 3: a method, one space, a target, one space, the version. @param end where the CR stands */
+/** RFC 9112 3: a method, one space, a target, one space, the version. @param end the index of the CR */
 function parseRequestLine(text: string, end: number): RequestLine {
   const methodEnd = text.indexOf(' ')
   const targetEnd = end - ' HTTP/1.1'.length

@@ -16,7 +16,7 @@ export class SharedReader {
 
   /**
    * To be called before anything can have come.
-   * @param onData returns whether nothing of the chunk is in use any more
+   * @param onData returns whether the chunk is not in use any more
    */
   attach(socket: Socket, onData: (chunk: Buffer) => boolean): Flow {
     this.#flow = new Flow(socket, onData)

@@ -1,6 +1,6 @@
 import type { Review } from '../review.ts'
 
-/** Browsers drop a cookie that breaks the rules of its name (RFC 6265bis 4.1.3): say so at once. */
+/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
 export function reviewCookie(review: Review): void {
   if (!review.isShaped(['cookie'])) return
   const isSound = (field: string) => review.isSound(['cookie', field])

@@ -25,7 +25,7 @@ const bodyBytesMax = 65_536
 export const askTimeoutMs = 10_000
 
 /**
- * Sends one request to this gateway, and reads the beginning of what it answers.
+ * Sends one request to this gateway, and reads the beginning of its answer.
  * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
 export function ask(

@@ -12,7 +12,7 @@ import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 
 /**
- * The store of many instances: Redis 7 or newer, alone, behind Sentinel, or a Cluster. Connects by itself.
+ * The store of many instances: Redis 7 or newer, a single server, with Sentinel, or a Cluster. Connects by itself.
  * @param listens whether to subscribe to the changes of others
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {

@@ -127,7 +127,7 @@ const sqliteBusy = 5
 
 /** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is tried again. */
 function writeAhead(database: DatabaseSync, deadline: number): void {
-  // FULL: a commit that answered a caller is on disk, also when the power goes.
+  // FULL: a commit that was answered is on disk, even after a power failure.
   const settings = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
   for (;;) {
     try {
