@@ -13,10 +13,7 @@ import type { Database } from './database.ts'
 /** How many entries are looked at for one answer: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
-/**
- * The audit table: rows are added, and the oldest are removed. Every function is to be called within a read or a
- * write.
- */
+/** The audit table, of which the oldest rows are removed. Every function is to be called within a read or a write. */
 export function openAudit({ prepare }: Database) {
   const insert = prepare('INSERT INTO audit (entry) VALUES (?)')
   const prune = prepare('DELETE FROM audit WHERE seq <= ?')

@@ -1,6 +1,6 @@
 -- Entries of the audit log whose text contains two needles, newest first: the caller checks whether they really match.
 -- KEYS[1] the audit log (stream)
--- ARGV[1] where to begin, '+' or before an ID ARGV[2] entries looked at ARGV[3] how many are answered at most
+-- ARGV[1] where to begin, '+' or before an ID  ARGV[2] entries looked at  ARGV[3] how many are answered at most
 -- ARGV[4] a needle  ARGV[5] another, in lower case; '' is in every text
 -- Answers where to go on, or '' where that was all, and the entries.
 local entries = redis.call('XREVRANGE', KEYS[1], ARGV[1], '-', 'COUNT', ARGV[2])
