@@ -4,7 +4,7 @@ import { ConfigError, type LoadedConfig } from './config/load.ts'
 import { restartProblems } from './config/reload.ts'
 import { OperatorError, reasonOf } from './errors.ts'
 import type { PreparedChange } from './front.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The outcome of a reload. Unless it was taken the old config stays in force. */

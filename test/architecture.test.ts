@@ -11,7 +11,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'fast-jwt': ['tokens/jwt.ts'],
   'prom-client': ['metrics/'],
   'lru-cache': ['cache/'],
-  pino: ['log.ts'],
+  pino: ['log/log.ts'],
   yaml: ['config/'],
   ajv: ['config/validate.ts', 'http/validate.ts'],
   nodemailer: ['mail/mailer.ts'],

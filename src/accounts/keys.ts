@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomText, toBase62 } from '../random.ts'
+import { randomText, toBase62 } from '../text/random.ts'
 import { accountIdLength, prefixes, secretLength } from '../token-format.ts'
 
 /**

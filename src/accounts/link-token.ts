@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { randomText } from '../random.ts'
+import { randomText } from '../text/random.ts'
 import { accountIdPattern, prefixes, secretLength, secretPattern } from '../token-format.ts'
 
 /** What a link carries in its fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` for an e-mail. */

@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors.ts'
-import { remembered } from '../remembered.ts'
 import type { RateLimit } from '../routes/route.ts'
 import type { Rate, Taken } from '../store/store.ts'
+import { remembered } from '../text/remembered.ts'
 import type { Principal } from './principal.ts'
 import { addressSubject, type Limiter } from './rate-limit.ts'
 

@@ -1,5 +1,5 @@
 import { tokenDigest } from '../accounts/link-token.ts'
-import { randomText } from '../random.ts'
+import { randomText } from '../text/random.ts'
 import {
   accountIdPattern,
   prefixes,

@@ -1,6 +1,6 @@
 import { GatehouseError, OperatorError, reasonOf } from '../errors.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../text/suggest.ts'
 import { readVersion } from '../version.ts'
 import { type Command, parseInvocation, UsageError } from './command.ts'
 import { allCommands, commandsOf } from './commands.ts'

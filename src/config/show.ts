@@ -1,4 +1,4 @@
-import { hidden } from '../hide-secrets.ts'
+import { hidden } from '../log/hide-secrets.ts'
 import type { ConfigReading } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
 import { isPlainMap } from './read.ts'

@@ -1,4 +1,4 @@
-import { hidden, hideSecrets } from '../hide-secrets.ts'
+import { hidden, hideSecrets } from '../log/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 /** Names of headers and query parameters that suggest a secret. */

@@ -1,6 +1,6 @@
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import type { PreparedChange } from '../front.ts'
-import { createLog, type Log, watchForFaults } from '../log.ts'
+import { createLog, type Log, watchForFaults } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { readVersion } from '../version.ts'
 import { openWorker, type Worker } from '../worker/worker.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import { createBackoff } from './backoff.ts'
 import type { StartTerms } from './questions.ts'
 import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts'

@@ -1,4 +1,4 @@
-import { remembered } from '../remembered.ts'
+import { remembered } from '../text/remembered.ts'
 import { copyOf } from '../wire/copy.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.

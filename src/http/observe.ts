@@ -1,5 +1,5 @@
-import { hideSecrets, secretStart } from '../hide-secrets.ts'
-import type { Log } from '../log.ts'
+import { hideSecrets, secretStart } from '../log/hide-secrets.ts'
+import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { once } from '../metrics/once.ts'
 import { type Arrival, principalOf, unmatched } from './arrival.ts'

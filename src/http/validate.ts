@@ -1,7 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
-import { hideSecrets } from '../hide-secrets.ts'
+import { hideSecrets } from '../log/hide-secrets.ts'
 
 const common = {
   allErrors: true,

@@ -1,5 +1,5 @@
 import { accountPaths } from '../account-paths.ts'
-import { shellWord } from '../shell-word.ts'
+import { shellWord } from '../text/shell-word.ts'
 
 /** Lines to paste, with the place of the caller's own keys in the environment: no key stands in a program. */
 export interface Snippet {

@@ -1,4 +1,4 @@
-import { remembered } from '../remembered.ts'
+import { remembered } from '../text/remembered.ts'
 
 /** How a request header is treated. */
 export type HeaderRule =

@@ -1,5 +1,5 @@
 import { GatehouseError, reasonOf } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
 import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../accounts/sealing.ts'
-import { randomText } from '../random.ts'
+import { randomText } from '../text/random.ts'
 import { prefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
 
 /**

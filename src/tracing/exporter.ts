@@ -1,5 +1,5 @@
 import { trustSystemAuthorities } from '../authorities.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { Count } from '../metrics/counter.ts'
 import { encodeSpans, type Span } from './span.ts'
 

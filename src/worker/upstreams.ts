@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { TargetState } from '../metrics/traffic.ts'
 import { type HealthChange, openUpstream, type Upstream, type UpstreamTerms } from '../upstream/upstream.ts'
 

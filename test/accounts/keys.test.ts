@@ -9,7 +9,7 @@ import {
   keyLength,
   parseKey,
 } from '../../src/accounts/keys.ts'
-import { toBase62 } from '../../src/random.ts'
+import { toBase62 } from '../../src/text/random.ts'
 
 const kinds: readonly KeyKind[] = ['secretKey', 'apiKey']
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-']

@@ -6,7 +6,7 @@ import { until } from '../setup/net.ts'
 import { place } from './place.ts'
 import { program, type Ready, textOf } from './run.ts'
 
-const log = new URL('../../src/log.ts', import.meta.url).href
+const log = new URL('../../src/log/log.ts', import.meta.url).href
 
 /** Runs Node with what a shell does to its output, such as `> /dev/full`; it is ended with the test. */
 function runNode(t: Test, args: readonly string[], output: string) {

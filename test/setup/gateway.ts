@@ -8,7 +8,7 @@ import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/log/log.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
 export const drivers = ['sqlite', 'redis'] as const

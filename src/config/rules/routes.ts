@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { parseTarget } from '../../routes/target.ts'
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../text/suggest.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
 

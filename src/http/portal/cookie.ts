@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../../auth/sign-in.ts'
-import { randomText } from '../../random.ts'
+import { randomText } from '../../text/random.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
 export interface PortalCookie {

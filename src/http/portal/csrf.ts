@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
-import { hideSecrets } from '../../hide-secrets.ts'
+import { hideSecrets } from '../../log/hide-secrets.ts'
 
 /** How much of a foreign origin is written to the log, in characters. */
 const shownMax = 100

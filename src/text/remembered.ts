@@ -1,4 +1,4 @@
-import { copyOf } from './wire/copy.ts'
+import { copyOf } from '../wire/copy.ts'
 
 /**
  * Caches a value for each text. All are dropped when there are too many: made-up texts must not fill the memory, and

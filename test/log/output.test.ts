@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type LogOutputOptions, openLogOutput } from '../src/log-output.ts'
-import { tempFolder } from './cli/run.ts'
-import { until } from './setup/net.ts'
+import { type LogOutputOptions, openLogOutput } from '../../src/log/output.ts'
+import { tempFolder } from '../cli/run.ts'
+import { until } from '../setup/net.ts'
 
 /** An output to a file of the test, which may stop to take anything for a while. */
 function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {

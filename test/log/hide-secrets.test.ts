@@ -1,10 +1,10 @@
 import t from 'tap'
-import { createAccountId, createKey } from '../src/accounts/keys.ts'
-import { createLinkToken } from '../src/accounts/link-token.ts'
-import { createPortalToken } from '../src/auth/portal-token.ts'
-import { hidden, hideSecrets, secretStart } from '../src/hide-secrets.ts'
-import { prefixes } from '../src/token-format.ts'
-import { createRefreshTokens, createSessionId } from '../src/tokens/refresh-token.ts'
+import { createAccountId, createKey } from '../../src/accounts/keys.ts'
+import { createLinkToken } from '../../src/accounts/link-token.ts'
+import { createPortalToken } from '../../src/auth/portal-token.ts'
+import { hidden, hideSecrets, secretStart } from '../../src/log/hide-secrets.ts'
+import { prefixes } from '../../src/token-format.ts'
+import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 
 const id = createAccountId()
 const secrets: Readonly<Record<keyof typeof prefixes, string>> = {

@@ -1,4 +1,4 @@
-import { accountIdPattern, prefixes } from './token-format.ts'
+import { accountIdPattern, prefixes } from '../token-format.ts'
 
 /** What stands in the place of a secret. */
 export const hidden = '[secret]'

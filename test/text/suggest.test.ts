@@ -1,5 +1,5 @@
 import t from 'tap'
-import { didYouMean, suggest } from '../src/suggest.ts'
+import { didYouMean, suggest } from '../../src/text/suggest.ts'
 
 const options = ['listen', 'upstreams', 'routes', 'tokens', 'cookie', 'trustedProxies', 'log', 'ops']
 

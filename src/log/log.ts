@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
-import { openLogOutput } from './log-output.ts'
+import { openLogOutput } from './output.ts'
 
 export type Log = ReturnType<typeof createLog>
 
