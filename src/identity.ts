@@ -97,7 +97,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
 }
 
-/** @param staleAt what was last confirmed then, or before, is too old */
+/** @param staleAt a cache that was last confirmed then, or before, is too old */
 function healthOf(keyring: Keyring, contact: Contact, staleAt: number): IdentityHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (contact.isUp) return 'ok'

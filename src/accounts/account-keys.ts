@@ -30,7 +30,7 @@ export const graceSecondsMax = 30 * 86_400
 
 /** The keys of an account, by its ID or e-mail. Every act throws GatehouseError `account-not-found` for nobody's. */
 export interface AccountKeys {
-  /** Look again to see whether anything still uses the previous key: uses show within a few seconds. */
+  /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
   /** The key itself, noted in the audit log; undefined where no copy is kept (keys.reveal: false). */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
@@ -40,12 +40,12 @@ export interface AccountKeys {
    * Makes a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
    * tokens end now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) where that is no grace; UnconfirmedKeys, as all
-   * that makes keys
+   * functions that make keys
    */
   resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
-  /** Ends the previous secret key now; false where there was none any more. Sessions go on. */
+  /** Ends the previous secret key now; false if there was none. Sessions go on. */
   endOverlap(idOrEmail: string): Promise<boolean>
-  /** A new API key; the old one ends now, sessions go on. */
+  /** Makes a new API key; the old one ends now, sessions go on. */
   resetApiKey(idOrEmail: string): Promise<string>
   /**
    * Resets the key that was created at `createdAt`: of two such requests at once, only one gets a new key. @returns
@@ -96,7 +96,7 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     return key
   }
 
-  /** @param replaces digest of the key that is to be replaced; undefined = whichever it is */
+  /** @param replaces digest of the key that is to be replaced; undefined = any key */
   async function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
     const { key, stored } = makeKey('secretKey', account.id, options)
     const graceUntil = graceSeconds > 0 ? clock() + graceSeconds * 1_000 : undefined

@@ -7,11 +7,11 @@ import type { Entries } from './entries.ts'
 
 export interface SessionPage {
   readonly items: readonly Session[]
-  /** For the page after this one; undefined = this is the last. */
+  /** The cursor of the next page; undefined = this is the last. */
   readonly nextCursor: string | undefined
 }
 
-/** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an ID of nobody. */
+/** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
   /** Open sessions of tokens, newest first. `expiresAt` is when a session ends without a refresh. */
   list(id: string): Promise<readonly Session[]>
@@ -24,7 +24,7 @@ export interface AccountSessions {
     id: string,
     page: { readonly cursor: string | undefined; readonly limit: number },
   ): Promise<SessionPage>
-  /** Ends one with its access tokens; false where this account has no such open session. */
+  /** Ends one session with its access tokens; false where this account has no such open session. */
   end(id: string, sessionId: string): Promise<boolean>
   /** @returns the IDs of the sessions that were open */
   endAll(id: string): Promise<readonly string[]>

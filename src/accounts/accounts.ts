@@ -41,7 +41,7 @@ export interface Accounts {
 
 export interface AccountsOptions extends KeyOptions {
   readonly store: Store
-  /** In whose name; an account cannot disable, demote or delete itself. */
+  /** Who acts; an account cannot disable, demote or delete itself. */
   readonly by: Actor
 }
 
@@ -143,7 +143,7 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
   }
 }
 
-/** No Admin can leave none behind alone: whoever acts was one a moment ago, and stays one. */
+/** So one Admin alone cannot leave the gateway without any: the one who acts stays an Admin. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

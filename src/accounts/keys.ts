@@ -18,7 +18,7 @@ const keyPrefixes = { secretKey: prefixes.secretKey, apiKey: prefixes.apiKey } a
 const checksumLength = 6
 const handleStart = 4
 const handleEnd = handleStart + accountIdLength
-/** What the checksum is about. */
+/** Length of the part that the checksum covers. */
 const bodyLength = handleEnd + 1 + secretLength
 
 /** Length of every key. */

@@ -34,8 +34,8 @@ function purposeOf(kind: KeyKind, accountId: string): string {
 }
 
 /**
- * `store-unavailable` of a change that may have been made, and may not last: with the keys it gave, which nobody
- * else has. Only an operator is told of them.
+ * `store-unavailable` for a change that may have been made, and may not last: it holds the new keys, which are stored
+ * nowhere else. Only an operator is shown them.
  */
 export class UnconfirmedKeys extends GatehouseError {
   /** What the function would have returned. */
@@ -47,7 +47,7 @@ export class UnconfirmedKeys extends GatehouseError {
   }
 }
 
-/** Lets a write that may have been made fail with the keys that it gave. @throws UnconfirmedKeys */
+/** Adds the new keys to the error of a write that may have been made. @throws UnconfirmedKeys */
 export function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
   return write.catch((error: unknown) => {
     throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error

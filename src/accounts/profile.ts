@@ -31,7 +31,7 @@ export interface EmailVerification {
   verify(token: string, visitor: Visitor): Promise<Account>
 }
 
-/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server did not take it */
+/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server did not take the mail */
 export type SendMail = (mail: Mail) => Promise<void>
 
 export interface Mail {

@@ -13,14 +13,14 @@ export interface CacheTerms {
   readonly ttlMs: number
   /** The same for what is not there. */
   readonly negativeTtlMs: number
-  /** How long what is known is good with the store out of reach. */
+  /** How long cached data is used with the store out of reach. */
   readonly maxStaleMs: number
 }
 
 export interface DirectoryOptions extends CacheTerms {
   readonly store: Pick<Store, 'findAccount' | 'findSession'>
   readonly contact: Readonly<Contact>
-  /** How long an access token can be valid here: changes are remembered for as long. */
+  /** How long an access token can be valid here: changes are remembered for that long. */
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours or behind it. */
   readonly clockToleranceMs: number

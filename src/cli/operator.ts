@@ -74,7 +74,7 @@ function patienceFor({ store }: Config): number {
   return isDirect ? storePatienceMs.direct : storePatienceMs.byOthers
 }
 
-/** Whoever runs the command, as far as the system can tell. */
+/** Who runs the command, as far as the system knows. */
 function whoRuns(): Actor {
   const operator = { kind: 'operator', channel: 'cli' } as const
   try {

@@ -42,7 +42,7 @@ export interface Config {
   }
   readonly store: StoreOptions
   readonly cache: CacheTerms
-  /** Wrong credentials a client address may send. */
+  /** How many wrong credentials a client address may send. */
   readonly failures: Rate
   readonly log: { readonly level: LogLevel; readonly access: boolean }
   /** undefined = no traces. */

@@ -17,7 +17,7 @@ interface OwnPaths {
 type Tree = ConfigReading['tree']
 
 interface WarningOptions {
-  /** Default: that of the process. */
+  /** Default: the environment of the process. */
   readonly env?: Environment | undefined
   readonly now?: number
 }

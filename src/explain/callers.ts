@@ -13,7 +13,7 @@ import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
 /** The gateway's own schemes on its own store, in which they change nothing. */
 export interface Callers {
-  /** They reject with `store-unavailable` where the store does not answer. */
+  /** They reject with `store-unavailable` if the store does not answer. */
   readonly schemes: Schemes
   close(): Promise<void>
 }

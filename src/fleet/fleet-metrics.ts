@@ -8,7 +8,7 @@ export interface FleetMetrics {
   text(): Promise<string>
   /** The same as plain JSON. */
   snapshot(): Promise<MetricsSnapshot>
-  /** A worker has died: what it counted stays, as far as it had said it. */
+  /** To be called when a worker has died: keeps the counts that it reported last. */
   bury(worker: WorkerProcess): void
   close(): void
 }
@@ -43,7 +43,7 @@ export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): F
     metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
     await allBuried()
-    // At one moment: who dies is either among the living or in what is left, never in both or in none.
+    // Synchronously: a worker is either among the members or in `ended`, never in both or in neither.
     return mergeMetrics({ instance, workers: workers().map(({ lastSample }) => lastSample), ended })
   }
 

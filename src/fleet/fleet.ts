@@ -21,7 +21,7 @@ export interface FleetOptions {
   /** The metrics of this process, which stand for the instance. */
   readonly metrics: Metrics
   readonly clock: () => number
-  /** How long a worker may take until it takes requests; default: `startTimeoutMs` of worker-process.ts. */
+  /** How long a worker may take to start; default: `startTimeoutMs` of worker-process.ts. */
   readonly startTimeoutMs?: number
 }
 
@@ -101,7 +101,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     return { discard, commit: () => commit(next, running).finally(done) }
   }
 
-  /** All take it: one that cannot any more is replaced by one that does. */
+  /** All workers commit it: one that fails is replaced by a new one with the new config. */
   async function commit(next: LoadedConfig, running: readonly WorkerProcess[]): Promise<void> {
     snapshot = next.snapshot
     log.level = next.config.log.level

@@ -6,11 +6,11 @@ import { type Ending, startWorker, type WorkerProcess } from './worker-process.t
 
 /** The place of one worker: a worker that dies is replaced. */
 export interface Seat {
-  /** The first start. @throws what keeps it from taking requests */
+  /** Starts the first worker. @throws what keeps it from taking requests */
   fill(): Promise<WorkerProcess>
-  /** Who sits there now; undefined while the place is empty. */
+  /** The present worker; undefined while there is none. */
   worker(): WorkerProcess | undefined
-  /** A start under way, which resolves when it is over, whatever came of it. */
+  /** A start under way; resolves when it is over, even if it failed. */
   starting(): Promise<void> | undefined
   /** Stops replacing workers; waits this long for a start under way, and then aborts it. */
   leave(withinMs: number): Promise<void>
@@ -24,7 +24,7 @@ export interface SeatOptions {
   readonly log: Log
   /** How long a worker may take to start. */
   readonly startTimeoutMs: number
-  /** One who took requests is no more. */
+  /** A worker that took requests has died. */
   onDeath(worker: WorkerProcess): void
 }
 

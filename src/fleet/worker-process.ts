@@ -30,7 +30,7 @@ export interface Ending {
 /** Has the extension of this file: source or built. */
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
-/** Has workers take connections from one queue that all of them share (docs/decisions/0013-workers.md). */
+/** Makes all workers take connections from one shared queue (docs/decisions/0013-workers.md). */
 export function prepareWorkers(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: [] })
@@ -64,7 +64,7 @@ export async function startWorker(
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
   const kill = () => void child.process.kill('SIGKILL')
-  // A pipe that breaks is told of by the end of the process.
+  // A broken pipe shows by the end of the process.
   child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {

@@ -113,7 +113,7 @@ export function principalOf({ decision }: Arrival): Principal | undefined {
   return decision?.kind === 'allowed' ? decision.principal : undefined
 }
 
-/** Of heads whose fields came a moment ago: read once for all of them. */
+/** Fields of heads that come again and again: read once for all of them. */
 const readBefore = new WeakMap<readonly string[], RequestFields>()
 
 function familiarFields(rawHeaders: readonly string[]): RequestFields {

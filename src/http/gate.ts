@@ -101,7 +101,7 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
     if (route instanceof GatehouseError) return route
     arrival.outcome.route = route.name
     arrival.access = route.access
-    // Asked before it is decided: what comes behind an upgrade that is refused is no request.
+    // Before the decision: what follows a refused upgrade is not a request.
     if (route.websocket && asksForWebSocket(arrival.head)) arrival.connection.endAfterAnswer()
     const decision = authenticator.decide(route.access, arrival.fields.credentials)
     return decision instanceof Promise

@@ -29,7 +29,7 @@ const clientLeft = 499
 /** The status of a WebSocket, whose request is over when it closes. */
 const switching = 101
 const tooManyRequests = 429
-/** Whether a path is to be looked at more closely: most are not. */
+/** Matches paths that have to be cleaned for the log: most need not. */
 const mayBeUnfit = new RegExp(`[?#%]|${secretStart.source}`)
 /** Label of a request whose method could not be read. */
 const unknownMethod = 'unknown'
@@ -121,7 +121,7 @@ function createRouteFigures(metrics: Metrics, route: string) {
   }
 }
 
-/** Clients may make up methods, but no label values. */
+/** Clients can make up methods, but must not create label values. */
 function methodLabel(method: string): string {
   return knownMethods.has(method) ? method : otherMethod
 }

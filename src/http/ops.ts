@@ -4,7 +4,7 @@ import type { ReloadOutcome } from '../reload.ts'
 import type { Status } from '../status/status.ts'
 import { registerStatus } from './status.ts'
 
-/** What operators may know of the gateway, and have it do. */
+/** What operators can ask of the gateway, and make it do. */
 export interface OpsOptions {
   readonly contentType: string
   metricsText(): Promise<string>

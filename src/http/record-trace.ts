@@ -16,7 +16,7 @@ export function createTraceRecorder(
 ): (arrival: Arrival, now: number) => void {
   return function recordTrace(arrival, now) {
     const { head, decision, outcome, arrivedAt, requestId } = arrival
-    // Of what went to no upstream nobody has asked yet.
+    // A request that went to no upstream has no trace yet.
     const trace = arrival.trace ?? tracer.begin(head.rawHeaders)
     if (!trace.isSampled) return
     const { route, upstream, status, code, sentAt, answeredAt } = outcome

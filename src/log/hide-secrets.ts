@@ -1,6 +1,6 @@
 import { accountIdPattern, prefixes } from '../token-format.ts'
 
-/** What stands in the place of a secret. */
+/** What is shown in place of a secret. */
 export const hidden = '[secret]'
 
 /**
@@ -10,7 +10,7 @@ export const hidden = '[secret]'
 const ownStart = Object.entries(prefixes)
   .map(([kind, prefix]) => (kind === 'portalSession' ? `${prefix}_${accountIdPattern}_` : `${prefix}_`))
   .join('|')
-/** The same, and how any JWT begins. */
+/** The same, or the beginning of any JWT. */
 export const secretStart = new RegExp(`${ownStart}|eyJ`)
 const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */

@@ -16,7 +16,7 @@ export interface MailServer {
   readonly tls: Verification
 }
 
-/** How long a mail server may take for each step: somebody waits for it before a page. */
+/** How long a mail server may take for each step: somebody is waiting for a page. */
 const patienceMs = 10_000
 
 /**

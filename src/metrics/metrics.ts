@@ -30,7 +30,7 @@ export function createMetrics({ version }: { readonly version: string }) {
     ...createTrafficInstruments(registry),
     ...createCallerInstruments(registry),
     ...createOperationInstruments(registry, version),
-    /** Everything as plain JSON, to be merged with that of other processes. */
+    /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
     /** The whole exposition in Prometheus text format. */
     text: () => registry.metrics(),

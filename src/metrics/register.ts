@@ -3,6 +3,6 @@ import type { Instrument } from './instrument.ts'
 
 /** Has a registry show instruments that are not made by prom-client. */
 export function register(registry: Registry, instruments: readonly Instrument[]): void {
-  // The cast is sound: of an instrument the registry wants only its name, and `get` for the samples.
+  // The cast is sound: the registry uses only an instrument's name, and `get` for the samples.
   for (const instrument of instruments) registry.registerMetric(instrument as unknown as Metric)
 }

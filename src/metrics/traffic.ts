@@ -7,7 +7,7 @@ import { register } from './register.ts'
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
 
-/** How a target of an upstream is. */
+/** The health of one target of an upstream. */
 export interface TargetState {
   readonly upstream: string
   /** Its origin, as configured. */
@@ -97,13 +97,13 @@ function createTargetHealth(registry: Registry) {
     aggregator: 'min',
     registers,
     collect() {
-      // Of targets that a reload has removed nothing is to be left.
+      // Targets that a reload has removed must disappear.
       this.reset()
       for (const { isHealthy, ...labels } of readTargets()) this.set(labels, Number(isHealthy))
     },
   })
   return {
-    /** @param read how every target is at the moment */
+    /** @param read gives the present health of every target */
     showTargets: (read: () => readonly TargetState[]) => {
       readTargets = read
     },

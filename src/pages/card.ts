@@ -7,7 +7,7 @@ export function card(content: {
   readonly aside?: Content
   readonly body: Content
   readonly id?: string
-  /** Without room around it: tables. */
+  /** Without padding, for tables. */
   readonly isFlush?: boolean
 }): Html {
   const { title, lead, aside, body, id, isFlush = false } = content

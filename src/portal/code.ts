@@ -2,7 +2,7 @@ import type { KeyKind } from '../accounts/keys.ts'
 import { type Content, type Html, html } from '../pages/html.ts'
 import { prefixes } from '../token-format.ts'
 
-/** A key as it may always be seen: its handle, which is no secret. */
+/** A key with only its handle visible, which is no secret. */
 export function maskKey(kind: KeyKind, accountId: string): string {
   return `${prefixes[kind]}_${accountId}_${'•'.repeat(12)}`
 }

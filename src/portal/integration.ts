@@ -17,7 +17,7 @@ export interface IntegrationView {
   readonly keys: KeysStatus
   readonly snippets: SnippetOptions
   readonly tryIt: TryItView
-  /** The key to be seen on this page. */
+  /** The key that this page shows. */
   readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined

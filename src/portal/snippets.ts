@@ -1,7 +1,7 @@
 import { accountPaths } from '../account-paths.ts'
 import { shellWord } from '../text/shell-word.ts'
 
-/** Lines to paste, with the place of the caller's own keys in the environment: no key stands in a program. */
+/** Code to paste, which reads the caller's keys from the environment: no key is written in a program. */
 export interface Snippet {
   readonly language: string
   /** Sends the secret with each request. */

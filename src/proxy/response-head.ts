@@ -1,6 +1,6 @@
 import { lengthsOf } from '../wire/raw-headers.ts'
 
-/** Concern only the connection to the upstream (RFC 9110 7.6.1); the gateway has its own to the client. */
+/** Fields about the connection to the upstream only (RFC 9110 7.6.1); that to the client is the gateway's own. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',

@@ -8,7 +8,7 @@ export interface GatedRoute {
   readonly rateLimit: RateLimit | undefined
 }
 
-/** A compiled route: everything a matching request needs is here already. */
+/** A compiled route: it holds everything that a matching request needs. */
 export interface Route<Upstream> extends GatedRoute {
   /** In lower case; undefined = any. */
   readonly host: string | undefined

@@ -1,10 +1,10 @@
 import type { AuditEntry } from './audit.ts'
 import type { Account, AccountUpdate } from './store.ts'
 
-/** What came of an attempt to make something else of an account. */
+/** The outcome of replacing an account. */
 export type Replacement = AccountUpdate | { readonly kind: 'refused' }
 
-/** Saves what becomes of an account, if anything, in one step with what it was made from. */
+/** Saves what `become` returns, if anything, only if the account has not changed since it was read. */
 export type Replace = (
   id: string,
   become: (account: Account) => Account | undefined,

@@ -35,7 +35,7 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
   }
 }
 
-/** How every target is now. */
+/** The present health of every target. */
 export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
     targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isOut })),

@@ -11,7 +11,7 @@ export type CompiledRoute = Route<UpstreamTerms>
  */
 export interface Scene {
   readonly table: RouteTable<UpstreamTerms>
-  /** The routes of a host and prefix; undefined = those of any host. */
+  /** The routes of a host and prefix; undefined = the routes for any host. */
   at(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could get a request for this host whose path is this prefix. */
   above(host: string, prefix: string): readonly CompiledRoute[]

@@ -2,7 +2,7 @@ import { adminRole } from '../../accounts/account-input.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 import { ownRouteName } from '../arrival.ts'
 
-/** The admin API as a route like any other: an Admin, by either scheme. It leads to no upstream. */
+/** The admin API as a route: for Admins, by either scheme. It has no upstream. */
 export const adminRoute: GatedRoute = {
   name: ownRouteName,
   access: {

@@ -5,11 +5,11 @@ import type { IdentityHeaders } from '../../proxy/identity.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
 import type { PortalCookie } from './cookie.ts'
 
-/** What the pages of the portal are made with. */
+/** What the pages of the portal need. */
 export interface PortalOptions {
-  /** Where the portal is: `/portal`; everything below it is its own. Without a slash at the end. */
+  /** The path of the portal, such as `/portal`, without a slash at the end; everything below it is its own. */
   readonly path: string
-  /** Origin that clients see, for the lines to copy. */
+  /** The origin that clients see, for the commands to copy. */
   readonly publicOrigin: string
   readonly signIn: SignIn
   /** For the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
@@ -18,7 +18,7 @@ export interface PortalOptions {
   readonly cookie: PortalCookie
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** For trying one: as the config describes them. */
+  /** The routes as the config describes them, to be tried out. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
   /** The URL that this gateway listens on, once it does. */

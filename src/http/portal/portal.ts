@@ -90,7 +90,7 @@ function isOwnForm(page: PortalPage, { request, viewer, form }: Visit, { cookie 
   const given = form(csrfField)
   const own = viewer ? cookie.read(request) : undefined
   if (isCsrfTokenOf(own, given)) return true
-  // Signed in meanwhile, in another tab: a form to get in is still of the time before.
+  // If the viewer has signed in meanwhile, in another tab, a sign-in form still has the earlier token.
   return isOpen(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 

@@ -128,7 +128,7 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
       return id === null ? confirmAbsence() : find(id)
     },
     listAccounts: async ({ after, limit }) => {
-      // The cast is sound: the script answers no other.
+      // The cast is sound: the script answers nothing else.
       const ids = (await run(
         listScript,
         [keys.ids],

@@ -28,7 +28,7 @@ export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudi
       const start = before === undefined ? '+' : `(${before}`
       const { exact, lower } = needlesOf(filter)
       const answer = await run(findScript, [keys.audit], [start, scannedMax, limit, exact, lower])
-      // The cast is sound: the script answers no other.
+      // The cast is sound: the script answers nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
       const entries = found.map(toEntry).filter((entry) => passesFilter(entry, filter))

@@ -4,7 +4,7 @@ import type { Script } from './scripts.ts'
 
 type Entries = AuditEntry | readonly AuditEntry[] | undefined
 
-/** Runs a script that changes something, with the entries of the audit log that tell it if it does. */
+/** Runs a script that changes something; if it does, the entries are added to the audit log. */
 export function createAudited({ runDurably, keys }: Pick<Connection, 'runDurably' | 'keys'>) {
   return (
     script: Script,

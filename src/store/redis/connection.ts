@@ -39,7 +39,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
   ) {
-    // Who is out of reach is not waited for.
+    // An unreachable Redis is not waited for.
     link.assertUp()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
     if (writer) return writer.run(script, call)
@@ -85,7 +85,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     ask,
     run,
     runDurably,
-    /** Whether what was written by others may be lost unless it is waited for. */
+    /** Whether writes, also those of others, have to be waited for until the replicas have them. */
     waitsForReplicas: writer !== undefined,
     tell,
     hear,

@@ -9,11 +9,11 @@ const beatScript = loadScript('beat')
 /** An instance that has not reported for this long is gone. */
 const goneAfterMs = 15_000
 
-/** Rates that are counted across instances; what is lost of them in a failover does not matter. */
+/** Rates that are counted across instances; losing counts in a failover does not matter. */
 export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate' | 'beat'> {
   return {
     takeFromRate: async (subject, { limit, perMs }) => {
-      // Addresses and names from outside are not put into keys as they are.
+      // Hashed: addresses and names from outside must not get into keys as they are.
       const reply = await run(takeScript, [keys.rate(hash('sha256', subject, 'base64url'))], [limit, perMs])
       const [isAllowed, remaining, retryMs, resetMs] = Array.isArray(reply) ? reply.map(Number) : []
       return {

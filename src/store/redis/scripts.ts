@@ -23,7 +23,7 @@ export interface Script {
 interface ScriptKind {
   /** Puts the prelude before it that writes the change log, and the keys and arguments of that before its own. */
   readonly isLogged?: boolean
-  /** Puts it within the one that writes the audit log (see audited.ts). */
+  /** Wraps it in the script that writes the audit log (see audited.ts). */
   readonly isAudited?: boolean
 }
 

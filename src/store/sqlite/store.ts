@@ -106,7 +106,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     addSigningKey: (key, unless, audit) => change(() => signingKeys.add(key, unless), ofSigningKeys, audit),
     retireSigningKey: (kid, audit) => change(() => signingKeys.remove(kid), ofSigningKeys, audit),
 
-    // One process counts for itself: there is no other.
+    // Counted in this process: there is no other.
     takeFromRate: async (subject, rate) => rates.take(subject, rate),
     beat: async () => 1,
 

@@ -1,5 +1,5 @@
--- Starts a portal session unless the account has changed since it was read. What is over goes, and of too many
--- the oldest.
+-- Starts a portal session unless the account has changed since it was read. Removes sessions that are over, and the
+-- oldest of too many.
 -- KEYS[1] the account  KEYS[2] its portal sessions (hash)
 -- ARGV[1] revision that was read  ARGV[2] session ID  ARGV[3] now  ARGV[4] ends at  ARGV[5] most of one account
 -- ARGV[6] the session as JSON
