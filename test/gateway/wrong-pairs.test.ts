@@ -3,11 +3,7 @@ import { drivers, startGateway } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
-
-/** The last character is a checksum's: another one makes the key malformed. */
-function mistyped(key: string): string {
-  return key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
-}
+import { spoil } from './support/spoil.ts'
 
 /** All of an answer but what differs from request to request. */
 function comparable({ head, body }: RawResponse): string {
@@ -35,8 +31,8 @@ for (const driver of drivers) {
       'unknown account': [gone.secretKey, gone.apiKey],
       'keys of two accounts': [ada.secretKey, bob.apiKey],
       'keys of two accounts, the other way': [bob.secretKey, ada.apiKey],
-      'right secret key, mistyped API key': [ada.secretKey, mistyped(ada.apiKey)],
-      'mistyped secret key, right API key': [mistyped(ada.secretKey), ada.apiKey],
+      'right secret key, mistyped API key': [ada.secretKey, spoil(ada.apiKey)],
+      'mistyped secret key, right API key': [spoil(ada.secretKey), ada.apiKey],
       'a secret key that was reset': [reset.secretKey, reset.apiKey],
       'the new key with the API key of another': [newKey, ada.apiKey],
       'keys swapped': [ada.apiKey, ada.secretKey],
@@ -46,7 +42,7 @@ for (const driver of drivers) {
       'very long': ['g'.repeat(30_000), 'g'.repeat(30_000)],
       'not ASCII': ['gsk_ключ', 'gak_\u0000'],
       'a disabled account with a wrong API key': [off.secretKey, ada.apiKey],
-      'a disabled account with a mistyped secret key': [mistyped(off.secretKey), off.apiKey],
+      'a disabled account with a mistyped secret key': [spoil(off.secretKey), off.apiKey],
     } as const
 
     t.test('every kind of wrong pair gets one identical 401', async (t) => {
