@@ -334,6 +334,11 @@ function ofWholeRequest(message: string): readonly FieldError[] {
   return [{ field: 'request', message }]
 }
 
+/** Whether something failed only because the store could not be asked. */
+export function isOutOfReach(error: unknown): boolean {
+  return error instanceof GatehouseError && error.code === 'store-unavailable'
+}
+
 /** Something that an operator must fix before a command can go on: what is wrong, and the way out. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError, isOutOfReach } from '../errors.ts'
 import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import type { Directory, KnownAccount, KnownSession, Principal } from './principal.ts'
@@ -94,7 +94,7 @@ function lookUp<Value>(
 }
 
 function orOutOfReach(error: unknown): 'out-of-reach' {
-  if (error instanceof GatehouseError && error.code === 'store-unavailable') return 'out-of-reach'
+  if (isOutOfReach(error)) return 'out-of-reach'
   throw error
 }
 

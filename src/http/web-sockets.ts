@@ -1,5 +1,6 @@
 import { digestOf } from '../accounts/keys.ts'
 import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts'
+import { isOutOfReach } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
@@ -33,6 +34,8 @@ interface OpenWebSocket {
 
 /** A close code for applications (RFC 6455 7.4.2): the credential is no longer valid. */
 const revokedCode = 4001
+/** A fault of the server (RFC 6455 7.4.1): whether the credential is still valid cannot be found out. */
+const faultCode = 1011
 /** When to check again if the store was out of reach. */
 const askAgainMs = 1_000
 /** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
@@ -77,7 +80,10 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
         tunnel.close(revokedCode, 'revoked')
         return undefined
       })
-      .catch(() => checkLater(open, askAgainMs))
+      .catch((error: unknown) => {
+        if (isOutOfReach(error)) checkLater(open, askAgainMs)
+        else tunnel.close(faultCode, 'internal error')
+      })
   }
 
   function checkLater(open: OpenWebSocket, waitMs: number): void {

@@ -1,4 +1,4 @@
-import { GatehouseError, reasonOf } from '../errors.ts'
+import { GatehouseError, isOutOfReach, reasonOf } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
@@ -113,9 +113,4 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
       if (failure === 'out-of-reach') throw new GatehouseError('store-unavailable')
     },
   }
-}
-
-/** Whether loading failed only because the store could not be asked. */
-export function isOutOfReach(error: unknown): boolean {
-  return error instanceof GatehouseError && error.code === 'store-unavailable'
 }

@@ -1,3 +1,5 @@
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { type Driver, drivers, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -169,5 +171,23 @@ t.test(
       t.ok(seconds > 0 && seconds <= answeredMs / 1_000, `${name}: ${seconds} s`)
       t.equal(figures.value(`${name}_count`), 1)
     }
+  },
+)
+
+t.test(
+  'one whose account has become unreadable is closed: whether it may go on cannot be told',
+  async (t) => {
+    const { gateway } = await start(t)
+    const { account, secretKey } = await gateway.createAccount()
+    const { closes } = record(
+      await openWebSocket(t, `${gateway.url}/ws`, { headers: { SecretKey: secretKey } }),
+    )
+    const database = new DatabaseSync(join(dirname(gateway.configFile), 'gatehouse.db'))
+    t.teardown(() => database.close())
+    database.prepare("UPDATE accounts SET portal = '{' WHERE id = ?").run(account.id)
+    const change = database.prepare("INSERT INTO changes (kind, subject, at) VALUES ('account', ?, ?)")
+    change.run(account.id, Date.now())
+    await until('it is closed', () => closes.length > 0)
+    t.match(closes, [{ code: 1011 }])
   },
 )
