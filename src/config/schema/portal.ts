@@ -7,30 +7,30 @@ export const portal = section(
     path: text({
       pattern: '^(?:/[A-Za-z0-9._~-]+)+$',
       default: '/portal',
-      description: 'Where it is; everything below belongs to it.',
+      description: 'Its path; every path below belongs to it too.',
     }),
     sessionLifetime: duration({
       min: '1s',
       max: '30d',
       default: '12h',
-      description: 'After this people sign in again.',
+      description: 'How long people stay signed in.',
     }),
   },
 )
 
 export const mail = optional(
-  item('A mail server, to verify e-mails; absent = an Admin verifies them.', {
+  item('Mail server for verifying e-mails; absent = no mail is sent, and an Admin verifies them.', {
     host: text({ description: 'Name or address of the SMTP server.' }),
-    port: integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Its port.' }),
+    port: integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Port of the SMTP server.' }),
     security: choice(['starttls', 'tls', 'none'], {
       default: 'starttls',
       description:
-        'starttls requires it, tls begins with the first byte, none is for a server on this machine.',
+        'starttls = STARTTLS is required, tls = TLS from the first byte, none = no TLS, for a server on this machine.',
     }),
-    username: optional(text({ description: 'Who signs in there; absent = nobody.' })),
-    password: optional(secret({ description: 'The password for it.' })),
+    username: optional(text({ description: 'User name for the SMTP server; absent = no sign-in.' })),
+    password: optional(secret({ description: 'Password of that user.' })),
     from: text({ description: 'Sender of the mails, such as gatehouse@example.com.' }),
-    tls: section('For starttls and tls.', {
+    tls: section('TLS to the SMTP server, for starttls and tls.', {
       verify: flag(true, "Whether the server's certificate is checked."),
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
     }),

@@ -3,24 +3,25 @@ import { choice, duration, flag, integer, item, list, namePattern, optional, siz
 export const route = item('Sends matching requests to an upstream.', {
   name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
   host: optional(
-    text({ description: 'Host name it is for, compared ignoring port and case; absent = any.' }),
+    text({ description: 'Host name that a request must have, ignoring port and case; absent = any.' }),
   ),
   path: text({
     pattern: '^/',
     description:
-      'Prefix on whole segments, without wildcards: `/admin` takes all that is below it. The longest wins, one with a host before one without.',
+      'Prefix on whole segments, without wildcards: `/admin` matches itself and everything below it. The longest wins; of equal ones, a route with a host wins.',
   }),
   methods: optional(
     list(text({ description: 'An HTTP method.' }), {
       minItems: 1,
       uniqueItems: true,
       description:
-        'Methods it takes; GET includes HEAD; absent = any that no other route of this host and path names.',
+        'Methods it accepts; GET includes HEAD; absent = any that no other route with the same host and path names.',
     }),
   ),
   upstream: text({ description: 'Name of the upstream.' }),
   auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
-    description: 'Which credentials it takes; optional lets their absence pass, none does not look.',
+    description:
+      'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are not looked at.',
   }),
   roles: optional(
     list(text({ description: 'A role.' }), {
@@ -34,16 +35,21 @@ export const route = item('Sends matching requests to an upstream.', {
   websocket: flag(false, 'Whether Upgrade: websocket is proxied too.'),
   encodedSlash: choice(['reject', 'pass'], {
     default: 'reject',
-    description: 'What happens to %2F and %5C in the path.',
+    description: 'Whether a path with %2F or %5C in it is rejected or passed on.',
   }),
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
   rateLimit: optional(
     item('How many requests may pass, counted across instances; absent = any number.', {
       limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'How many may come at once.' }),
-      per: duration({ min: '100ms', max: '24h', description: 'Within this time as many may come again.' }),
+      per: duration({
+        min: '100ms',
+        max: '24h',
+        description: 'Time in which a used-up limit is restored, evenly.',
+      }),
       by: choice(['account', 'ip'], {
         default: 'account',
-        description: 'Who is counted: the account (or, for nobody, the address), or the client address.',
+        description:
+          'What is counted: requests of each account (without one, of each client address), or of each client address.',
       }),
     }),
   ),
@@ -57,7 +63,11 @@ export const route = item('Sends matching requests to an upstream.', {
   timeouts: optional(
     item('Overrides of the timeouts of the upstream.', {
       response: optional(
-        duration({ min: '10ms', max: '24h', description: 'Until the head of the response.' }),
+        duration({
+          min: '10ms',
+          max: '24h',
+          description: 'From the end of the request to the head of the response.',
+        }),
       ),
     }),
   ),

@@ -39,20 +39,21 @@ export const configSchema = {
     version: choice([1], { default: 1, description: 'Version of this format.' }),
     publicUrl: text({
       default: 'http://localhost:8080',
-      description: 'Origin that clients see; decides the issuer and whether the cookie is Secure.',
+      description:
+        'Origin that clients use: for portal links, the default issuer, and whether the cookie is Secure.',
     }),
-    listen: section('Where clients come in.', {
+    listen: section('The listener for clients.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: 8080, description: '0 = any free port.' }),
       workers: either(
         exactly('auto'),
-        integer({ minimum: 1, maximum: 256, description: 'So many processes.' }),
+        integer({ minimum: 1, maximum: 256, description: 'A number of processes.' }),
         { default: 1, description: 'Processes that share the port; auto = one for each core.' },
       ),
       tls: optional(
-        item('HTTPS instead of HTTP; read again by a reload.', {
+        item('Serves HTTPS instead of HTTP; a reload reads the files again.', {
           cert: secret({
-            description: 'Certificate (PEM), followed by those of the intermediate authorities.',
+            description: 'Certificate (PEM), followed by any intermediate certificates.',
           }),
           key: secret({ description: 'Its private key (PEM), not encrypted.' }),
         }),
@@ -61,16 +62,16 @@ export const configSchema = {
         min: '1s',
         max: '10m',
         default: '30s',
-        description: 'The head of a request must arrive within this.',
+        description: 'The head of a request must arrive within this time.',
       }),
       keepAliveTimeout: duration({
         min: '1s',
         max: '1h',
         default: '72s',
-        description: 'How long an idle connection of a client is kept.',
+        description: 'How long an idle client connection is kept open.',
       }),
     }),
-    ops: section('Where operators look: /status /metrics /livez /readyz.', {
+    ops: section('The listener for operators: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: opsPortByDefault, description: '0 = any free port.' }),
     }),
@@ -84,36 +85,37 @@ export const configSchema = {
       description: 'The backends, by name.',
     }),
     routes: list(route, { description: 'The rules; their order never matters.' }),
-    identity: section('What the upstream learns of the caller.', {
+    identity: section('What the upstream is told about the caller.', {
       headers: section('Names of the headers that carry it.', {
         id: headerName({ default: 'X-User-Id', description: 'Account ID.' }),
         role: headerName({ default: 'X-User-Role', description: 'Role.' }),
         email: optional(headerName({ description: 'E-mail.' })),
         verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
         name: optional(headerName({ description: 'First and last name.' })),
-        session: optional(headerName({ description: 'Session ID, of a bearer token only.' })),
+        session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
         scheme: optional(headerName({ description: 'secretKey or bearer.' })),
       }),
-      assertion: section('A JWT by the gateway that says the same, and that the upstream can verify.', {
+      assertion: section('A JWT signed by the gateway that says the same and that the upstream can verify.', {
         enabled: flag(false, 'Whether authorised requests carry one.'),
-        header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Its header.' }),
+        header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Name of its header.' }),
         lifetime: duration({
           min: '1s',
           max: '1h',
           default: '60s',
-          description: 'Its lifetime; it is given out again while half of it is left.',
+          description: 'Its lifetime; one is reused until half of that has passed.',
         }),
       }),
     }),
     tokens,
     cookie,
-    cors: section('Which pages of other origins a browser lets call the gateway.', {
+    cors: section('Which web pages from other origins may call the gateway from a browser.', {
       origins: list(
         text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }),
         {
           default: [],
           maxItems: 1_000,
-          description: 'None = the gateway does nothing about CORS, and what the upstreams say of it passes.',
+          description:
+            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers pass unchanged.',
         },
       ),
     }),
@@ -121,9 +123,12 @@ export const configSchema = {
       sealingKey: secret({
         default: { file: '../data/sealing.key' },
         description:
-          'Seals what may be shown again and signs refresh tokens; made on first start for SQLite only.',
+          'Seals (encrypts) stored keys and signs refresh tokens; made on first start with SQLite only.',
       }),
-      reveal: flag(true, 'false: a key is shown once, at creation, and no sealed copy is kept.'),
+      reveal: flag(
+        true,
+        'Whether keys can be shown again; false = a key is shown once, at creation, and no sealed copy is kept.',
+      ),
     }),
     store,
     cache: section('Accounts and sessions kept in the process.', {
@@ -131,13 +136,13 @@ export const configSchema = {
         minimum: 1,
         maximum: 10_000_000,
         default: 100_000,
-        description: 'Most accounts kept; as many sessions again.',
+        description: 'Most accounts that are kept, and most sessions.',
       }),
       ttl: duration({
         min: '0s',
         max: '24h',
         default: '60s',
-        description: 'After how long one is looked up again, in the background.',
+        description: 'How long an entry is used before it is looked up again, in the background.',
       }),
       negativeTtl: duration({
         min: '0s',
@@ -149,7 +154,7 @@ export const configSchema = {
         min: '0s',
         max: '24h',
         default: '10m',
-        description: 'How long known accounts are served with the store out of reach.',
+        description: 'How long known accounts are still served while the store is out of reach.',
       }),
     }),
     limits: section('Bounds on what clients send.', {
@@ -157,24 +162,27 @@ export const configSchema = {
         min: '1KiB',
         max: '1MiB',
         default: '16KiB',
-        description: 'Request line and header fields together.',
+        description: 'Largest request head: request line and header fields together.',
       }),
-      failures: section('Wrong keys and pairs that one client address may send; a right one always passes.', {
-        limit: integer({
-          minimum: 1,
-          maximum: 1_000_000_000,
-          default: 10,
-          description: 'How many may come at once.',
-        }),
-        per: duration({
-          min: '1s',
-          max: '24h',
-          default: '1m',
-          description: 'Within this time as many may come again.',
-        }),
-      }),
+      failures: section(
+        'How many wrong keys, pairs and passwords one client address may send; a right one always passes.',
+        {
+          limit: integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            default: 10,
+            description: 'How many may come at once.',
+          }),
+          per: duration({
+            min: '1s',
+            max: '24h',
+            default: '1m',
+            description: 'Time in which a used-up limit is restored, evenly.',
+          }),
+        },
+      ),
     }),
-    log: section('What is written to standard output, one JSON object a line.', {
+    log: section('What is written to standard output, one JSON object per line.', {
       level: choice(['debug', 'info', 'warn', 'error', 'silent'], {
         default: 'info',
         description: 'The lowest level written.',
@@ -187,7 +195,7 @@ export const configSchema = {
         min: '0s',
         max: '10m',
         default: '0s',
-        description: 'How long it goes on as before while /readyz already says no.',
+        description: 'How long requests are still served as before while /readyz already answers 503.',
       }),
       drain: duration({
         min: '0s',

@@ -33,20 +33,24 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
   username: optional(text({ description: 'ACL user.' })),
   password: optional(secret({ description: 'Password of the ACL user, or of the default user.' })),
   tls: optional(
-    item('TLS to the servers of sentinel and cluster, or more about that of a rediss:// URL.', {
+    item('TLS to the servers of sentinel and cluster, or settings for the TLS of a rediss:// URL.', {
       verify: flag(true, "Whether the server's certificate is checked."),
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
     }),
   ),
-  replicas: either(exactly('auto'), integer({ minimum: 0, maximum: 10, description: 'So many.' }), {
-    default: 'auto',
-    description:
-      'How many replicas must have a change before it is answered; auto = 1 behind Sentinel and in a Cluster, 0 for one server.',
-  }),
+  replicas: either(
+    exactly('auto'),
+    integer({ minimum: 0, maximum: 10, description: 'A number of replicas.' }),
+    {
+      default: 'auto',
+      description:
+        'How many replicas must have a change before it is acknowledged; auto = 1 with Sentinel or a Cluster, 0 with one server.',
+    },
+  ),
   keyPrefix: text({
     pattern: '^[^{}\\s]{0,64}$',
     default: 'gh:',
-    description: 'Put before every key and channel.',
+    description: 'Prefix of every key and channel in Redis.',
   }),
 })
 
@@ -55,7 +59,7 @@ export const store = section('Where accounts, sessions and signing keys are kept
     default: 'sqlite',
     description: 'sqlite for one instance, redis for many.',
   }),
-  sqlite: section('A file on this machine.', {
+  sqlite: section('A database file on this machine.', {
     path: text({ default: '../data/gatehouse.db', description: 'Path of the database.' }),
   }),
   redis: optional(redis),

@@ -17,10 +17,12 @@ import {
 const signingKey = item('A signing key from a file.', {
   kid: text({ pattern: '^[A-Za-z0-9._~-]{1,128}$', description: 'Key ID, unique.' }),
   private: optional(
-    secret({ description: 'Private key (PEM), or the secret of HS256: needed for use: sign.' }),
+    secret({ description: 'Private key (PEM), or the secret of HS256; needed with use: sign.' }),
   ),
-  public: optional(secret({ description: 'Public key (PEM): enough for use: verify.' })),
-  use: choice(['sign', 'verify'], { description: 'The one with sign signs; all of them verify.' }),
+  public: optional(secret({ description: 'Public key (PEM); enough with use: verify.' })),
+  use: choice(['sign', 'verify'], {
+    description: 'sign = signs new tokens (exactly one key); every key verifies.',
+  }),
 })
 
 export const tokens = section('Access and refresh tokens.', {
@@ -31,7 +33,7 @@ export const tokens = section('Access and refresh tokens.', {
   audience: text({ default: 'gatehouse', description: 'The aud claim.' }),
   algorithm: choice(['ES256', 'RS256', 'EdDSA', 'HS256'], {
     default: 'ES256',
-    description: 'What signing keys are for.',
+    description: 'Algorithm of the signing keys.',
   }),
   accessLifetime: duration({
     min: '1s',
@@ -55,7 +57,8 @@ export const tokens = section('Access and refresh tokens.', {
     min: '0s',
     max: '10m',
     default: '10s',
-    description: 'The previous refresh token, again, gives the same current one; 0s = strict.',
+    description:
+      'How long the previous refresh token, sent again, still gives the current one; 0s = not at all.',
   }),
   clockTolerance: duration({
     min: '0s',
@@ -65,7 +68,7 @@ export const tokens = section('Access and refresh tokens.', {
   }),
   keys: list(signingKey, {
     default: [],
-    description: 'Signing keys from files; none = made and kept in the store.',
+    description: 'Signing keys from files; an empty list = keys are made and kept in the store.',
   }),
 })
 
@@ -73,7 +76,7 @@ export const cookie = section('The cookie that carries the refresh token.', {
   name: text({
     pattern: headerNamePattern,
     default: 'refreshToken',
-    description: 'A __Host- or __Secure- name must meet the rules of that prefix.',
+    description: 'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix.',
   }),
   path: text({
     pattern: '^/[!-:<-~]*$',

@@ -6,14 +6,14 @@ const target = item('One backend server.', {
     minimum: 1,
     maximum: 1_000,
     default: 1,
-    description: 'Share of the requests beside the other targets.',
+    description: 'Share of the requests, relative to the other targets.',
   }),
 })
 
-const active = item('Requests of the gateway that ask each target how it is; absent = none.', {
+const active = item('Health checks: requests that the gateway sends to each target; absent = none.', {
   path: text({
     pattern: '^/[!"$-~]*$',
-    description: 'Asked with GET: 2xx and 3xx are good. A query may follow it.',
+    description: 'Requested with GET: a 2xx or 3xx status is healthy. It may have a query.',
   }),
   interval: duration({
     min: '10ms',
@@ -25,7 +25,7 @@ const active = item('Requests of the gateway that ask each target how it is; abs
     min: '10ms',
     max: '5m',
     default: '2s',
-    description: 'Until the head of the answer, the connection included.',
+    description: 'How long a check may take, from connecting to the head of the answer.',
   }),
   unhealthyAfter: integer({
     minimum: 1,
@@ -41,13 +41,13 @@ const active = item('Requests of the gateway that ask each target how it is; abs
   }),
 })
 
-const passive = item('What failed requests do to their target; absent = nothing.', {
+const passive = item('Takes a target out when requests to it fail; absent = never.', {
   maxFailures: integer({
     minimum: 1,
     maximum: 1_000,
     default: 5,
     description:
-      'This many failures within the window take a target out: no connection, no answer in time, a broken one. A status such as 500 is an answer.',
+      'This many failures within the window take a target out: no connection, no answer in time, or a broken answer. A status such as 500 is not a failure.',
   }),
   window: duration({
     min: '10ms',
@@ -68,7 +68,7 @@ export const upstream = item('A named backend that routes send requests to.', {
   balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
     default: 'roundRobin',
     description:
-      'Which target gets a request, by weight: in turn, the one with the fewest under way, or always the same for a client address.',
+      'Which target gets a request, by weight: roundRobin = each in turn, leastRequests = the one with the fewest under way, ipHash = always the same one for a client address.',
   }),
   health: section('Which targets get requests.', {
     active: optional(active),
@@ -79,36 +79,41 @@ export const upstream = item('A named backend that routes send requests to.', {
       min: '10ms',
       max: '5m',
       default: '2s',
-      description: 'Until a connection stands, waiting for a free one included.',
+      description: 'Until there is a connection, including the wait for a free one.',
     }),
     response: duration({
       min: '10ms',
       max: '24h',
       default: '30s',
-      description: 'Until the head of the response, from the end of the request.',
+      description: 'From the end of the request to the head of the response.',
     }),
-    idle: duration({ min: '10ms', max: '24h', default: '60s', description: 'Silence within a body.' }),
+    idle: duration({
+      min: '10ms',
+      max: '24h',
+      default: '60s',
+      description: 'Longest silence within a body.',
+    }),
   }),
-  retries: section('Another try after a failure.', {
+  retries: section('Retries after a failure.', {
     attempts: integer({
       minimum: 0,
       maximum: 10,
       default: 1,
       description:
-        'Other healthy targets tried: for GET, HEAD and OPTIONS without a body, or when no connection was made.',
+        'How many other healthy targets are tried: for GET, HEAD and OPTIONS without a body, or when no connection was made.',
     }),
   }),
   connections: integer({
     minimum: 1,
     maximum: 65_535,
     default: 128,
-    description: 'Most connections to one target, WebSockets not counted.',
+    description: 'Most connections from each worker to one target, not counting WebSockets.',
   }),
   host: choice(['client', 'target'], {
     default: 'client',
     description: "Which Host header the backend sees: the client's or the target's own.",
   }),
-  tls: section('For https:// targets.', {
+  tls: section('TLS to https:// targets.', {
     verify: flag(true, "Whether the backend's certificate is checked."),
     ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
   }),
