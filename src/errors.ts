@@ -25,62 +25,64 @@ export const failures = {
     detail:
       'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash, or parameters (;) without which it would take another route.',
     check:
-      'Servers read such paths differently, so none is guessed. Send the plain path. For names with `%2F` in them set `encodedSlash: pass` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path. For names with `%2F` in them set `encodedSlash: pass` on the route.',
   },
   'credentials-ambiguous': {
     status: 400,
     title: 'More than one credential',
     detail: 'Send either one SecretKey or one Authorization header.',
-    check: 'A proxy or a client library that adds a second header beside the one you set.',
+    check: 'Whether a proxy or a client library adds a second header beside the one you set.',
   },
   'credentials-missing': {
     status: 401,
     title: 'Credentials are missing',
     detail: 'This path needs a SecretKey header or an access token.',
-    check: 'The header reached the gateway: proxies in front of it may drop headers they do not know.',
+    check:
+      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
   },
   'credentials-invalid': {
     status: 401,
     title: 'The keys are not valid',
     detail: 'SecretKey and APIKey are not a valid pair of one account.',
-    check: 'Both keys belong to one account and neither has been reset: `gatehouse keys show ID`.',
+    check: 'Whether both keys belong to one account and neither has been reset: `gatehouse keys show ID`.',
   },
   'secret-key-invalid': {
     status: 401,
     title: 'The secret key is not valid',
     detail: 'The secret key is malformed, unknown or has been reset.',
-    check: 'The key is whole (its last part is a checksum) and has not been reset.',
+    check: 'Whether the key is complete (its last part is a checksum) and has not been reset.',
   },
   'token-invalid': {
     status: 401,
     title: 'The access token is not valid',
     detail: 'The access token is malformed or was not issued by this gateway.',
     check:
-      '`iss` and `aud` against `tokens.issuer` and `tokens.audience`; `kid` against the JWKS; clocks of instances that differ.',
+      'Whether `iss` and `aud` match `tokens.issuer` and `tokens.audience`, `kid` is in the JWKS, and the clocks of the instances agree.',
   },
   'token-expired': {
     status: 401,
     title: 'The access token has expired',
     detail: 'Refresh the access token.',
-    check: 'The client refreshes in time; clocks differ by less than `tokens.clockTolerance`.',
+    check: 'Whether the client refreshes in time, and clocks differ by less than `tokens.clockTolerance`.',
   },
   'token-revoked': {
     status: 401,
     title: 'The access token has been revoked',
     detail: 'The session or account of this access token has ended or changed.',
-    check: 'The session was revoked, the role changed, the key was reset, or the account was disabled.',
+    check:
+      'Whether the session was revoked, the role changed, the key was reset, or the account was disabled.',
   },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',
     detail: 'This path takes another kind of credential; see WWW-Authenticate.',
-    check: '`auth` of the route, or the key is in `Authorization`: it belongs in the header `SecretKey`.',
+    check: '`auth` of the route. A secret key belongs in the header `SecretKey`, not in `Authorization`.',
   },
   'refresh-token-invalid': {
     status: 401,
     title: 'The refresh token is not valid',
     detail: 'The refresh token is malformed or was not issued by this gateway.',
-    check: 'The token is whole; `keys.sealingKey` has not been replaced since it was issued.',
+    check: 'Whether the token is complete, and `keys.sealingKey` has not been replaced since it was issued.',
   },
   'refresh-token-expired': {
     status: 401,
@@ -93,13 +95,14 @@ export const failures = {
     title: 'The refresh token was used before',
     detail: 'A refresh token that was already replaced came again, so its session has been revoked.',
     check:
-      'Two clients share one token, or it was stolen. A client must keep the token of the last answer; `tokens.reuseGrace` covers lost answers, and clocks of instances that differ by less.',
+      'Whether two clients share one token, or it was stolen. A client must keep the token of the latest answer; `tokens.reuseGrace` covers lost answers, and instances whose clocks differ by less than that.',
   },
   'session-revoked': {
     status: 401,
     title: 'The session has been revoked',
     detail: 'The session has ended: get a new access token with the keys.',
-    check: '`gatehouse sessions list`: it was revoked, or its account was disabled, deleted or reset.',
+    check:
+      '`gatehouse sessions list`: the session was revoked, or its account was disabled, deleted or given a new secret key.',
   },
   'role-forbidden': {
     status: 403,
@@ -122,22 +125,22 @@ export const failures = {
   'cross-site-refresh': {
     status: 403,
     title: 'Refused from another site',
-    detail: 'The cookie is not taken from another site; send the token in the body.',
-    check: 'The page is served from the origin in `publicUrl`.',
+    detail: 'The cookie is not accepted from another site; send the token in the body.',
+    check: 'Whether the page is served from the origin in `publicUrl`.',
   },
   'cross-site-request': {
     status: 403,
     title: 'Refused from another site',
-    detail: 'The form is not of this portal, or too old: load the page again.',
+    detail: 'The form is not from this portal, or it is too old: load the page again.',
     check:
-      'The portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`.',
+      'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`.',
   },
   'link-invalid': {
     status: 403,
     title: 'The link does not work any more',
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
     check:
-      'A link works once, and only the latest one does: a set-up link for 15 minutes, a verification for an hour.',
+      'Only the latest link works, and only once: a set-up link for 15 minutes, a verification link for an hour.',
   },
   'route-not-found': {
     status: 404,
@@ -167,7 +170,8 @@ export const failures = {
     status: 409,
     title: 'Not to your own account',
     detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
-    check: 'So no Admin leaves none behind by a slip; the command line can do it to any account.',
+    check:
+      'This keeps an Admin from removing the last one by mistake; the command line can change any account.',
   },
   'body-too-large': {
     status: 413,
@@ -178,8 +182,8 @@ export const failures = {
   'media-type-unsupported': {
     status: 415,
     title: 'The media type is not supported',
-    detail: 'Send Content-Type: application/json, not encoded.',
-    check: 'The client sends JSON in UTF-8 with that Content-Type.',
+    detail: 'Send Content-Type: application/json, without a Content-Encoding.',
+    check: 'Whether the client sends JSON in UTF-8 with that Content-Type.',
   },
   'headers-too-large': {
     status: 431,
@@ -190,7 +194,7 @@ export const failures = {
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
-    detail: 'More requests than this path allows; Retry-After says when to go on.',
+    detail: 'More requests than this path allows; Retry-After says when to try again.',
     check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
   },
   'too-many-failures': {
@@ -198,7 +202,7 @@ export const failures = {
     title: 'Too many wrong credentials',
     detail: 'Too many wrong credentials came from this address; a right one still passes.',
     check:
-      '`limits.failures`; a client that goes on with a key that was reset; `gatehouse_rate_limited_total`.',
+      '`limits.failures`; a client that still uses a key that was reset; `gatehouse_rate_limited_total`.',
   },
   'request-timeout': {
     status: 408,
@@ -210,26 +214,26 @@ export const failures = {
     status: 500,
     title: 'Internal error',
     check:
-      'A fault of the gateway, or a damaged record in the store. Its log has an error with this `requestId` that says where: report it.',
+      'A fault of the gateway, or a damaged record in the store. The log has an error with this `requestId` that says where: report it.',
   },
   'upstream-unreachable': {
     status: 502,
     title: 'The service cannot be reached',
     detail: 'The service behind this path cannot be reached.',
-    check: 'The target runs and listens; its address, its certificate and `tls` of the upstream.',
+    check: 'Whether the target runs and listens; its address, its certificate, and `tls` of the upstream.',
   },
   'upstream-invalid-response': {
     status: 502,
     title: 'The service answered wrongly',
     detail: 'The service behind this path gave no valid answer.',
-    check: 'The log line has the reason: closed too early, contradicting lengths, not HTTP/1.1.',
+    check: 'The `reason` in the log, such as closed too early, contradictory lengths, not HTTP/1.1.',
   },
   'upstream-unavailable': {
     status: 503,
     title: 'The service is not available',
     detail: 'The service behind this path cannot take the request now.',
     check:
-      'The `reason` in the log: no target is healthy (`gatehouse_upstream_target_healthy`, and why in its own log line), or all `connections` are in use: slow targets, or too few of them.',
+      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a log line of its own says why), or all `connections` are in use: slow targets, or too few of them.',
   },
   'store-unavailable': {
     status: 503,
@@ -241,19 +245,20 @@ export const failures = {
     status: 503,
     title: 'Too many sign-ins at once',
     detail: 'Too many passwords are being checked at the moment; try again in a second.',
-    check: 'A flood of sign-ins: passwords are checked a few at a time, to leave the machine to the traffic.',
+    check:
+      'A flood of sign-ins: passwords are checked a few at a time, so that they do not slow down other requests.',
   },
   'mail-unavailable': {
     status: 503,
     title: 'No mail can be sent',
     detail: 'The mail cannot be sent now; an Admin can verify the e-mail.',
-    check: '`mail` in the config, and the log line with the reason of the mail server.',
+    check: '`mail` in the config, and the log line, which has the reason that the mail server gave.',
   },
   'shutting-down': {
     status: 503,
     title: 'The gateway is shutting down',
     detail: 'The gateway is shutting down; try again.',
-    check: 'The request was still under way when `shutdown.drain` ended.',
+    check: 'Whether `shutdown.drain` is long enough: the request was still under way when it ended.',
   },
   'upstream-timeout': {
     status: 504,
