@@ -7,30 +7,30 @@ export function createCallerInstruments(registry: Registry) {
   const registers = [registry]
   const decisions = new FastCounter({
     name: 'gatehouse_auth_decisions_total',
-    help: 'Who may pass: scheme is secretKey, bearer or none; reason is ok, anonymous or the error code.',
+    help: 'Decisions on who may pass: scheme is secretKey, bearer or none; reason is ok, anonymous or the error code.',
     labelNames: ['scheme', 'outcome', 'reason'],
   })
   const keyCache = new FastCounter({
     name: 'gatehouse_key_cache_requests_total',
-    help: 'Look-ups of accounts in the process: hit, negative_hit (known not to exist), miss, or stale (served while the store is out of reach).',
+    help: 'Look-ups of accounts in the cache: hit, negative_hit (known not to exist), miss, or stale (served while the store is out of reach).',
     labelNames: ['result'],
   })
   register(registry, [decisions, keyCache])
   const tokensIssued = new Counter({
     name: 'gatehouse_tokens_issued_total',
-    help: 'Access tokens issued, by what they were given for: keys or refresh.',
+    help: 'Access tokens issued, by grant: keys or refresh.',
     labelNames: ['grant'],
     registers,
   })
   const storeUp = new Gauge({
     name: 'gatehouse_store_up',
-    help: '1 = the store answered when it was last asked, 0 = it did not; of several workers the worst.',
+    help: '1 = the store answered when it was last asked, 0 = it did not; with several workers, the lowest value.',
     aggregator: 'min',
     registers,
   })
   const revocationDelay = new Histogram({
     name: 'gatehouse_revocation_delay_seconds',
-    help: 'From a change in the store (reset, role, disabling, end of a session, …) to its effect in this process.',
+    help: 'Time from a change in the store (reset, role, disabling, end of a session, …) to its effect in this process.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers,
   })

@@ -7,14 +7,14 @@ export function createOperationInstruments(registry: Registry, version: string) 
   const registers = [registry]
   const lastReload = new Gauge({
     name: 'gatehouse_config_last_reload_successful',
-    help: '1 = the last reload was taken, or there was none; 0 = it was refused, and the config before runs on.',
+    help: '1 = the last reload succeeded, or there was none; 0 = it was refused, and the previous config stays in force.',
     aggregator: 'min',
     registers,
   })
   lastReload.set(1)
   const reloads = new Counter({
     name: 'gatehouse_config_reloads_total',
-    help: 'Reloads, by outcome: taken, refused (the config is not good) or failed (it could not be carried out).',
+    help: 'Reloads, by outcome: taken, refused (the config has problems) or failed (it could not be carried out).',
     labelNames: ['outcome'],
     registers,
   })
@@ -26,12 +26,12 @@ export function createOperationInstruments(registry: Registry, version: string) 
   workersUp.set(1)
   const workerDeaths = new Counter({
     name: 'gatehouse_worker_deaths_total',
-    help: 'Workers that ended unasked; each is replaced.',
+    help: 'Workers that ended unexpectedly; each is replaced.',
     registers,
   })
   const spans = new FastCounter({
     name: 'gatehouse_trace_spans_total',
-    help: 'Spans of traces, by outcome: sent, dropped (too many waited) or failed (the collector did not take them).',
+    help: 'Spans of traces, by outcome: sent, dropped (too many were waiting) or failed (the collector did not accept them).',
     labelNames: ['outcome'],
   })
   register(registry, [spans])

@@ -25,18 +25,18 @@ export function createTrafficInstruments(registry: Registry) {
   })
   const requestDuration = new FastHistogram({
     name: 'gatehouse_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer; of a WebSocket, counted once it closes, to its 101.',
+    help: 'Time from the head of a request to the end of its answer; for a WebSocket to its 101, recorded once it closes.',
     labelNames: ['route'],
     buckets: requestBuckets,
   })
   const overhead = new FastHistogram({
     name: 'gatehouse_overhead_duration_seconds',
-    help: "The gateway's own share of a proxied request: before it left, and after the whole answer had come.",
+    help: "The gateway's own share of the time of a proxied request: before it was sent on, and after the whole answer had come.",
     buckets: overheadBuckets,
   })
   const upstreamDuration = new FastHistogram({
     name: 'gatehouse_upstream_request_duration_seconds',
-    help: 'From the head sent to an upstream to the end of its answer.',
+    help: 'Time from sending the head to an upstream to the end of its answer.',
     labelNames: ['upstream'],
     buckets: requestBuckets,
   })
@@ -92,7 +92,7 @@ function createTargetHealth(registry: Registry) {
   let readTargets = (): readonly TargetState[] => []
   new Gauge({
     name: 'gatehouse_upstream_target_healthy',
-    help: '1 = the target gets requests, 0 = it was taken out; of several workers the worst.',
+    help: '1 = the target gets requests, 0 = it was taken out; with several workers, the lowest value.',
     labelNames: ['upstream', 'target'],
     aggregator: 'min',
     registers,

@@ -184,7 +184,7 @@ export const rows: readonly Row[] = [
         { '{{instance}}': series('nodejs_eventloop_lag_p99_seconds') },
         {
           description:
-            'How late a timer runs: what stands in the way of every request. Of several workers the worst.',
+            'How late a timer runs: what stands in the way of every request. With several workers, the worst.',
         },
       ),
       graph('Workers', 'short', {
