@@ -124,7 +124,7 @@ export class ConfigError extends OperatorError {
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const { file, config, snapshot, problems, sourceOf } = readConfig(input)
   if (config && snapshot) return { config, snapshot, sourceOf }
-  throw new ConfigError(problems, `Mend ${file} and try it with: gatehouse check --config ${file}`)
+  throw new ConfigError(problems, `Fix ${file} and check it with: gatehouse check --config ${file}`)
 }
 
 /** In the order of the file; problems from outside the file come last. */

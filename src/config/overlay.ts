@@ -31,12 +31,12 @@ function complainOfTwin({ source, path }: Override, placed: readonly Override[])
   if (source.kind !== 'env') return undefined
   const isTwin = (other: Override) => other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
   const twin = placed.find(isTwin)
-  return twin && `is set by ${formatSource(twin.source)} already`
+  return twin && `is already set by ${formatSource(twin.source)}`
 }
 
 /** @returns what is wrong, if the tree has no such place */
 function setAt(tree: Record<string, unknown>, { path, value }: Override): string | undefined {
-  if (path.length === 0 || path.includes('')) return 'names no option'
+  if (path.length === 0 || path.includes('')) return 'does not name an option'
   let place: unknown = tree
   for (const [index, part] of path.entries()) {
     const complaint = complainOfPart(place, part)
@@ -54,8 +54,8 @@ function setAt(tree: Record<string, unknown>, { path, value }: Override): string
 
 function complainOfPart(place: unknown, part: Path[number]): string | undefined {
   if (Array.isArray(place)) {
-    if (typeof part !== 'number') return 'items of a list go by their number, which counts from 0'
-    return part > place.length ? `the list has ${place.length} items so far` : undefined
+    if (typeof part !== 'number') return 'an item of a list is named by its number, counted from 0'
+    return part > place.length ? `the next item of the list has number ${place.length}` : undefined
   }
   return isPlainMap(place) ? undefined : 'is below an option that has a value of its own'
 }

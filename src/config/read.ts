@@ -118,10 +118,10 @@ function toFault({ code, message, pos }: YAMLError): Fault {
 function describe(code: YAMLError['code'], message: string): string {
   if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
   if (code === 'MULTILINE_IMPLICIT_KEY')
-    return 'wrong indentation of the line below, or no colon behind a name'
+    return 'wrong indentation of the line below, or no colon after a name'
   if (/call stack/.test(message)) return 'it is nested too deeply'
   if (/^All mapping items/.test(message))
-    return 'wrong indentation: it is not that of the lines it belongs to'
+    return 'wrong indentation: it differs from that of the lines it belongs to'
   if (/^Sequence item without/.test(message)) return 'wrong indentation, or no - before an item of a list'
   return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML'
 }

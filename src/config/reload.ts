@@ -20,7 +20,7 @@ export function restartProblems(running: Config, { config, sourceOf }: LoadedCon
   return fixed
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
     .map(({ path }) => {
-      const message = 'cannot change while the gateway runs: restart it, or take the change back'
+      const message = 'cannot change while the gateway runs: restart it, or undo the change'
       return formatProblem({ path, source: sourceOf(path), message })
     })
 }

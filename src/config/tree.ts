@@ -116,7 +116,7 @@ function fail({ faults }: Walk, at: { readonly node: unknown; readonly path: Pat
   return null
 }
 
-const twice = 'is there twice: only one can count'
+const twice = 'is given twice: remove one of them'
 const tooMuch = 'the aliases (*name) stand for too much'
 const tooDeep = 'it is nested too deeply'
 
@@ -125,7 +125,7 @@ function noAnchor({ source }: Alias): string {
 }
 
 function endless({ source }: Alias): string {
-  return `the alias *${source} stands for what it is a part of: that has no end`
+  return `the alias *${source} stands for a part of the file that contains it: that would never end`
 }
 
 /** The name of a member as a text, even of a number. A key that is no name is reported as an unknown option. */

@@ -54,7 +54,7 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
     .filter(([, { path }]) => ownPaths.has(path.replace(/(?<=.)\/$/, '')))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'path'],
-      message: `route "${name}" is never used for this path, which belongs to the gateway itself: take another`,
+      message: `route "${name}" is never used for this path, which belongs to the gateway itself: choose another path`,
     }))
 }
 
@@ -65,8 +65,8 @@ function openProxies({ trustedProxies }: Tree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
     const range = parseRange(text)
     if (!range || range.bits >= bitsMin[range.family]) return []
-    const who = range.bits === 0 ? 'every client is' : `clients from a good part of the Internet are`
-    const message = `${who} believed about their address, host and scheme: name the proxies themselves`
+    const who = range.bits === 0 ? 'every client is' : `clients from a large part of the Internet are`
+    const message = `${who} believed about their address, host and scheme: list only the proxies themselves`
     return [{ path: ['trustedProxies', index], message }]
   })
 }
@@ -89,7 +89,7 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
     )
     .map(([name]) => ({
       path: ['upstreams', name, 'tls', 'verify'],
-      message: 'whoever answers is taken for the backend: give its certificate as tls.ca instead',
+      message: 'any server that answers is trusted as the backend: give its certificate as tls.ca instead',
     }))
 }
 
@@ -98,7 +98,7 @@ function uselessWebSockets({ routes }: Tree): Warning[] {
     .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'websocket'],
-      message: `route "${name}" takes no GET, and so no WebSocket`,
+      message: `route "${name}" does not accept GET, and so no WebSocket: add GET to its methods`,
     }))
 }
 
@@ -110,6 +110,6 @@ function untimelyCertificate(config: ConfigReading['config'], now: number): Warn
 function plainPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
   const message =
-    'begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong'
+    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: give the https URL'
   return [{ path: ['publicUrl'], message }]
 }

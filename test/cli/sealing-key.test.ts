@@ -89,7 +89,7 @@ t.test('a file that holds no key is refused by every command, and left as it is'
   for (const args of [['accounts', 'list'], ['serve']]) {
     const { status, stderr } = await run(...args)
     t.equal(status, 1)
-    t.match(stderr, /keys\.sealingKey: is no sealing key: it must be 32 bytes.*openssl rand -base64 32/)
+    t.match(stderr, /keys\.sealingKey: is not a sealing key: it must be 32 bytes.*openssl rand -base64 32/)
     t.notMatch(stderr, /horse/)
   }
   t.equal(readFileSync(join(folder, 'data/sealing.key'), 'utf8'), 'correct horse battery staple\n')

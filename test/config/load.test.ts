@@ -41,7 +41,7 @@ tokens:
       '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
       '15:11  routes[1].name: there is another route named "orders"',
       '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
-      '19:5  routes[1].roles: cannot go with auth: none, which lets anonymous requests pass',
+      '19:5  routes[1].roles: cannot be combined with auth: none, which lets anonymous requests pass',
       '20:21  keys.sealingKey: a secret is never inline: give { file: … } or { env: … }',
       '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h',
     ])
@@ -109,7 +109,7 @@ t.test('a config with problems is never handed out: the error has every one of t
       `  ${file}:2:9  routes: must be a list`,
       `  ${file}:3:1  nope: unknown option`,
     ].join('\n'),
-    hint: `Mend ${file} and try it with: gatehouse check --config ${file}`,
+    hint: `Fix ${file} and check it with: gatehouse check --config ${file}`,
   })
 })
 

@@ -106,7 +106,7 @@ t.test('of YAML that is broken nothing is told about options that may be there',
 })
 
 t.test('an option that stands there twice is told, and hides nothing else that is wrong', async (t) => {
-  const twice = 'is there twice: only one can count'
+  const twice = 'is given twice: remove one of them'
   const text = [
     'nope: 1',
     'ops: { port: 1, port: x }',
@@ -195,7 +195,8 @@ t.test('an alias stands for the anchor before it, where the same name is given t
 })
 
 t.test('an alias for what it is a part of is told at its place, once', async (t) => {
-  const rest = (name: string) => `the alias *${name} stands for what it is a part of: that has no end`
+  const rest = (name: string) =>
+    `the alias *${name} stands for a part of the file that contains it: that would never end`
   t.strictSame(problems(t, 'upstreams: &u\n  a: *u\nroutes: []\n'), [`2:6  upstreams.a: ${rest('u')}`])
   t.strictSame(problems(t, 'routes: &r [*r]\nupstreams: {}\n'), [`1:13  routes[0]: ${rest('r')}`])
   t.strictSame(problems(t, `${good}a: &a { b: { c: *a } }\nlog: *a\n`), [`3:17  a.b.c: ${rest('a')}`])

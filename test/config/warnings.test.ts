@@ -40,7 +40,7 @@ t.test('a route for a path of the gateway itself is warned of', async (t) => {
     t.strictSame(
       warnings(t, withRoute({ path })),
       [
-        'routes.0.path: route "all" is never used for this path, which belongs to the gateway itself: take another',
+        'routes.0.path: route "all" is never used for this path, which belongs to the gateway itself: choose another path',
       ],
       path,
     )
@@ -48,7 +48,7 @@ t.test('a route for a path of the gateway itself is warned of', async (t) => {
 })
 
 t.test('proxies that are everybody, or a good part of it, are warned of', async (t) => {
-  const believed = 'believed about their address, host and scheme: name the proxies themselves'
+  const believed = 'believed about their address, host and scheme: list only the proxies themselves'
   const ranges = [
     '10.0.0.1',
     '0.0.0.0/0',
@@ -62,9 +62,9 @@ t.test('proxies that are everybody, or a good part of it, are warned of', async 
   t.strictSame(warnings(t, { ...least, trustedProxies: ranges }), [
     `trustedProxies.1: every client is ${believed}`,
     `trustedProxies.2: every client is ${believed}`,
-    `trustedProxies.3: clients from a good part of the Internet are ${believed}`,
-    `trustedProxies.5: clients from a good part of the Internet are ${believed}`,
-    `trustedProxies.7: clients from a good part of the Internet are ${believed}`,
+    `trustedProxies.3: clients from a large part of the Internet are ${believed}`,
+    `trustedProxies.5: clients from a large part of the Internet are ${believed}`,
+    `trustedProxies.7: clients from a large part of the Internet are ${believed}`,
   ])
 })
 
@@ -100,14 +100,14 @@ t.test('a backend that is not checked is warned of, where there is something to 
   t.strictSame(warnings(t, upstream('http://a')), [])
   for (const url of ['https://a', 'HTTPS://a']) {
     t.strictSame(warnings(t, upstream(url)), [
-      'upstreams.backend.tls.verify: whoever answers is taken for the backend: give its certificate as tls.ca instead',
+      'upstreams.backend.tls.verify: any server that answers is trusted as the backend: give its certificate as tls.ca instead',
     ])
   }
 })
 
 t.test('a WebSocket route that takes no GET is warned of', async (t) => {
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['POST'] })), [
-    'routes.0.websocket: route "all" takes no GET, and so no WebSocket',
+    'routes.0.websocket: route "all" does not accept GET, and so no WebSocket: add GET to its methods',
   ])
 })
 
@@ -124,6 +124,6 @@ t.test('a certificate whose time is over, and a publicUrl without TLS, are warne
   t.strictSame(warned('https://a.example'), [certificate])
   t.strictSame(warned('http://localhost:8080'), [
     certificate,
-    'publicUrl: begins with http: but listen.tls makes it https: cookies are not Secure and the issuer is wrong',
+    'publicUrl: begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: give the https URL',
   ])
 })

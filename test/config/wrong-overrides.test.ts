@@ -50,9 +50,9 @@ t.test('what keeps an override from being placed is told by its own name', async
   const reasons: readonly (readonly [setting: string, complaint: string])[] = [
     ['listen.port.x=1', `listen.port.x: ${own}`],
     ['publicUrl.x=1', `publicUrl.x: ${own}`],
-    ['routes.all.auth=none', 'routes.all.auth: items of a list go by their number, which counts from 0'],
-    ['routes[2].auth=none', 'routes[2].auth: the list has 1 items so far'],
-    ['=1', '(config): names no option'],
+    ['routes.all.auth=none', 'routes.all.auth: an item of a list is named by its number, counted from 0'],
+    ['routes[2].auth=none', 'routes[2].auth: the next item of the list has number 1'],
+    ['=1', '(config): does not name an option'],
   ]
   for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
 })
@@ -72,7 +72,7 @@ t.test('a list may be made longer, an item after the other', async (t) => {
   const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
   t.strictSame(complaints(t, least, { settings }), [])
   t.strictSame(complaints(t, least, { settings: settings.toReversed() }), [
-    'trustedProxies[1]: the list has 0 items so far',
+    'trustedProxies[1]: the next item of the list has number 0',
   ])
 })
 
@@ -100,6 +100,6 @@ t.test('the same holds for the environment', async (t) => {
 
 t.test('two variables for one option are a fault: neither is the later one', async (t) => {
   const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
-  const message = '$GATEHOUSE__Listen__Port  listen.port: is set by $GATEHOUSE__LISTEN__PORT already'
+  const message = '$GATEHOUSE__Listen__Port  listen.port: is already set by $GATEHOUSE__LISTEN__PORT'
   t.strictSame(problems(t, JSON.stringify(least), { env: twice }), [message])
 })

@@ -10,7 +10,7 @@ export function reviewCors(review: Review): void {
     if (!review.isSound(path)) continue
     const origin = parseOrigin(text)
     if (origin === undefined) review.report(path, complaintOf(text))
-    else if (seen.has(origin)) review.report(path, `${origin} is there already`)
+    else if (seen.has(origin)) review.report(path, `${origin} is already in the list`)
     else seen.add(origin)
   }
 }
@@ -18,7 +18,7 @@ export function reviewCors(review: Review): void {
 function complaintOf(text: string): string {
   const form = 'an origin such as https://app.example.com'
   if (text.includes('*')) {
-    return `must be ${form}, without *: answers are for the credentials of a page, so each page is named`
+    return `must be ${form}, without *: pages send credentials, so each origin must be named`
   }
   if (text.toLowerCase() === 'null') return `must be ${form}: any page can make its origin null`
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`

@@ -38,10 +38,14 @@ export function reviewIdentity(review: Review): void {
   for (const [path, name] of namesIn(review).filter(([path]) => review.isSound(path))) {
     const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
     const twin = seen.get(plain)
-    if (plain === '') review.report(path, 'must have a letter or digit')
-    else if (reserved.has(plain)) review.report(path, `"${name}" has a meaning of its own: take another name`)
+    if (plain === '') review.report(path, 'must contain a letter or digit')
+    else if (reserved.has(plain))
+      review.report(path, `"${name}" has a meaning of its own: choose another name`)
     else if (twin)
-      review.report(path, `"${name}" is the header of "${twin}" already: case and signs do not count`)
+      review.report(
+        path,
+        `"${name}" is already the header of "${twin}" (only letters and digits are compared): choose another name`,
+      )
     seen.set(plain, path.slice(path.includes('assertion') ? 1 : 2).join('.'))
   }
   reviewAssertion(review)

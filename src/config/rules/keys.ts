@@ -13,6 +13,6 @@ export function reviewKeys(review: Review): void {
     ? review.secretIfPresent(path, sealingKey)
     : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : howToMake)
   if (text !== undefined && !parseSealingKey(text)) {
-    review.report(path, `is no sealing key: it must be 32 bytes in base64 or hexadecimal; ${howToMake}`)
+    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${howToMake}`)
   }
 }

@@ -12,7 +12,7 @@ export function reviewPorts(review: Review): void {
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
   // Reported at the option that was changed from its default.
-  const message = (other: string) => `is the port of ${other} too, on the same address: take another`
+  const message = (other: string) => `is also the port of ${other}, on the same address: choose another`
   if (ops.port === opsPortByDefault) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }

@@ -68,13 +68,13 @@ function pathComplaint(path: string): string | undefined {
 function methodComplaint(method: string): string | undefined {
   if (neverProxied.has(method)) return `${method} is never proxied`
   if (METHODS.includes(method)) return undefined
-  return `"${method}" is no HTTP method that can be proxied${didYouMean(method, METHODS)}`
+  return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
 }
 
 function reviewAccess(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   if (!review.isSound(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
-  const message = `cannot go with auth: ${route.auth}, which lets anonymous requests pass`
+  const message = `cannot be combined with auth: ${route.auth}, which lets anonymous requests pass`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }

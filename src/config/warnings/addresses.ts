@@ -13,7 +13,7 @@ function otherPort({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[]
   const isBehindProxy = trustedProxies.length > 0 || (url.protocol === 'https:' && !listen.tls)
   if (!isLoopback(url.hostname) || isBehindProxy) return []
   if (listen.port === 0 || portOf(url) === listen.port) return []
-  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}: links lead nowhere, and the portal takes no forms: give both the same`
+  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links lead nowhere and the portal refuses forms: give both the same port`
   return [{ path: ['publicUrl'], message }]
 }
 
@@ -21,14 +21,14 @@ function otherPort({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[]
 function browsersElsewhere({ publicUrl, listen, portal }: ConfigTree): Warning[] {
   if (!portal.enabled || isLoopback(listen.host) || !isLoopback(new URL(publicUrl).hostname)) return []
   const message =
-    'is for browsers on this machine alone, but listen.host lets others come, who cannot use the portal then: give the URL that clients use'
+    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: give the URL that clients use'
   return [{ path: ['publicUrl'], message }]
 }
 
 function openOps({ ops }: ConfigTree): Warning[] {
   if (isLoopback(ops.host)) return []
   const message =
-    'whoever reaches this address can read all figures and POST /reload: keep it on a private address, or let only your monitoring in'
+    'anyone who reaches this address can read all metrics and POST /reload: keep it on a private address, or let only your monitoring in'
   return [{ path: ['ops', 'host'], message }]
 }
 
@@ -38,8 +38,7 @@ function ownTargets({ upstreams, listen }: ConfigTree): Warning[] {
       .filter(([, { url }]) => isOwn(new URL(url), listen))
       .map(([index]) => ({
         path: ['upstreams', name, 'targets', index, 'url'],
-        message:
-          'is the gateway itself, so that requests go round in a circle: give the address of a backend',
+        message: 'is the gateway itself, so requests would loop: give the address of a backend',
       })),
   )
 }

@@ -49,7 +49,7 @@ t.test('what is no exact origin is refused, each at its place', async (t) => {
 
 t.test('an origin that is there already, however it is written, is refused', async (t) => {
   t.strictSame(complaints(t, origins('https://a.example', 'https://A.example:443/')), [
-    'cors.origins[1]: https://a.example is there already',
+    'cors.origins[1]: https://a.example is already in the list',
   ])
 })
 

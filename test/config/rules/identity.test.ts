@@ -40,7 +40,7 @@ t.test(
       'tracestate',
     ]
     for (const name of names) {
-      const message = `identity.headers.id: "${name}" has a meaning of its own: take another name`
+      const message = `identity.headers.id: "${name}" has a meaning of its own: choose another name`
       t.strictSame(complaints(t, headers({ id: name })), [message])
     }
   },
@@ -48,13 +48,13 @@ t.test(
 
 t.test('two headers whose names only differ by case and signs are one, and refused', async (t) => {
   t.strictSame(complaints(t, headers({ id: 'X-User', role: 'x_user' })), [
-    'identity.headers.role: "x_user" is the header of "id" already: case and signs do not count',
+    'identity.headers.role: "x_user" is already the header of "id" (only letters and digits are compared): choose another name',
   ])
   t.strictSame(complaints(t, headers({ email: 'x.user.id' })).length, 1, 'with a default name too')
 })
 
 t.test('a name has letters or digits, and no sign that a header name may not have', async (t) => {
-  t.strictSame(complaints(t, headers({ id: '---' })), ['identity.headers.id: must have a letter or digit'])
+  t.strictSame(complaints(t, headers({ id: '---' })), ['identity.headers.id: must contain a letter or digit'])
   for (const name of ['', 'X User', 'X:User', 'X-Üser', 'X-User\r\nX-Role', 'X'.repeat(65)]) {
     t.match(complaints(t, headers({ id: name })), [/^identity\.headers\.id: has the wrong form/], name)
   }
@@ -78,7 +78,7 @@ t.test('an assertion has a header of its own', async (t) => {
     lifetimeMs: 300_000,
   })
   t.strictSame(complaints(t, assertion({ header: 'x_user.id' })), [
-    'identity.assertion.header: "x_user.id" is the header of "id" already: case and signs do not count',
+    'identity.assertion.header: "x_user.id" is already the header of "id" (only letters and digits are compared): choose another name',
   ])
   t.match(complaints(t, assertion({ header: 'Authorization' })), [/has a meaning of its own/])
   t.equal(complaints(t, headers({ name: 'X-Gatehouse-Assertion' })).length, 1, 'its default name is taken')

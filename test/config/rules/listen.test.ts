@@ -46,8 +46,8 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
 })
 
 t.test('the ops listener has a port of its own, wherever the two are set', async (t) => {
-  const ofListen = 'listen.port: is the port of ops too, on the same address: take another'
-  const ofOps = 'ops.port: is the port of listen too, on the same address: take another'
+  const ofListen = 'listen.port: is also the port of ops, on the same address: choose another'
+  const ofOps = 'ops.port: is also the port of listen, on the same address: choose another'
   t.strictSame(complaints(t, listen({ port: 9090 })), [ofListen])
   t.strictSame(complaints(t, least, { settings: ['listen.port=9090'] }), [ofListen])
   t.strictSame(complaints(t, least, { env: { GATEHOUSE__OPS__PORT: '8080' } }), [ofOps])

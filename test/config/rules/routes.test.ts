@@ -86,17 +86,17 @@ t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT
   const methods = METHODS.filter((method) => method !== 'TRACE' && method !== 'CONNECT')
   t.strictSame(complaints(t, withRoute({ methods })), [])
   t.strictSame(complaints(t, withRoute({ methods: ['GET', 'get', 'GRAB', 'TRACE', 'CONNECT', 'PROPFIN'] })), [
-    'routes[0].methods[1]: "get" is no HTTP method that can be proxied, did you mean "GET"?',
-    'routes[0].methods[2]: "GRAB" is no HTTP method that can be proxied',
+    'routes[0].methods[1]: "get" is not an HTTP method that can be proxied, did you mean "GET"?',
+    'routes[0].methods[2]: "GRAB" is not an HTTP method that can be proxied',
     'routes[0].methods[3]: TRACE is never proxied',
     'routes[0].methods[4]: CONNECT is never proxied',
-    'routes[0].methods[5]: "PROPFIN" is no HTTP method that can be proxied, did you mean "PROPFIND"?',
+    'routes[0].methods[5]: "PROPFIN" is not an HTTP method that can be proxied, did you mean "PROPFIND"?',
   ])
 })
 
 t.test('what only fits known callers cannot stand on a route that lets anonymous ones pass', async (t) => {
   for (const auth of ['none', 'optional']) {
-    const message = `cannot go with auth: ${auth}, which lets anonymous requests pass`
+    const message = `cannot be combined with auth: ${auth}, which lets anonymous requests pass`
     t.strictSame(complaints(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
       `routes[0].roles: ${message}`,
       `routes[0].verifiedOnly: ${message}`,

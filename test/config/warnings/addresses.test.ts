@@ -13,11 +13,11 @@ function warnings(t: Test, options: Options, env: Readonly<Record<string, string
 }
 
 t.test('a publicUrl of this machine with a port that nobody listens on is warned of', async (t) => {
-  const rest = 'links lead nowhere, and the portal takes no forms: give both the same'
+  const rest = 'so links lead nowhere and the portal refuses forms: give both the same port'
   const publicUrl = 'http://localhost:9000'
-  t.strictSame(warnings(t, { publicUrl }), [`publicUrl: has port 9000, but listen.port is 8080: ${rest}`])
+  t.strictSame(warnings(t, { publicUrl }), [`publicUrl: has port 9000, but listen.port is 8080, ${rest}`])
   t.strictSame(warnings(t, { publicUrl: 'http://[::1]' }), [
-    `publicUrl: has port 80, but listen.port is 8080: ${rest}`,
+    `publicUrl: has port 80, but listen.port is 8080, ${rest}`,
   ])
   t.strictSame(warnings(t, { publicUrl, listen: { port: 9000 } }), [])
   t.strictSame(warnings(t, { publicUrl, listen: { port: 0 } }), [], 'any port')
@@ -38,7 +38,7 @@ t.test('a publicUrl of this machine is warned of where clients come from elsewhe
     t.strictSame(
       warnings(t, { listen: { host } }),
       [
-        'publicUrl: is for browsers on this machine alone, but listen.host lets others come, who cannot use the portal then: give the URL that clients use',
+        'publicUrl: works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: give the URL that clients use',
       ],
       host,
     )
@@ -55,7 +55,7 @@ t.test('an ops listener that others reach is warned of', async (t) => {
     t.strictSame(
       warnings(t, { ops: { host } }),
       [
-        'ops.host: whoever reaches this address can read all figures and POST /reload: keep it on a private address, or let only your monitoring in',
+        'ops.host: anyone who reaches this address can read all metrics and POST /reload: keep it on a private address, or let only your monitoring in',
       ],
       host,
     )
@@ -85,7 +85,7 @@ for (const [url, host, isLoop] of loops) {
       publicUrl: 'https://api.example.com',
     }
     const message =
-      'upstreams.backend.targets.1.url: is the gateway itself, so that requests go round in a circle: give the address of a backend'
+      'upstreams.backend.targets.1.url: is the gateway itself, so requests would loop: give the address of a backend'
     t.strictSame(warnings(t, options), isLoop ? [message] : [])
   })
 }
