@@ -36,7 +36,11 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
     metrics.lastReload.set(Number(isTaken))
     metrics.reloads.inc({ outcome: outcome.kind })
     if (isTaken) log.info('the config was reloaded')
-    else log.error({ problems: outcome.problems }, 'the config was not reloaded: the one before runs on')
+    else
+      log.error(
+        { problems: outcome.problems },
+        'the config was not reloaded: the previous one stays in force',
+      )
     return outcome
   }
 

@@ -81,7 +81,7 @@ export function createSeat(options: SeatOptions): Seat {
     } catch (err) {
       if (isLeft) return
       const delayMs = backoff.nextDelayMs(0)
-      log.error({ err, worker: number, delayMs }, 'a worker cannot be replaced: it is tried again')
+      log.error({ err, worker: number, delayMs }, 'a worker could not be replaced: another try follows')
       replaceAfter(delayMs)
     }
   }

@@ -89,7 +89,7 @@ function describeError(error: unknown): DescribedError {
  * uncaught exception nothing is reliable, and the process ends.
  */
 export function watchForFaults(log: Log): void {
-  process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection that nobody handled'))
+  process.on('unhandledRejection', (err) => log.error({ err }, 'an unhandled promise rejection'))
   process.on('uncaughtException', (err) => {
     // A fatal line is written before this returns.
     log.fatal({ err }, 'a fault of the gateway: it ends')

@@ -117,7 +117,7 @@ function identityTerms({ tokens, cache }: Config): unknown {
 /** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */
 function assertContact({ contact, keyring }: Identity, isNew: boolean): void {
   if (!isNew || (contact.isUp && keyring.isLoaded())) return
-  throw new OperatorError('the store does not answer, and other tokens or cache settings need it', {
+  throw new OperatorError('the store does not answer, and changed tokens or cache settings need it', {
     hint: 'Reload again once /readyz says ok.',
   })
 }

@@ -95,7 +95,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
     cors: () => current.traffic.cors,
     isDraining: () => isDraining,
-    onAcceptError: (err) => log.warn({ err }, 'a connection could not be taken'),
+    onAcceptError: (err) => log.warn({ err }, 'a connection could not be accepted'),
   })
   const drain = createDrain(gatewayServer)
 

@@ -74,7 +74,7 @@ t.test('one that hangs in the place of another is ended and tried again, and a r
   t.notOk(isAlive(hung))
   change.discard()
   await until('another takes its place', () => pids().length === 3 || undefined)
-  const [failure] = lines.filter(({ msg }) => msg === 'a worker cannot be replaced: it is tried again')
+  const [failure] = lines.filter(({ msg }) => msg === 'a worker could not be replaced: another try follows')
   t.match(failure, { worker: 1, err: { message: /no answer to start within 8000 ms/ } })
 })
 
