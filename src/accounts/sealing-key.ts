@@ -31,7 +31,7 @@ export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly
   if (key) return key
   const place = source.kind === 'file' ? ` in ${source.file}` : ''
   throw new OperatorError(`the sealing key${place} is not 32 bytes in base64 or hexadecimal`, {
-    hint: 'Bring back the one that was used before: what it sealed cannot be read with another.',
+    hint: 'Restore the one that was used before: what it sealed cannot be read with another.',
   })
 }
 

@@ -14,7 +14,7 @@ import { rescueKeys } from './rescue.ts'
 const pageSize = 500
 
 const profileOptions = {
-  email: { type: 'string', value: 'E', help: 'E-mail; no two accounts share one.' },
+  email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
   'first-name': { type: 'string', value: 'F', help: 'First name.' },
   'last-name': { type: 'string', value: 'L', help: 'Last name.' },
   role: { type: 'string', value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
@@ -23,10 +23,10 @@ const profileOptions = {
 const create: Command = {
   name: 'accounts create',
   operands: [],
-  summary: 'Makes an account with its keys, which are printed.',
+  summary: 'Makes an account and prints its keys.',
   options: {
     ...profileOptions,
-    verified: { type: 'boolean', help: 'The e-mail is verified.' },
+    verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
     ...passwordOption,
   },
   printsData: true,
@@ -48,7 +48,9 @@ const create: Command = {
     })
     const { setupUrl, trouble = doubt } = wayIn
     printData(invocation, createdData(created, setupUrl), [
-      doubt ? 'The account and its keys, should it last:' : 'The account has been made. Keep its keys:',
+      doubt
+        ? 'The account and its keys, valid only if the change lasts:'
+        : 'The account has been made. Keep its keys:',
       ...accountCard(created.account),
       ...card({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
       ...(setupUrl === undefined
@@ -138,7 +140,7 @@ const update: Command = {
 const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
-  summary: 'Makes a link to set a password for the portal with: once, within 15 minutes.',
+  summary: 'Makes a link for setting a portal password; it works once, within 15 minutes.',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -147,10 +149,7 @@ const setupLink: Command = {
       throw new OperatorError('there is no portal', { hint: 'See portal.enabled in the config.' })
     })
     const data = { setupUrl: url, expiresAt: new Date(expiresAt).toISOString() }
-    printData(invocation, data, [
-      url,
-      'It works once, within 15 minutes; a link made before does not any more.',
-    ])
+    printData(invocation, data, [url, 'It works once, within 15 minutes; earlier links no longer work.'])
     return 0
   },
 }

@@ -42,7 +42,7 @@ export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest
 }
 
 function checkMethod(method: string): void {
-  if (!isToken(method)) throw new UsageError(`"${method}" is no HTTP method`)
+  if (!isToken(method)) throw new UsageError(`"${method}" is not an HTTP method`)
   const capitals = method.toUpperCase()
   if (method !== capitals && METHODS.includes(capitals)) {
     throw new UsageError(`methods are in capitals: did you mean "${capitals}"?`)
@@ -52,15 +52,15 @@ function checkMethod(method: string): void {
 function parseUrl(url: string): { readonly authority: string | undefined; readonly target: string } {
   if (unsendable.test(url)) {
     throw new UsageError(
-      'the URL holds a space, a control character or letters beyond ASCII: percent-encode them',
+      'the URL contains a space, a control character or letters beyond ASCII: percent-encode them',
     )
   }
   if (url.startsWith('/')) return { authority: undefined, target: url }
   const [, authority, rest = ''] = absolute.exec(url) ?? []
   if (authority === undefined) {
-    throw new UsageError('the URL must be such as http://localhost:8080/orders, or a path such as /orders')
+    throw new UsageError('the URL must look like http://localhost:8080/orders, or be a path such as /orders')
   }
-  if (authority.includes('@')) throw new UsageError('the URL holds a user: give credentials with -H')
+  if (authority.includes('@')) throw new UsageError('the URL contains a user name: give credentials with -H')
   if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
     throw new UsageError('the host of the URL is not well formed')
   }
@@ -71,9 +71,9 @@ function parseLine(line: string, index: number): readonly [name: string, value: 
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(colon, 0))
   const which = `header ${index + 1} (-H)`
-  if (colon === -1) throw new UsageError(`${which} has no colon: it must be such as 'Name: value'`)
+  if (colon === -1) throw new UsageError(`${which} has no colon: it must look like 'Name: value'`)
   if (!isToken(name))
-    throw new UsageError(`the name of ${which} is not well formed: it must be such as 'Name: value'`)
+    throw new UsageError(`the name of ${which} is not well formed: it must look like 'Name: value'`)
   const value = line.slice(colon + 1).trim()
   if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)
   // As it would arrive: one character a byte.

@@ -56,7 +56,7 @@ const commonOptions: Readonly<Record<string, Option>> = {
     type: 'string',
     multiple: true,
     value: 'OPTION=VALUE',
-    help: 'Overrides an option of the config; may come often.',
+    help: 'Overrides an option of the config; may be repeated.',
   },
   help: { type: 'boolean', short: 'h', help: 'Shows this.' },
 }

@@ -21,7 +21,7 @@ export const importCommand: Command = {
     const file = readImportFile(readBytes(path))
     if (file.accounts.length > importMax.command) {
       throw new OperatorError(
-        `${path} has ${file.accounts.length} accounts: ${importMax.command} is the most at once`,
+        `${path} has ${file.accounts.length} accounts: at most ${importMax.command} can be imported at once`,
         {
           hint: 'Split the file.',
         },
@@ -72,6 +72,6 @@ function refuse(path: string, badLines: readonly BadLine[], terminal: Terminal):
   for (const { line, message } of badLines) printAside(terminal, `${path}:${line}  ${message}`)
   const count = badLines.length === 1 ? 'a bad line' : `${badLines.length} bad lines`
   throw new OperatorError(`${path} has ${count}; nothing was imported`, {
-    hint: 'Mend them and import the file again.',
+    hint: 'Fix them and import the file again.',
   })
 }

@@ -14,7 +14,7 @@ const resetSecret: Command = {
     grace: {
       type: 'string',
       value: '0s',
-      help: 'How long the old key works on, up to 30d; 0s ends it, and all sessions, now.',
+      help: 'How long the old key keeps working, up to 30d; 0s ends it and all sessions at once.',
     },
   },
   printsData: true,
@@ -80,7 +80,7 @@ function graceSecondsOf(text: string): number {
 }
 
 function doubtfulLines(kind: 'secret' | 'API', key: string): string[] {
-  return [`The new ${kind} key, should the change last:`, `  ${key}`]
+  return [`The new ${kind} key, valid only if the change lasts:`, `  ${key}`]
 }
 
 export const keyCommands: readonly Command[] = [resetSecret, resetApi, show]

@@ -55,7 +55,7 @@ function complain(args: readonly string[], group: readonly Command[], all: reado
   if (words.length === 0) return generalHelp(all)
   if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
   if (args[0]?.startsWith('-')) {
-    return `gatehouse: the command comes first, ${args[0]} behind it\n  See: gatehouse --help`
+    return `gatehouse: the command comes first, ${args[0]} after it\n  See: gatehouse --help`
   }
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
@@ -83,7 +83,7 @@ function report(error: unknown, command: Command, terminal: Terminal): number {
 function describe(error: GatehouseError): string {
   const { code, detail, title, cause } = error
   if (isStoreFailure(error, 'unconfirmed')) {
-    return `the change may have been made, and may be lost again: ${reasonOf(cause)}\n  Look whether it is there once the store and its replicas are back; where it is not, make it again.`
+    return `the change may have been made, and may be lost again: ${reasonOf(cause)}\n  Once the store and its replicas are back, check whether the change is there; if it is not, make it again.`
   }
   if (isStoreFailure(error, 'lost')) return reasonOf(cause)
   if (code === 'store-unavailable') {

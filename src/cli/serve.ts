@@ -20,7 +20,7 @@ export const serveCommand: Command = {
     'ready-file': {
       type: 'string',
       value: 'PATH',
-      help: 'Gets {"url","opsUrl","pid"} as soon as requests are taken.',
+      help: 'File that {"url","opsUrl","pid"} is written to as soon as requests are accepted.',
     },
   },
   run: async (invocation) => {

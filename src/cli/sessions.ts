@@ -32,7 +32,7 @@ const list: Command = {
 const revoke: Command = {
   name: 'sessions revoke',
   operands: ['ID|EMAIL'],
-  summary: 'Ends the sessions of an account with their access tokens.',
+  summary: 'Ends the sessions of an account, and their access tokens.',
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
   printsData: true,
   run: async (invocation) => {

@@ -37,7 +37,9 @@ const rotate: Command = {
   name: 'signing-keys rotate',
   operands: [],
   summary: 'Adds a key. It is announced in the JWKS first and signs ten minutes later.',
-  options: { now: { type: 'boolean', help: 'It signs at once: for when the current key has leaked.' } },
+  options: {
+    now: { type: 'boolean', help: 'Lets the new key sign at once, for when the current one has leaked.' },
+  },
   printsData: true,
   run: async (invocation) => {
     const isNow = invocation.flag('now')
@@ -53,7 +55,7 @@ const rotate: Command = {
     const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
       `The key ${kid} ${when}.`,
-      'The one before goes on verifying. Once its last tokens have expired: gatehouse signing-keys retire KID',
+      'The previous key goes on verifying. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
     ])
     return 0
   },

@@ -40,7 +40,7 @@ const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 
  */
 export async function greet({ terminal, gateway, log, given, input }: Greeting): Promise<void> {
   const { url, opsUrl } = gateway
-  print(terminal, ['', `Gatehouse runs at ${url}; operators look at ${opsUrl}/metrics.`, ''])
+  print(terminal, ['', `Gatehouse runs at ${url}; its metrics are at ${opsUrl}/metrics.`, ''])
   try {
     const first = await findFirstAccount(input)
     if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
@@ -105,7 +105,7 @@ function linesToPaste(
     ...(setupPath === undefined
       ? []
       : [
-          'The portal, where its password is set with this link, once, within 15 minutes:',
+          'To set its password for the portal, open this link, which works once, within 15 minutes:',
           '',
           url + setupPath,
           '',

@@ -178,7 +178,7 @@ function unsealAll(stored: readonly StoredSigningKey[], sealer: Sealer): ReadKey
 
 function unreadableError(kid: string): OperatorError {
   return new OperatorError(`the signing key ${kid} cannot be unsealed with this sealing key`, {
-    hint: 'Bring back the sealing key that was used before. Where it is lost: gatehouse signing-keys retire KID',
+    hint: 'Restore the sealing key that was used before. If it is lost: gatehouse signing-keys retire KID',
   })
 }
 

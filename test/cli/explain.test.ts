@@ -499,15 +499,15 @@ t.test('the word of the gateway is shown, however its header is called', async (
 
 const bad: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
   ['no URL', ['GET'], /URL is missing/],
-  ['no host', ['GET', 'orders'], /the URL must be such as http:\/\/localhost:8080\/orders/],
-  ['another scheme', ['GET', 'ftp://a/b'], /the URL must be such as/],
+  ['no host', ['GET', 'orders'], /the URL must look like http:\/\/localhost:8080\/orders/],
+  ['another scheme', ['GET', 'ftp://a/b'], /the URL must look like/],
   ['an empty host', ['GET', 'http:///b'], /host of the URL/],
   ['a port that is none', ['GET', 'http://a:99999/b'], /host of the URL/],
-  ['a user', ['GET', 'http://u:p@a/b'], /the URL holds a user: give credentials with -H/],
+  ['a user', ['GET', 'http://u:p@a/b'], /the URL contains a user name: give credentials with -H/],
   ['a space', ['GET', '/a b'], /percent-encode/],
   ['letters beyond ASCII', ['GET', '/é'], /percent-encode/],
   ['a method in small letters', ['get', '/'], /methods are in capitals: did you mean "GET"\?/],
-  ['a method that is none', ['G T', '/'], /"G T" is no HTTP method/],
+  ['a method that is none', ['G T', '/'], /"G T" is not an HTTP method/],
   ['a header without colon', ['GET', '/', '-H', 'SecretKey'], /header 1 \(-H\) has no colon/],
   [
     'a header without name',

@@ -133,7 +133,7 @@ t.test('more accounts than a store takes in one step are refused before it is as
   const text = ['email', ...Array.from({ length: 20_001 }, (_, index) => `u${index}@example.com`)].join('\n')
   const { status, stderr } = await imported(text)
   t.equal(status, 1)
-  t.match(stderr, /people has 20001 accounts: 20000 is the most at once/)
+  t.match(stderr, /people has 20001 accounts: at most 20000 can be imported at once/)
 })
 
 t.test('after all of these there is still no account', async (t) => {

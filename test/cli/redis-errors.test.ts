@@ -117,7 +117,11 @@ t.test('a change that no replica has is told as doubtful, and its keys are not l
     t.match((await sure('keys', 'show', email, '--json')).json(), reset.json() as object, command)
     const told = await run('keys', command, email)
     t.equal(told.status, 1, command)
-    t.match(told.stdout, /^The new (secret|API) key, should the change last:\n {2}g[sa]k_\S+\n$/, command)
+    t.match(
+      told.stdout,
+      /^The new (secret|API) key, valid only if the change lasts:\n {2}g[sa]k_\S+\n$/,
+      command,
+    )
     const shown = (await sure('keys', 'show', email, '--json')).json() as Readonly<Record<string, string>>
     t.ok(told.stdout.includes(shown[member] ?? '-'), command)
   }
@@ -146,7 +150,7 @@ t.test('a Redis that was flushed under a gateway takes no command for a new begi
     const refused = await run(...args)
     t.equal(refused.status, 1)
     t.equal(refused.stdout, '')
-    t.match(refused.stderr, /^gatehouse: Redis has lost its data: restore them; or,.* stop all gateways/)
+    t.match(refused.stderr, /^gatehouse: Redis has lost its data: restore it; or,.* stop all gateways/)
   }
   t.match(await redisCommand(redis.port, 'EXISTS gh:{account}:store-id'), /^:0/)
 })

@@ -63,9 +63,9 @@ export function createStoreId({ ask }: Pick<Link, 'ask'>, keys: Keys): StoreId {
 
 const losses = {
   empty:
-    'Redis has lost its data: restore them; or, to begin with an empty store, stop all gateways, wait 10 s and start them again',
+    'Redis has lost its data: restore it; or, to begin with an empty store, stop all gateways, wait 10 s and start them again',
   another:
-    'Redis has the data of another store: restore those that were there; or, to go on with these, restart all gateways',
+    'Redis has the data of another store: restore the data that was there; or, to go on with this data, restart all gateways',
 } as const
 
 function lost(how: keyof typeof losses): GatehouseError {

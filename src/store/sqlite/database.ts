@@ -116,7 +116,7 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
     throw new OperatorError(`cannot open the database ${path}: ${reasonOf(cause)}`, {
       hint: isBusy(cause)
         ? 'Another process is writing to it: try again, or choose another with store.sqlite.path.'
-        : 'Its folder must be writable, and the file a database of Gatehouse; see store.sqlite.path.',
+        : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
       cause,
     })
   }
@@ -149,7 +149,7 @@ function migrate(database: DatabaseSync, path: string): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
   if (version > migrations.length) {
     throw new OperatorError(`the database ${path} was made by a newer version of Gatehouse`, {
-      hint: 'Run that version, or another database with store.sqlite.path.',
+      hint: 'Run that version, or choose another database with store.sqlite.path.',
     })
   }
   if (version === 0) assertEmpty(database, path)
@@ -163,7 +163,7 @@ function migrate(database: DatabaseSync, path: string): void {
 /** Refuses the database of another program: our tables must not be mixed with its own. */
 function assertEmpty(database: DatabaseSync, path: string): void {
   if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
-  throw new OperatorError(`the database ${path} is not one of Gatehouse`, {
-    hint: 'Choose a file of its own with store.sqlite.path.',
+  throw new OperatorError(`${path} is not a Gatehouse database`, {
+    hint: 'Choose another file with store.sqlite.path.',
   })
 }
