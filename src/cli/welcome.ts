@@ -98,7 +98,7 @@ function linesToPaste(
   const { account, secretKey, apiKey } = created
   const tokenCall = `curl -s ${url}${accountPaths.accessToken} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
   return [
-    `A first account has been made: ${account.email}, ${account.role}. Its keys are shown this once:`,
+    `A first account has been made: ${account.email}, ${account.role}. Its keys are shown only this once:`,
     `  Secret key  ${secretKey}`,
     `  API key     ${apiKey}`,
     '',

@@ -67,20 +67,20 @@ function handoutPart(frame: Frame, handout: Handout): Html {
       return html`<div role="status">${card({
         title: 'The account has been made',
         lead: handout.link
-          ? 'Send its owner the link. Keys and link are shown this once.'
-          : 'Its keys are shown this once.',
+          ? 'Send its owner the link. Keys and link are shown only this once.'
+          : 'Its keys are shown only this once.',
         body: html`${handout.link ? linkPart(frame, handout.link) : remark('warn', noLink)}${keyPart('API secret', handout.secretKey)}${keyPart('API key', handout.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: 'A new key has been made',
-        lead: 'Give it to the owner. It is shown this once.',
+        lead: 'Give it to the owner. It is shown only this once.',
         body: keyPart(handout.name === 'secretKey' ? 'API secret' : 'API key', handout.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
         title: 'A set-up link has been made',
-        lead: 'Send it to the owner of the account. It is shown this once.',
+        lead: 'Send it to the owner of the account. It is shown only this once.',
         body: linkPart(frame, handout.link),
       })}</div>`
     default:
@@ -95,7 +95,7 @@ function keyPart(name: string, key: string): Html {
 }
 
 function linkPart({ now }: Frame, { url, expiresAt }: SetupLink): Html {
-  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Works once; ends ${time(expiresAt, now)}. Whoever has it chooses the password.</p></div>`
+  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Works once; ends ${time(expiresAt, now)}. Anyone who has it can choose the password.</p></div>`
 }
 
 function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView): Html {
@@ -158,7 +158,7 @@ function disableRow(frame: Frame, id: string): Html {
       action: `/accounts/${id}/disable`,
       text: 'Disable',
       consequence:
-        'Its keys are refused from now on, and its sessions end. Enabling it brings back the keys alone.',
+        'Its keys are refused from now on, and its sessions end. Enabling it again brings back only the keys.',
     },
   )}</div>`
 }
@@ -215,7 +215,7 @@ function keyFacts({ now }: Frame, name: string, { createdAt, lastUse }: KeysStat
 function dangerCard({ base }: Frame, { id }: Account): Html {
   return card({
     title: 'Delete',
-    lead: 'Its keys, tokens and sessions end at once. This cannot be taken back.',
+    lead: 'Its keys, tokens and sessions end at once. This cannot be undone.',
     aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
     body: '',
   })
@@ -228,7 +228,7 @@ export function deleteAccountPage(frame: Frame, account: Account, state: FormSta
     title: 'Delete this account?',
     section: '/accounts',
     crumb: { href: `/accounts/${id}`, text: email },
-    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions at once. This cannot be taken back.`,
+    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions at once. This cannot be undone.`,
     body: html`<section class="card"><div class="body">${form(frame, {
       action: `/accounts/${id}/delete`,
       body: html`${formMessage(state)}${field(state, {

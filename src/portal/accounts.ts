@@ -27,7 +27,7 @@ export function accountsPage(frame: Frame, view: AccountsView): Html {
   return page(frame, {
     title: 'Accounts',
     section: '/accounts',
-    lead: 'Everyone who may call, and what they may.',
+    lead: 'Everyone who may call, and what they may do.',
     acts: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
 <div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
@@ -67,7 +67,7 @@ function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
     ? empty({
         icon: icon('search'),
         title: 'Nobody found yet',
-        text: 'Too many begin with one of these words to look at all at once: the next page looks on.',
+        text: 'Too many accounts begin with one of these words to check them all at once: the next page continues the search.',
       })
     : empty({
         icon: icon('search'),

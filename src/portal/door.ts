@@ -27,7 +27,7 @@ ${field(state, {
 })}
 <button class="primary wide">Sign in</button>`,
   })}</div></div>
-<p class="after">First time here, or no password any more? Ask an administrator for a set-up link, or <a href="${frame.base}/setup">use the one you have</a>.</p>`
+<p class="after">First time here, or forgot your password? Ask an administrator for a set-up link, or <a href="${frame.base}/setup">use the one you have</a>.</p>`
   return doorPage(frame, { title: 'Sign in', lead: 'To your keys and sessions.', body })
 }
 
@@ -42,7 +42,7 @@ ${newPassword(state, 'Password')}
 <button class="primary wide">Set password</button>`,
   })}</div></div>
 <p class="after">A link works once, for 15 minutes. Other browsers that are signed in with this account are signed out. Have a password already? <a href="${frame.base}/sign-in">Sign in</a></p>`
-  return doorPage(frame, { title: 'Choose a password', lead: 'With it you sign in from now on.', body })
+  return doorPage(frame, { title: 'Choose a password', lead: 'You sign in with it from now on.', body })
 }
 
 /** The page to verify an e-mail with a link; here too the script fills in the token. */
@@ -110,7 +110,7 @@ export function errorPage(
 ): Html {
   const link = way
     ? html`<a class="button" href="${way.href}">${way.text}</a>`
-    : html`<a href="${frame.base}">To the start of the portal</a>`
+    : html`<a href="${frame.base}">Go to the start of the portal</a>`
   const body = html`<div class="card"><div class="body"><p>${link}</p>
 <p class="hint">Request <code>${requestId}</code></p></div></div>`
   const write = frame.viewer ? page : doorPage

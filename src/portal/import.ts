@@ -29,7 +29,7 @@ export function importPage(frame: Frame, view: ImportView): Html {
     title: 'Import accounts',
     section: '/accounts',
     crumb: { href: '/accounts', text: 'Accounts' },
-    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more there is the command <code>gatehouse accounts import</code>.`,
+    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more, use the command <code>gatehouse accounts import</code>.`,
     body: html`${imported && importedPart(frame, imported)}
 ${badLines.length > 0 && badLinesCard(view)}
 <section class="card"><div class="body">${form(frame, {
@@ -50,7 +50,7 @@ function importedPart({ base }: Frame, imported: readonly CreatedAccount[]): Htm
   return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
   title: 'Their keys',
-  lead: 'Give each owner theirs. They are shown this once: keep them before you leave this page.',
+  lead: 'Give each owner theirs. They are shown only this once: keep them before you leave this page.',
   body: codeBlock('Keys as CSV', keysCsv(imported), { isTall: true, saveAs: 'keys.csv' }),
 })}`
 }
@@ -76,13 +76,13 @@ function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
 
 function badWords(count: number) {
   return {
-    title: `${plural(count, 'line')} cannot be taken`,
-    lead: 'Nothing was imported. Mend these, and import the file again.',
+    title: `${plural(count, 'line')} cannot be imported`,
+    lead: 'Nothing was imported. Fix these, and import the file again.',
   }
 }
 
 /** “Nothing was imported” would be false in the answer to the second of two identical imports. */
 const repeatedWords = {
   title: 'All of these accounts exist already',
-  lead: 'Perhaps the same file was imported twice. Where nobody has kept the keys, reset them at each account.',
+  lead: 'Perhaps the same file was imported twice. If nobody has kept the keys, reset them on each account.',
 }

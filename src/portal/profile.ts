@@ -94,7 +94,7 @@ function emailCard(frame: Frame, view: ProfileView): Html {
           autocomplete: 'email',
           lengthMax: emailLengthMax,
           value: account.email,
-          hint: 'A link is sent there. The change counts once the link is opened.',
+          hint: 'A link is sent there. The change takes effect once the link is opened.',
         })}${passwordAgain(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
       })
     : html`<p class="muted">This gateway sends no mail: an administrator changes and verifies e-mails.</p>`

@@ -27,7 +27,7 @@ export function statusPage(status: Status, { style, script }: Inlined): Html {
   const figures = recent ?? sinceStart
   const seconds = recent?.seconds ?? status.uptimeS
   const [kind, words] = states[status.status]
-  const stretch = recent ? `the last ${span(recent.seconds)}` : 'since the start'
+  const stretch = recent ? `for the last ${span(recent.seconds)}` : 'since the start'
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,7 +45,7 @@ export function statusPage(status: Status, { style, script }: Inlined): Html {
 <div class="status">
 <header class="bar"><span class="brand">${icon('gate')}Gatehouse</span><span class="muted small">${status.version}</span></header>
 <main id="main" tabindex="-1">
-<div class="top"><div><h1>Status</h1><p>Figures of ${stretch}, at ${exact(Date.parse(status.at))}.</p></div><div class="row">${badge(kind, words)}${
+<div class="top"><div><h1>Status</h1><p>Figures ${stretch}, at ${exact(Date.parse(status.at))}.</p></div><div class="row">${badge(kind, words)}${
     !status.lastReloadSuccessful && badge('bad', 'the last reload was refused')
   }</div></div>
 <div class="stack">

@@ -12,13 +12,13 @@ const testShownOnce = portalTests(t, {
 test('every bad line of a file is told at once: what is wrong, taken, or not in UTF-8', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin', email: 'admin@example.com' })
   await send(page, portal, 'email,role\nnobody,User\nADMIN@example.com,User\nann@example.com,1st\n')
-  await page.getByText('3 lines cannot be taken').waitFor()
+  await page.getByText('3 lines cannot be imported').waitFor()
   await page.getByText('email: ADMIN@example.com has an account already').waitFor()
   t.strictSame(await page.locator('[role=alert] td:first-child').allTextContents(), ['2', '3', '4'])
   t.strictSame(await findBarriers(page), [])
   const latin1 = 'email,firstName\ngerd@example.com,J\xfcrgen\nadmin@example.com,\nbob@example.com,Bob\n'
   await send(page, portal, Buffer.from(latin1, 'latin1'))
-  await page.getByText('2 lines cannot be taken').waitFor()
+  await page.getByText('2 lines cannot be imported').waitFor()
   t.match(await page.locator('[role=alert] tbody tr').allTextContents(), [
     /^2is not in UTF-8$/,
     /^3email: admin@/,
@@ -91,7 +91,7 @@ test('an import that was made is not called none where the same file is sent aga
   t.equal(await page.getByText('Nothing was imported').count(), 0)
   t.strictSame(await findBarriers(page), [])
   await send(page, portal, `${lines}twice-3@example.com\n`)
-  await page.getByText('2 lines cannot be taken').waitFor()
+  await page.getByText('2 lines cannot be imported').waitFor()
   await page.getByText('Nothing was imported').waitFor()
 })
 

@@ -160,7 +160,7 @@ test('a reset that a browser without a script sends again at a reload resets not
   await page.getByText('New secret. Copy it now').waitFor()
   const fresh = (await page.locator(secretBox).textContent()) ?? ''
   await page.reload()
-  await page.getByText('This key was replaced meanwhile').waitFor()
+  await page.getByText('This key has been replaced in the meantime').waitFor()
   t.equal(await statusWith(portal, fresh), 200)
 })
 

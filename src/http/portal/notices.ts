@@ -9,11 +9,14 @@ const notices = {
   welcome: { kind: 'good', text: 'Your password is set, and you are signed in.' },
   'password-changed': { kind: 'good', text: 'The password has been changed. Other browsers are signed out.' },
   'name-saved': { kind: 'good', text: 'The name has been saved.' },
-  'link-sent': { kind: 'good', text: 'A link has been sent. The e-mail counts once the link is opened.' },
+  'link-sent': { kind: 'good', text: 'A link has been sent. Open it to confirm the e-mail.' },
   'email-verified': { kind: 'good', text: 'The e-mail is verified.' },
   'overlap-ended': { kind: 'good', text: 'The old secret has ended.' },
   'overlap-over': { kind: 'info', text: 'The old secret had ended already.' },
-  'key-replaced': { kind: 'warn', text: 'This key was replaced meanwhile; it was not reset again.' },
+  'key-replaced': {
+    kind: 'warn',
+    text: 'This key has been replaced in the meantime; it was not reset again.',
+  },
   'session-ended': { kind: 'good', text: 'The session has ended.' },
   'session-gone': { kind: 'info', text: 'The session had ended already.' },
   'sessions-ended': { kind: 'good', text: 'All sessions have ended.' },
@@ -25,7 +28,7 @@ const notices = {
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {
     kind: 'info',
-    text: 'You signed in again meanwhile. Nothing was changed: please do it once more.',
+    text: 'You have signed in again since. Nothing was changed: please do it once more.',
   },
 } as const satisfies Readonly<Record<string, PageNotice>>
 

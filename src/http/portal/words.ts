@@ -12,7 +12,7 @@ const saved: Readonly<Record<Effect, string>> = {
   looked: '',
   nothing: ' Nothing was saved.',
   // It may have failed half-way, or the store did not answer: after "nothing" people would do it twice.
-  unknown: ' It is not certain whether what you sent was saved: look before you send it again.',
+  unknown: ' It is not certain whether what you sent was saved: check before you send it again.',
 }
 
 /** The portal's text for an error: the table of errors is written for programs. */
