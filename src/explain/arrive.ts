@@ -38,7 +38,7 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
   )
   const { target, hostName } = parseDestination(head.target, fields)
   const path = redactTarget(target.path)
-  const via = client.isTrusted ? `, by the word of the trusted proxy ${request.peer}` : ''
+  const via = client.isTrusted ? `, according to the trusted proxy ${request.peer}` : ''
   trail.pass('request', {
     detail: `path ${path}, host ${hostName}, from ${client.address}${via}`,
     facts: { path, host: hostName, client: client.address, isTrustedProxy: client.isTrusted },

@@ -34,7 +34,7 @@ export async function isAnswered(arrived: Arrived, answering: Answering): Promis
     assertTaken(arrived, methods)
     if (isAdminPath(path)) await admit(arrived, methods, answering)
     else {
-      const detail = 'the path belongs to the gateway itself, which answers by what the body says'
+      const detail = 'the path belongs to the gateway itself, whose answer depends on the body'
       trail.pass('route', { detail, facts: { methods } })
     }
   }
@@ -49,8 +49,7 @@ function assertTaken({ request }: Arrived, methods: readonly string[]): void {
 async function admit(arrived: Arrived, methods: readonly string[], answering: Answering): Promise<void> {
   const { trail } = answering
   trail.pass('route', {
-    detail:
-      'the path belongs to the admin API of the gateway, which answers by what the path and the body say',
+    detail: 'the path belongs to the admin API of the gateway, whose answer depends on the path and the body',
     facts: { methods },
   })
   const code = authorize(adminRoute.access, await identify(arrived, adminRoute, answering))
@@ -78,7 +77,7 @@ function visitPortal(arrived: Arrived, { config, trail }: Answering): void {
 function admitVisitor(arrived: Arrived, plan: PortalPlan, { publicOrigin }: Answering['config']): string {
   const { method, rawHeaders } = arrived.request
   const visit = { method, headers: joinHeaders(rawHeaders) }
-  if (!plan.methods.includes(method) && isLook(visit)) return 'it leads to the page of its form'
+  if (!plan.methods.includes(method) && isLook(visit)) return 'it redirects to the page of its form'
   assertTaken(arrived, plan.methods)
   if (method === 'POST') assertOwnOrigin(visit, publicOrigin)
   if (plan.access === 'anyone') return 'for anyone'
@@ -88,5 +87,5 @@ function admitVisitor(arrived: Arrived, plan: PortalPlan, { publicOrigin }: Answ
     return 'the session of its cookie decides, and is not looked at'
   }
   if (!wantsHtml(visit)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
-  return 'it leads to the sign-in'
+  return 'it redirects to the sign-in'
 }

@@ -56,7 +56,7 @@ const outOfReach: Code = 'store-unavailable'
 function describe({ code, detail, title, allow, cause }: GatehouseError): string {
   if (code === outOfReach) {
     const reason = cause === undefined ? '' : ` (${reasonOf(cause)})`
-    return `the store does not answer${reason}: a gateway that knows the caller already lets it pass all the same`
+    return `the store does not answer${reason}: a gateway that already knows the caller still lets it pass`
   }
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`

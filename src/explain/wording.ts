@@ -10,16 +10,17 @@ type Told = Pick<Step, 'detail' | 'facts'>
 
 export function ofScheme(access: Access, { kind }: Credentials): Told {
   if (access.kind === 'public') {
-    return { detail: 'none is looked at: the route is public', facts: { accepted: [], sent: null } }
+    return { detail: 'not looked at: the route is public', facts: { accepted: [], sent: null } }
   }
   const { schemes, isOptional } = access
-  const accepted = `taken here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
+  const accepted = `accepted here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
   const sent = kind === 'secretKey' || kind === 'bearer' ? kind : null
   return { detail: `${sent ?? 'none'} (${accepted})`, facts: { accepted: schemes, isOptional, sent } }
 }
 
 export function ofPrincipal(principal: Principal | undefined): Told {
-  if (!principal) return { detail: 'nobody: it passes without an identity', facts: { principal: null } }
+  if (!principal)
+    return { detail: 'nobody: the request passes without an identity', facts: { principal: null } }
   const { accountId, role, scheme, sessionId, profile } = principal
   const session = sessionId === undefined ? '' : `, session ${sessionId}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
@@ -61,11 +62,11 @@ export function ofLimits(
   const counted =
     by === 'account' && principal ? `account ${principal.accountId}` : `address ${addressSubject(address)}`
   return {
-    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (not now: how many are left is not looked at); ${body}`,
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (nothing is counted now, nor is it looked up how many are left); ${body}`,
     facts: { rate: { limit, perMs, by, counted }, bodyMax },
   }
 }
 
 export function ofWrongKey(address: string, { limit, perMs }: Rate): string {
-  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${addressSubject(address)}, of which ${limit} in ${perMs / 1_000} s are answered so and more with 429; nothing was counted now.`
+  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${addressSubject(address)}, of which ${limit} in ${perMs / 1_000} s get this answer and any more get 429. Nothing was counted now.`
 }

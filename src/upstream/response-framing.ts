@@ -53,7 +53,7 @@ function readFramingField(framing: Framing, name: string, value: string): void {
 }
 
 function wrongLength(): InvalidResponse {
-  return new InvalidResponse('a content length that is none, or two')
+  return new InvalidResponse('an invalid content length, or more than one')
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i

@@ -435,7 +435,7 @@ t.test('who the client is depends on where the connection comes from', async (t)
     await run('explain', 'GET', '/', ...headers, '--from', '10.0.0.1'),
     await run('explain', 'GET', '/', ...headers, '--from', '2001:db8::1'),
   ]
-  t.match(trusted.stdout, /from 203\.0\.113\.7, by the word of the trusted proxy 10\.0\.0\.1/)
+  t.match(trusted.stdout, /from 203\.0\.113\.7, according to the trusted proxy 10\.0\.0\.1/)
   t.match(trusted.stdout, /X-Forwarded-Proto: https\n.*\n\s+X-Forwarded-For: 203\.0\.113\.7, 10\.0\.0\.1\n/)
   t.match(trusted.stdout, /X-Request-Id: r1\n/)
   t.match(other.stdout, /from 2001:db8::1\n/)

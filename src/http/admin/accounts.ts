@@ -38,7 +38,7 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
       method: 'GET',
       summary: 'Lists accounts, or searches them.',
       description:
-        'Newest first; what a search finds in the order of an index, on pages that may be short and yet have a next one.',
+        'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
       query: searchQuery,
       answers: { 200: { description: 'A page of accounts.', schema: pageOf(account) } },
       problems: ['request-invalid'],

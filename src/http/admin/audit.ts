@@ -20,7 +20,7 @@ export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
       answers: {
         200: {
           description:
-            'A page of the audit log, or with `format` all of it, as far as it passes `action` and `who`.',
+            'A page of the audit log, or with `format` all of it: the entries that match `action` and `who`.',
           schema: pageOf(auditEntry),
           alternatives: ['text/csv', 'application/jsonl'],
         },

@@ -64,7 +64,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
 
 const page = {
   limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
-  cursor: { type: 'string', description: 'nextCursor of the page before.' },
+  cursor: { type: 'string', description: 'nextCursor of the previous page.' },
 }
 
 function query(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
@@ -89,15 +89,15 @@ export const auditQuery = query({
   ...page,
   // A position in either store: anything else would read as the end of the log.
   cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
-  action: { enum: auditActions, description: 'Only what was done so.' },
+  action: { enum: auditActions, description: 'Only entries with this action.' },
   who: {
     type: 'string',
     minLength: 1,
     maxLength: emailLengthMax,
     description:
-      'Only what this one did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
+      'Only what this person did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
   },
-  format: { enum: Object.keys(auditFiles), description: 'All of it that passes, as a file.' },
+  format: { enum: Object.keys(auditFiles), description: 'All matching entries, as a file.' },
 })
 
 export const secretKeyReset = object(
@@ -107,7 +107,8 @@ export const secretKeyReset = object(
       minimum: 0,
       maximum: graceSecondsMax,
       default: 0,
-      description: 'How long the old key works on; 0 ends it, its sessions and access tokens now.',
+      description:
+        'How long the old key keeps working; 0 ends it, its sessions and its access tokens at once.',
     },
   },
   ['graceSeconds'],

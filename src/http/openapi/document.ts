@@ -95,7 +95,7 @@ const portalItem = {
     security: [],
     responses: {
       200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
-      303: { description: 'To where it goes on.', headers: headersOf(['Location']) },
+      303: { description: 'Redirects to the next page.', headers: headersOf(['Location']) },
     },
   },
 }
