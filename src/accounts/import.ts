@@ -84,7 +84,7 @@ function readJson(content: string): Row['values'] {
     const value: unknown = JSON.parse(content)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     // The cast is sound: it is an object, whose members are checked one by one.
-    return isObject ? (value as Record<string, unknown>) : 'is no JSON object'
+    return isObject ? (value as Record<string, unknown>) : 'is not a JSON object'
   } catch {
     return 'is not valid JSON'
   }
@@ -123,7 +123,7 @@ function toInput(values: Readonly<Record<string, unknown>>): AccountInput | stri
   for (const field of textFields) {
     const value = values[field] ?? ''
     if (typeof value === 'string') texts[field] = value
-    else complaints.push(`${field}: must be a text`)
+    else complaints.push(`${field}: must be text`)
   }
   const isVerified = readBoolean(values.isVerified)
   if (isVerified === undefined) complaints.push('isVerified: must be true or false')

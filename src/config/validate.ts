@@ -145,7 +145,7 @@ function kindOf(node: SchemaNode): string {
     case 'boolean':
       return 'true or false'
     case 'string':
-      return 'a text'
+      return 'text'
     case 'integer':
       return `a whole number from ${node.minimum} to ${node.maximum}`
     case 'number':

@@ -138,7 +138,7 @@ export function readMembers<Required extends string, Optional extends string = n
       if (!values.has(field)) return []
       return typeof value === 'string' && value !== ''
         ? []
-        : [{ field, message: 'must be a text that is not empty' }]
+        : [{ field, message: 'must be text that is not empty' }]
     }),
   ]
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })

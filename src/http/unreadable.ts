@@ -26,7 +26,7 @@ function unreadableError(what: Unreadable): GatehouseError {
 /** The error for a message that is no well-formed request. */
 export function malformedError(cause: MalformedMessage): GatehouseError {
   return new GatehouseError('request-invalid', {
-    detail: 'This is no well-formed HTTP/1.1 request.',
+    detail: 'This is not a well-formed HTTP/1.1 request.',
     errors: [{ field: cause.field, message: cause.message }],
     cause,
   })

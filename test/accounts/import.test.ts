@@ -74,9 +74,9 @@ t.test('every bad line of JSON is told, with all that is wrong in it', async (t)
   )
   const expected = [
     [2, /not valid JSON/],
-    [3, /no JSON object/],
-    [4, /no JSON object/],
-    [5, /firstName: must be a text.*email: must be/],
+    [3, /not a JSON object/],
+    [4, /not a JSON object/],
+    [5, /firstName: must be text.*email: must be/],
     [6, /isVerified: must be true or false/],
     [7, /__proto__: unknown field.*Role: unknown field/],
     [8, /email: ADA@example\.com is in line 1 already/],

@@ -27,14 +27,14 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
     'every kind of bad line among JSON lines, in order',
     '{"email":"a@example.com"}\n[]\n{"email":7,"role":{}}\n\n{"email":"A@example.com"}\nnope\n{"email":"b@example.com","isVerified":"maybe","age":7}\n{"email":"c@example.com","__proto__":1}\n{"firstName":"D"}\n"text"\n',
     [
-      /^people:2 {2}is no JSON object$/,
-      /^people:3 {2}(?=.*email: must be a text)(?=.*role: must be a text)/,
+      /^people:2 {2}is not a JSON object$/,
+      /^people:3 {2}(?=.*email: must be text)(?=.*role: must be text)/,
       /^people:5 {2}email: A@example\.com is in line 1 already$/,
       /^people:6 {2}is not valid JSON$/,
       /^people:7 {2}(?=.*age: unknown field)(?=.*isVerified: must be true or false)/,
       /^people:8 {2}__proto__: unknown field$/,
       /^people:9 {2}email: must be an e-mail address/,
-      /^people:10 {2}is no JSON object$/,
+      /^people:10 {2}is not a JSON object$/,
     ],
   ],
   [
@@ -93,7 +93,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
       '{"email":"J\xfcrgen@example.com"}\n{"email":7}\n{"email":"b@example.com"}\nn\xf6\n',
       'latin1',
     ),
-    [/^people:1 {2}is not in UTF-8$/, /^people:2 {2}email: must be a text/, /^people:4 {2}is not in UTF-8$/],
+    [/^people:1 {2}is not in UTF-8$/, /^people:2 {2}email: must be text/, /^people:4 {2}is not in UTF-8$/],
   ],
   [
     'a heading that is no UTF-8, which says nothing of the rest',

@@ -4,7 +4,7 @@ import { complaints, least, type Options, withRoute, withUpstream } from './file
 t.test('a value of the wrong type is told what it must be', async (t) => {
   const duration = 'must be a duration such as 250ms, 30s, 10m, 24h or 30d, from'
   const wrong: readonly (readonly [options: Options, complaint: string])[] = [
-    [{ ...least, publicUrl: 8080 }, 'publicUrl: must be a text'],
+    [{ ...least, publicUrl: 8080 }, 'publicUrl: must be text'],
     [{ ...least, publicUrl: '' }, 'publicUrl: must not be empty'],
     [{ ...least, listen: 8080 }, 'listen: must be a map'],
     [{ ...least, listen: [] }, 'listen: must be a map'],
@@ -28,9 +28,9 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
     [{ ...least, log: { level: 3 } }, 'log.level: must be one of debug, info, warn, error, silent'],
     [{ ...least, version: 2 }, 'version: must be one of 1'],
     [{ ...least, cookie: { secure: 'yes' } }, 'cookie.secure: must be "auto" or true or false'],
-    [{ ...least, tokens: { issuer: 7 } }, 'tokens.issuer: must be a text or null'],
+    [{ ...least, tokens: { issuer: 7 } }, 'tokens.issuer: must be text or null'],
     [{ ...least, trustedProxies: '10.0.0.0/8' }, 'trustedProxies: must be a list'],
-    [{ ...least, trustedProxies: [10] }, 'trustedProxies[0]: must be a text'],
+    [{ ...least, trustedProxies: [10] }, 'trustedProxies[0]: must be text'],
     [{ ...least, upstreams: [] }, 'upstreams: must be a map'],
     [
       { ...least, upstreams: { backend: 'http://a' } },

@@ -135,7 +135,7 @@ t.test('every request-invalid names what is wrong', async (t) => {
     ['1', [notObject]],
     ['"x"', [notObject]],
     ['null', [notObject]],
-    ['{"token":1}', [{ field: 'token', message: 'must be a text that is not empty' }]],
+    ['{"token":1}', [{ field: 'token', message: 'must be text that is not empty' }]],
     ['', [{ field: 'token', message: 'is missing, and so is the cookie' }]],
   ]
   for (const path of [refreshTokenPath, revokeTokenPath]) {

@@ -41,7 +41,7 @@ const active = item('Health checks: requests that the gateway sends to each targ
   }),
 })
 
-const passive = item('Takes a target out when requests to it fail; absent = never.', {
+const passive = item('Passive checks: failed requests of clients take their target out; absent = none.', {
   maxFailures: integer({
     minimum: 1,
     maximum: 1_000,

@@ -66,7 +66,7 @@ const refresh: OperationDoc = {
 const revoke: OperationDoc = {
   id: 'revokeTokens',
   method: 'POST',
-  summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is no error.',
+  summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is not an error.',
   body: refreshBody,
   isBodyOptional: true,
   answers: { 200: { description: 'It has ended.', schema: object({}), headers: ['Set-Cookie'] } },

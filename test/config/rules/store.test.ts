@@ -67,7 +67,7 @@ t.test('the whole URL may be a secret, and is then looked at as well', async (t)
   t.strictSame(complaints(t, options, { env: { REDIS_URL: 'redis://user:hunter2@a/0' } }), [])
   t.strictSame(complaints(t, options, { env: { REDIS_URL: 'hunter2@a' } }), [`store.redis.url: ${asUrl}`])
   t.strictSame(complaints(t, options), ['store.redis.url: the environment variable REDIS_URL is not set'])
-  t.match(complaints(t, redis({ url: { fiel: 'a' } })), [/^store\.redis\.url: must be a text or { file: … }/])
+  t.match(complaints(t, redis({ url: { fiel: 'a' } })), [/^store\.redis\.url: must be text or { file: … }/])
 })
 
 t.test('a node of Sentinel and Cluster is host:port', async (t) => {
