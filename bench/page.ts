@@ -38,38 +38,38 @@ function sectionOf(name: string, result: Result | undefined): string {
 
 const introduction = `# What forwarding costs
 
-Made from \`bench/results/\` by \`npm run bench:page\`; \`npm run bench\` measures anew and writes both. Absolute figures
-are those of one machine on one day; the ratios travel. They are taken within a run, in which everybody has a turn,
-and every figure is a median with the least and the most of the runs.
+\`npm run bench:page\` makes this page from \`bench/results/\`; \`npm run bench\` measures again and writes both.
+Absolute figures hold for one machine on one day; ratios can be compared across machines. Each ratio is taken within one
+run, in which every subject has a turn, and every figure is the median of the runs, with their minimum and maximum.
 
-**The rules.** The subject has one core, load and upstream have another (\`taskset\`, where there is one); all have the
-same upstream, which answers without parsing. CPU time is what the kernel reports for the subject's processes, those of
-a helper service included (user and system), divided by the answers. What else the machine has to do matters little to
-it, and much to latency and throughput: look at the load average. The closed loops are made by wrk where it is on PATH,
-else by \`bench/load/\`. Where \`% of its core\` is far below 100, something else was the limit, and the subject, which
-then wakes up for less work at a time, looks more expensive than it is. The gateway is the program itself, as
-\`gatehouse serve\` starts it, on SQLite (token scenarios on Redis), with its access log off, as in the peers. The bench
-runs on Linux only: it reads /proc.
+**The rules.** The subject has one core, load and upstream share another (by \`taskset\`, if it is installed). All
+subjects have the same upstream, which answers without parsing. CPU time is the user and system time that the kernel
+reports for the subject's processes, including those of a helper service, divided by the number of answers. Other work
+on the machine affects it little, but latency and throughput strongly: look at the load average. The load of closed
+loops comes from wrk if it is on PATH, else from \`bench/load/\`. Where \`% of its core\` is far below 100, the subject
+was not the bottleneck; it then wakes up for less work at a time, and looks more expensive than it is. The gateway is
+the program itself, as \`gatehouse serve\` starts it, on SQLite (token scenarios on Redis), without access log, like the
+peers. The bench runs on Linux only: it reads /proc.
 
 **The subjects.** Peers take part when their program is on PATH (\`apt-get install haproxy nginx wrk\`; HAProxy 2.5 or
 newer). Their configurations are in \`bench/subjects/\`.
 
 | subject | what it does |
 |---|---|
-| \`bare\` | a \`node:http\` server that answers by itself and forwards nothing |
+| \`bare\` | a \`node:http\` server that answers requests itself and forwards nothing |
 | \`haproxy\` | HAProxy as a plain proxy: one thread, no authentication |
 | \`haproxy-jwt\` | HAProxy that verifies the ES256 signature of each token with \`jwt_verify\`, every time |
 | \`nginx\` | nginx as a plain proxy: one worker, bodies streamed both ways, no authentication |
-| \`nginx-auth\` | nginx that asks a small Node service about each request (\`auth_request\`); it verifies the token every time, and its CPU time counts |
-| \`nginx-auth-cached\` | the same, with the answers of the service kept by token for ten minutes |
+| \`nginx-auth\` | nginx that asks a small Node service about each request (\`auth_request\`); the service verifies the token every time, and its CPU time is included |
+| \`nginx-auth-cached\` | the same, with the answers of the service cached by token for ten minutes |
 | \`http-proxy\` | @fastify/http-proxy on Fastify and undici, no authentication |
 | \`relay\` | two \`node:net\` sockets for each client, bytes passed on unread: no HTTP, no back-pressure |
 | \`gatehouse\` | this program: authenticates each request with a token or key, and forwards the identity |
 
-**The ratios.** \`×\` compares, run by run, with the subject it names: the CPU time a request or event, the p99 of the
-added latency, the memory of a WebSocket; less is better. For long bodies it is the throughput, and more is better. An
-added latency below zero is noise: it is a difference, and the run without the proxy was the slower one. Ratios to it
-say nothing.
+**The ratios.** \`×\` is the ratio to the named subject, run by run. It compares the CPU time per request or event, the
+p99 of the added latency, or the memory per WebSocket; less is better. For long bodies it compares the throughput, and
+more is better. Added latency is a difference; below zero it is noise, as the run without the proxy was the slower one.
+Ratios to such a figure are meaningless.
 
 \`npm run bench -- --help\` lists the options; \`--against FOLDER\` measures another checkout in the same runs. \`npm run
 flame\` writes a flame graph of the gateway under load.

@@ -19,8 +19,9 @@ const shared = {
   compared: 'mibPerSecond',
   yardsticks: ['haproxy'],
   note:
-    'One body on one connection. Load and upstream share a core and are often what limits the throughput, so read ' +
-    'the CPU time beside it. Growth: resident memory at its most while the body passes, less that before.',
+    'One body on one connection. Load and upstream share a core and often limit the throughput, so compare the ' +
+    'CPU time too. `memory grows by`: the maximum of resident memory while the body passes, minus its value ' +
+    'before.',
 } satisfies Partial<Scenario>
 
 export const down: Scenario = {

@@ -15,7 +15,9 @@ export const events: Scenario = {
   },
   compared: 'cpuUs',
   yardsticks: ['haproxy'],
-  note: 'All listeners are told at once, so that the last of a burst is late wherever it passes: compare.',
+  note:
+    'All listeners get an event at the same time, so the last of each burst is late behind every subject: compare ' +
+    'the subjects.',
   open: (bench) =>
     everyone(bench, ['haproxy', 'nginx', 'http-proxy', 'relay'], async ({ url, pids }, authorization) => {
       const request = writeRequest('GET /any/events', authorization)

@@ -22,14 +22,15 @@ export const latency: Scenario = {
   compared: 'addedP99Ms',
   yardsticks: ['haproxy'],
   note:
-    'Half of what each one does at most, the best of three turns before. Added: its latency less that of the upstream ' +
-    'asked directly, at the same rate just before. A negative figure is the noise of the direct run, which was the ' +
-    'slower one by chance. With wrk each connection waits for a random while before its next request, in whole ' +
-    'milliseconds only, so that what is due comes in bunches; where 32 connections could not wait at all between ' +
-    'two requests there are more. With the load of `bench/load/` requests are due by the ' +
-    'clock, some about every millisecond; what is due while all connections are busy waits, and that counts. Stolen: ' +
-    'the share of the time of all cores that a virtual machine did not get from its host. A hundredth of a second of ' +
-    'it is the last percentile of a second, so such a turn is taken again, up to five times.',
+    'Each subject gets half of its maximum rate, which is the best of three runs before. Added latency: the ' +
+    "subject's latency minus that of the upstream asked directly, at the same rate just before. A negative figure " +
+    'is noise: the direct run happened to be slower. With wrk each connection waits for a random time before its ' +
+    'next request, in whole milliseconds only, so requests come in bunches; if the rate leaves 32 connections no ' +
+    'time to wait between two requests, more connections are used. With the load of `bench/load/` requests follow ' +
+    'a schedule, some about every millisecond; a request that is due while all connections are busy waits, and ' +
+    'this time counts as latency. `% stolen`: the share of the time of all cores that a virtual machine did not ' +
+    'get from its host. A hundredth of a second of stolen time is the last percentile of a second, so a run with ' +
+    'stolen time is repeated, up to five times.',
   async open(bench) {
     const found: Contestant[] = []
     const { credentials } = await bench.gateway(bench.gateways[0])

@@ -20,10 +20,11 @@ export const smallGet: Scenario = {
   compared: 'cpuUs',
   yardsticks: ['haproxy', 'bare', 'gatehouse: auth none', 'gatehouse: bearer'],
   note:
-    '200 tokens or keys in turn, answers of 15 bytes. `cold cache`: a cache of one entry, so that each key is looked ' +
-    'up in SQLite. `token in the head`, `key in the head`: the same bytes as with a bearer or key, where nobody asks ' +
-    'for them; the token goes on to the backend. `each head another`: with a field that has a new number each time, ' +
-    'so that no head is known from before. `wrong key` has a wrong checksum; `wrong signature` is one that was seen before.',
+    '200 tokens or keys in turn, answers of 15 bytes. `cold cache`: a cache of one entry, so that each key is ' +
+    'looked up in SQLite. `token in the head`, `key in the head`: the same bytes as with a bearer or key, but on ' +
+    'a public route; the token is forwarded to the backend. `each head another`: each request has a field with a ' +
+    'new number, so that no head is cached. `wrong key` has a wrong checksum; `wrong signature` is a token that ' +
+    'was seen before.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)

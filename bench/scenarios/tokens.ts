@@ -21,7 +21,7 @@ export const issue: Scenario = {
 export const refresh: Scenario = {
   ...shared,
   summary: 'Refresh: POST refresh-token',
-  note: 'ES256, on Redis; each connection goes on with the token of its last answer.',
+  note: 'ES256, on Redis; each connection sends the token of its last answer.',
   open: (bench) =>
     openTokens(bench, ({ refreshTokens }) => ({
       requests: refreshTokens.map((token) => postJson('refresh-token', JSON.stringify({ token }))),

@@ -20,10 +20,11 @@ export const webSockets: Scenario = {
   compared: 'kibEach',
   yardsticks: ['relay'],
   note:
-    'Growth of resident memory, a process fresh each time, divided by their number. `relay` holds the same two ' +
-    'sockets for each and does nothing else: the difference to it is what a WebSocket takes beyond its sockets. A proxy ' +
-    'opens two files for each. Where a process may not open enough of them, as many are held as it may, less 500 files ' +
-    'for all else: 9,750 WebSockets where the limit is 20,000 files.',
+    'Growth of resident memory, in a new process for each run, divided by the number of WebSockets. `relay` holds ' +
+    'the same two sockets for each WebSocket and does nothing else: the difference from `relay` is what a ' +
+    'WebSocket needs beyond its sockets. A proxy opens two files for each WebSocket. If a process may not open ' +
+    'enough files, the run holds as many WebSockets as the limit allows, with 500 files left for other uses: ' +
+    '9,750 WebSockets with a limit of 20,000 files.',
   async open(bench) {
     const names = bench.available(['relay', 'haproxy', 'nginx', 'http-proxy'])
     return [

@@ -10,7 +10,7 @@ export const workers: Scenario = {
   figures: loadFigures,
   compared: 'cpuUs',
   yardsticks: ['gatehouse: 1 worker'],
-  note: 'Bearer, 200 tokens in turn. All processes share the one core, so that only what they cost is compared.',
+  note: 'Bearer, 200 tokens in turn. All processes share one core, so only their CPU cost is compared.',
   async open(bench) {
     const found: Contestant[] = []
     for (const kind of bench.gateways) {
