@@ -6,9 +6,9 @@ export function failureModesPage(): string {
   return [
     '# Failure modes',
     '',
-    'Every refusal and failure is `application/problem+json` (RFC 9457): `type` (`urn:gatehouse:CODE`), `title`,',
-    '`status`, `code`, `detail`, `requestId`, and `errors` for wrong fields. The log line with the same `requestId`',
-    'has the route, the account and, for upstream failures, the `reason`.',
+    'The body of every refusal and failure is `application/problem+json` (RFC 9457) with `type`',
+    '(`urn:gatehouse:CODE`), `title`, `status`, `code`, `detail`, `requestId`, and `errors` for wrong fields. The',
+    'log line with the same `requestId` has the route, the account and, for upstream failures, the `reason`.',
     '',
     '| status | code | what the client is told | what to check |',
     '|---|---|---|---|',

@@ -7,9 +7,9 @@ export async function metricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    '`/metrics` on the ops listener, in Prometheus text format. Labels take values from closed sets: never a path,',
-    'key, account or address of a client. `target` is an origin, as configured. The metrics of Node itself (`nodejs_…`,',
-    '`process_…`) come beside them.',
+    '`/metrics` on the ops listener returns these metrics in the Prometheus text format. Label values come from',
+    'closed sets: never a path, key, account or address of a client. `target` is an origin, as configured. The',
+    'answer also has the metrics of Node itself (`nodejs_…`, `process_…`).',
     '',
     '| metric | type | labels | meaning |',
     '|---|---|---|---|',
