@@ -39,6 +39,8 @@ export class RecentFields {
   readonly #entries = new Map<number, Entry>()
   /** The marks seen lately, each at the index that it hashes to. */
   readonly #seen = new Int32Array(entriesMax)
+  /** At the same index, the hash of all bytes of the fields that had this mark last, if they had it before. */
+  readonly #wholes = new Int32Array(entriesMax)
   /** The mark of the fields that `find` was asked for last. */
   #mark = 0
 
@@ -52,7 +54,7 @@ export class RecentFields {
   }
 
   /** Keeps what `find` did not find just now, if it came before. */
-  keep({ text }: Lines, start: number, fields: HeadFields): void {
+  keep({ bytes, text }: Lines, start: number, fields: HeadFields): void {
     const mark = this.#mark
     const place = mark % entriesMax
     const cameBefore = this.#seen[place] === mark
@@ -60,11 +62,24 @@ export class RecentFields {
     const entries = this.#entries
     const isSmall = text.length - start <= lengthMax && fields.rawHeaders.length <= 2 * fieldsMax
     if (!cameBefore || !isSmall || entries.size >= entriesMax || entries.has(mark)) return
+    if (!this.#isWholeSeen(bytes, start, place)) return
     if (entries.size === 0) this.#sweepLater()
     // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyOf)
     const block = copyOf(text.slice(start))
     entries.set(mark, { text: block, fields: { ...fields, rawHeaders }, isInUse: true })
+  }
+
+  /**
+   * Whether not only the mark came before. Long fields with a number that changes each time have few marks; kept, they
+   * would take the places of those that do come again.
+   */
+  #isWholeSeen(bytes: Uint8Array, start: number, place: number): boolean {
+    if (strideOf(bytes, start) === 1) return true
+    const whole = hashOf(bytes, start, 1)
+    const isSeen = this.#wholes[place] === whole
+    this.#wholes[place] = whole
+    return isSeen
   }
 
   #sweepLater(): void {
@@ -81,10 +96,17 @@ export class RecentFields {
   }
 }
 
-/** A number from 1 to 2^30 - 1. */
+/** @returns a number from 1 to 2^30 - 1 */
 function markOf(bytes: Uint8Array, start: number): number {
+  return hashOf(bytes, start, strideOf(bytes, start))
+}
+
+function strideOf(bytes: Uint8Array, start: number): number {
+  return 1 + ((bytes.length - start) >> looksBits)
+}
+
+function hashOf(bytes: Uint8Array, start: number, stride: number): number {
   let sum = bytes.length - start
-  const stride = 1 + (sum >> looksBits)
   for (let at = start; at < bytes.length; at += stride) sum = Math.imul(sum ^ (bytes[at] ?? 0), 0x01000193)
   return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
 }

@@ -18,10 +18,11 @@ function readTwice(recent: RecentFields, text: string): void {
   for (let times = 0; times < 2; times++) t.equal(read(recent, text)?.isFamiliar, false)
 }
 
-/** Whether a head that came twice is known the third time. */
+/** Whether a head is known that came as often as it takes: a long one three times. */
 function isRemembered(text: string): boolean | undefined {
   const recent = new RecentFields()
   readTwice(recent, text)
+  read(recent, text)
   return read(recent, text)?.isFamiliar
 }
 
@@ -34,6 +35,17 @@ t.test('fields that came twice are known, whatever the request line says', async
   t.match(second, { method: 'POST', target: '/c?d', isFamiliar: true })
   t.equal(second?.rawHeaders, first?.rawHeaders, 'the very same')
   t.strictSame(first?.rawHeaders, ['Host', 'x', 'SecretKey', 'gsk_0123456789abcdef', 'Accept', '*/*'])
+})
+
+t.test('long ones with a number that changes each time take no place of others', async (t) => {
+  const recent = new RecentFields()
+  const long = (number: number) =>
+    `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(1_000)}\r\nX-Number: ${1e9 + number}\r\n\r\n`
+  for (let number = 0; number < 50_000; number++) t.notOk(read(recent, long(number))?.isFamiliar)
+  readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
+  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isFamiliar, true)
+  const again = Array.from({ length: 4 }, () => read(recent, long(0))?.isFamiliar)
+  t.equal(again.at(-1), true, 'one that does come again is known in the end')
 })
 
 t.test('not if a single byte of them is another', async (t) => {
