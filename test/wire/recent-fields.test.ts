@@ -41,7 +41,10 @@ t.test('long ones with a number that changes each time take no place of others',
   const recent = new RecentFields()
   const long = (number: number) =>
     `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(1_000)}\r\nX-Number: ${1e9 + number}\r\n\r\n`
-  for (let number = 0; number < 50_000; number++) t.notOk(read(recent, long(number))?.isFamiliar)
+  const known = Array.from({ length: 50_000 }, (_, number) => read(recent, long(number))).filter(
+    (head) => head?.isFamiliar,
+  )
+  t.equal(known.length, 0)
   readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
   t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isFamiliar, true)
   const again = Array.from({ length: 4 }, () => read(recent, long(0))?.isFamiliar)
