@@ -2,13 +2,8 @@ import { GatehouseError } from '../errors.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Account, Store } from '../store/store.ts'
 import { accountIdPattern } from '../token-format.ts'
-import { createCursor, parseCursor, parsePlace, placeCursor } from './cursor.ts'
-
-export interface AccountPage {
-  readonly items: readonly Account[]
-  /** The cursor of the next page; undefined = this is the last. */
-  readonly nextCursor: string | undefined
-}
+import { createCursor, parseCursor, parsePlace } from './cursor.ts'
+import { type Page, pageOf } from './page.ts'
 
 export interface AccountSearch {
   /**
@@ -22,7 +17,7 @@ export interface AccountSearch {
     readonly query: string
     readonly cursor: string | undefined
     readonly limit: number
-  }): Promise<AccountPage>
+  }): Promise<Page<Account>>
 }
 
 export const pageLimitMax = 100
@@ -32,15 +27,12 @@ export const queryLengthMax = 200
 const idPattern = new RegExp(`^${accountIdPattern}$`)
 
 export function createAccountSearch(store: Store): AccountSearch {
-  async function listAll(cursor: string | undefined, limit: number): Promise<AccountPage> {
+  async function listAll(cursor: string | undefined, limit: number): Promise<Page<Account>> {
     const after = cursor === undefined ? undefined : parsePlace(cursor)
-    const listed = await store.listAccounts({ after, limit: limit + 1 })
-    const items = listed.slice(0, limit)
-    const last = items.at(-1)
-    return { items, nextCursor: listed.length > limit && last ? placeCursor(last) : undefined }
+    return pageOf(await store.listAccounts({ after, limit: limit + 1 }), limit)
   }
 
-  async function find(query: string, cursor: string | undefined, limit: number): Promise<AccountPage> {
+  async function find(query: string, cursor: string | undefined, limit: number): Promise<Page<Account>> {
     const account = idPattern.test(query) ? await store.findAccount(query) : undefined
     if (account) return { items: [account], nextCursor: undefined }
     const [term, id] = cursor === undefined ? [] : parseCursor(cursor)

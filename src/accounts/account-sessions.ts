@@ -1,15 +1,10 @@
-import { compareTexts } from '../store/compare-texts.ts'
+import { newestFirst } from '../store/newest-first.ts'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import { type Place, parsePlace, placeCursor } from './cursor.ts'
+import { parsePlace } from './cursor.ts'
 import type { Entries } from './entries.ts'
-
-export interface SessionPage {
-  readonly items: readonly Session[]
-  /** The cursor of the next page; undefined = this is the last. */
-  readonly nextCursor: string | undefined
-}
+import { type Page, pageOf } from './page.ts'
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -23,7 +18,7 @@ export interface AccountSessions {
   page(
     id: string,
     page: { readonly cursor: string | undefined; readonly limit: number },
-  ): Promise<SessionPage>
+  ): Promise<Page<Session>>
   /** Ends one session with its access tokens; false where this account has no such open session. */
   end(id: string, sessionId: string): Promise<boolean>
   /** @returns the IDs of the sessions that were open */
@@ -73,10 +68,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     page: async (id, { cursor, limit }) => {
       const after = cursor === undefined ? undefined : parsePlace(cursor)
       const open = await list(id)
-      const rest = after ? open.filter((session) => isAfter(session, after)) : open
-      const items = rest.slice(0, limit)
-      const last = items.at(-1)
-      return { items, nextCursor: rest.length > limit && last ? placeCursor(last) : undefined }
+      return pageOf(after ? open.filter((session) => newestFirst(session, after) > 0) : open, limit)
     },
     end,
     endAll: async (id) => {
@@ -99,9 +91,4 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
       return open.map((session) => session.id)
     },
   }
-}
-
-/** In the order of the list: newest first, and those of one moment by their IDs. */
-function isAfter({ createdAt, id }: Session, place: Place): boolean {
-  return createdAt === place.createdAt ? compareTexts(id, place.id) > 0 : createdAt < place.createdAt
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Status } from '../status/status.ts'
+import { assetFiles } from './asset-files.ts'
 
 const sharedStyles = new URL('../pages/assets/', import.meta.url)
 const assets = new URL('../status/assets/', import.meta.url)
@@ -30,10 +31,9 @@ export function registerStatus(app: FastifyInstance, look: () => Promise<Status>
 
 async function loadPages() {
   const { statusPage } = await import('../status/page.ts')
-  // What all pages share, in the order of the names; then its own.
-  const shared = readdirSync(sharedStyles).filter((name) => name.endsWith('.css'))
-  const files = shared.sort().map((name) => new URL(name, sharedStyles))
-  const style = [...files, new URL('status.css', assets)].map(readText).join('\n')
+  // What all pages share comes first.
+  const styles = [...assetFiles([sharedStyles], '.css'), new URL('status.css', assets)]
+  const style = styles.map(readText).join('\n')
   const script = readText(new URL('status.js', assets))
   return {
     policy: policyOf(style, script),

@@ -41,7 +41,7 @@ export function createOperationInstruments(registry: Registry, version: string) 
     help: 'Always 1; the labels say which build runs.',
     labelNames: ['version', 'node'],
     registers,
-  }).set({ version: version, node: process.version }, 1)
+  }).set({ version, node: process.version }, 1)
 
   return { lastReload, reloads, workersUp, workerDeaths, spans }
 }

@@ -89,7 +89,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verifyAnew(token: string): AccessTokenVerdict {
-    const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
+    const kid = canonicalKeyIdOf(token)
     const key = kid === undefined ? undefined : keyring.find(kid)
     const claims = key && claimsOf(token, key)
     if (claims) {
@@ -109,13 +109,18 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function isOfNewKey(token: string): boolean {
-    const kid = isCanonical(token) ? signingKeyIdOf(token) : undefined
+    const kid = canonicalKeyIdOf(token)
     if (kid === undefined || !keyring.mayBeNew(kid)) return false
     const payload = payloadOf(token)
     return payload !== undefined && parseClaims(payload, expected) !== undefined
   }
 
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
+}
+
+/** The key ID of a token that could be ours by its spelling and its header. */
+function canonicalKeyIdOf(token: string): string | undefined {
+  return isCanonical(token) ? signingKeyIdOf(token) : undefined
 }
 
 /** Whatever makes the verifier throw, the token is not ours. */

@@ -1,4 +1,4 @@
-import { compareTexts } from '../compare-texts.ts'
+import { newestFirst } from '../newest-first.ts'
 import { type PortalSession, portalSessionsMax } from '../portal-access.ts'
 import type { PortalStore } from '../portal-store.ts'
 import type { Account } from '../store.ts'
@@ -56,7 +56,7 @@ export function openPortalSessions(
       return texts
         .map(parse)
         .filter(({ expiresAt, epoch }) => expiresAt > now && epoch === account.portal.epoch)
-        .toSorted((a, b) => b.createdAt - a.createdAt || compareTexts(a.id, b.id))
+        .toSorted(newestFirst)
     },
     endPortalSession: async (accountId, id, audit) => {
       const ended = await audited(endScript, [keys.portalSessionsOf(accountId)], [id], audit)

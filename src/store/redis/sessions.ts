@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../audit.ts'
-import { compareTexts } from '../compare-texts.ts'
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
+import { newestFirst } from '../newest-first.ts'
 import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -135,7 +135,7 @@ export function openSessions(connection: Connection): SessionVerbs {
     return sessions
       .filter((session) => session !== undefined)
       .filter(({ end, sessionEpoch }) => end === undefined && sessionEpoch === account.sessionEpoch)
-      .toSorted((a, b) => b.createdAt - a.createdAt || compareTexts(a.id, b.id))
+      .toSorted(newestFirst)
   }
 
   return {

@@ -1,0 +1,11 @@
+import { readdirSync } from 'node:fs'
+
+/** The files of one kind in some folders, in the order of their names, whichever folder they are in. */
+export function assetFiles(folders: readonly URL[], ending: string): readonly URL[] {
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => ({ name, url: new URL(name, folder) })),
+  )
+  return files.sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ url }) => url)
+}

@@ -1,0 +1,11 @@
+import { compareTexts } from './compare-texts.ts'
+
+interface Made {
+  readonly createdAt: number
+  readonly id: string
+}
+
+/** The order of lists by time: newest first, and those of one moment by their IDs. */
+export function newestFirst(a: Made, b: Made): number {
+  return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
+}
