@@ -5,7 +5,7 @@ import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import { startBackend } from '../setup/backend.ts'
 import { type Driver, drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { spoil } from './support/spoil.ts'
+import { spoil } from '../setup/spoil.ts'
 
 async function start(t: Test, driver: Driver) {
   const backend = await startBackend(t)

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { drivers, startGateway } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
+import { spoil } from '../setup/spoil.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
-import { spoil } from './support/spoil.ts'
 
 /** All of an answer but what differs from request to request. */
 function comparable({ head, body }: RawResponse): string {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createHeaderRules } from '../../src/proxy/header-rules.ts'
+import { defaultIdentityNames } from '../setup/identity-names.ts'
 import { memoryInUse } from './memory.ts'
 
 /** What a server that turns names into variables takes for the same name. */
@@ -19,22 +20,11 @@ function aliasesOf(name: string): readonly string[] {
   return spellings.flatMap((spelling) => [spelling, spelling.toLowerCase(), spelling.toUpperCase()])
 }
 
-const defaultNames = [
-  'X-User-Id',
-  'X-User-Role',
-  'X-User-Email',
-  'X-User-Verified',
-  'X-User-Name',
-  'X-User-Session',
-  'X-User-Scheme',
-  'X-Gatehouse-Assertion',
-]
-
 t.test(
   'every default identity name is dropped in every spelling, though another is configured',
   async (t) => {
     const rules = createHeaderRules(['Remote-User', 'Remote-Role'])
-    for (const alias of [...defaultNames, 'Remote-User', 'Remote-Role'].flatMap(aliasesOf)) {
+    for (const alias of [...defaultIdentityNames, 'Remote-User', 'Remote-Role'].flatMap(aliasesOf)) {
       t.equal(rules.ruleOf(alias), 'drop', alias)
     }
   },

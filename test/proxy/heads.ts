@@ -41,12 +41,9 @@ export const routeOf = (forwardsCredentials: boolean) => ({
   upstream: { name: 'backend' },
 })
 
-/** The lines of a head for a principal's GET, less what is changed. */
-export function linesOf(
-  rawHeaders: readonly string[],
-  changes: Partial<RequestHeadInput> = {},
-): readonly string[] {
-  const head = writerOf().writeHead({
+/** What is written for a principal's GET. */
+export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
+  return {
     rawHeaders,
     isFamiliar: false,
     route: routeOf(false),
@@ -56,8 +53,15 @@ export function linesOf(
     body: { kind: 'none', isEmpty: false },
     connectionNames: undefined,
     isUpgrade: false,
-    ...changes,
-  })
+  }
+}
+
+/** The lines of a head for a principal's GET, less what is changed. */
+export function linesOf(
+  rawHeaders: readonly string[],
+  changes: Partial<RequestHeadInput> = {},
+): readonly string[] {
+  const head = writerOf().writeHead({ ...inputOf(rawHeaders), ...changes })
   if (!head.endsWith('\r\n')) throw new Error('the last line has no end')
   return head.split('\r\n').slice(0, -1)
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RequestHeadInput } from '../../src/proxy/request-head.ts'
 import type { RequestBody } from '../../src/wire/request-head.ts'
-import { client, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
+import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
 t.test(
   "a client's fields pass in their order and case, and what the gateway says comes after them",
@@ -216,17 +216,7 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
 t.test('lines that were written before are those that would be written anew', async (t) => {
   const writer = writerOf()
   const rawHeaders = ['Accept', 'a', 'SecretKey', 'k', 'Authorization', 'b', 'Forwarded', 'for=x', 'X-A', '1']
-  const input: RequestHeadInput = {
-    rawHeaders,
-    isFamiliar: true,
-    route: routeOf(false),
-    principal,
-    client,
-    requestId: 'req-1',
-    body: { kind: 'none', isEmpty: false },
-    connectionNames: undefined,
-    isUpgrade: false,
-  }
+  const input: RequestHeadInput = { ...inputOf(rawHeaders), isFamiliar: true }
   let inputs = [input]
   const vary = (changesOf: readonly ((input: RequestHeadInput) => Partial<RequestHeadInput>)[]) => {
     inputs = inputs.flatMap((each) => changesOf.map((changes) => ({ ...each, ...changes(each) })))

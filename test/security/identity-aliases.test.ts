@@ -3,17 +3,8 @@ import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
+import { defaultIdentityNames } from '../setup/identity-names.ts'
 
-const defaults = [
-  'X-User-Id',
-  'X-User-Role',
-  'X-User-Email',
-  'X-User-Verified',
-  'X-User-Name',
-  'X-User-Session',
-  'X-User-Scheme',
-  'X-Gatehouse-Assertion',
-]
 const configured = { id: 'Remote-User', role: 'X-Auth.Role', email: 'X_Mail' }
 
 /** What some server or framework reads as the same variable. */
@@ -76,7 +67,7 @@ async function start(t: Test, config: Readonly<Record<string, unknown>>) {
 t.test('no spelling of an identity header passes, on no kind of route', async (t) => {
   const { backend, gateway, id, secretKey } = await start(t, {})
   const ours = [`X-User-Id: ${id}`, 'X-User-Role: User']
-  for (const name of defaults) {
+  for (const name of defaultIdentityNames) {
     for (const alias of aliasesOf(name)) {
       for (const [path, headers, expected] of [
         ['/public', [], []],
@@ -90,7 +81,11 @@ t.test('no spelling of an identity header passes, on no kind of route', async (t
           `${alias}: root`,
         ])
         t.equal(response.status, 200)
-        t.strictSame(identityLines(backend.last().rawHeaders, defaults), expected, `${alias} on ${path}`)
+        t.strictSame(
+          identityLines(backend.last().rawHeaders, defaultIdentityNames),
+          expected,
+          `${alias} on ${path}`,
+        )
       }
     }
   }
@@ -98,7 +93,7 @@ t.test('no spelling of an identity header passes, on no kind of route', async (t
 
 t.test('configured names are guarded as well as those of the defaults', async (t) => {
   const { backend, gateway, id, secretKey, email } = await start(t, { identity: { headers: configured } })
-  const names = [...defaults, ...Object.values(configured)]
+  const names = [...defaultIdentityNames, ...Object.values(configured)]
   for (const name of names) {
     for (const alias of aliasesOf(name)) {
       await ask(t, gateway.url, 'GET /public', [`${alias}: root`])
@@ -115,7 +110,7 @@ t.test('configured names are guarded as well as those of the defaults', async (t
 
 t.test('no trailer carries an identity', async (t) => {
   const { backend, gateway, secretKey } = await start(t, {})
-  for (const name of defaults) {
+  for (const name of defaultIdentityNames) {
     const trailers = aliasesOf(name).map((alias) => `${alias}: root`)
     const lines = ['Transfer-Encoding: chunked', 'TE: trailers', '', '1', 'x', '0', ...trailers, 'X-Sum: 1']
     const response = await ask(t, gateway.url, 'POST /key', [`SecretKey: ${secretKey}`, ...lines])
@@ -133,13 +128,13 @@ t.test('an upgrade carries the identity of the gateway alone', async (t) => {
   ]
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
   const { account, secretKey } = await gateway.createAccount()
-  const forged = Object.fromEntries(defaults.flatMap(aliasesOf).map((alias) => [alias, 'root']))
+  const forged = Object.fromEntries(defaultIdentityNames.flatMap(aliasesOf).map((alias) => [alias, 'root']))
   for (const [path, credential, expected] of [
     ['/open', {}, []],
     ['/ws', { SecretKey: secretKey }, [`X-User-Id: ${account.id}`, 'X-User-Role: User']],
   ] as const) {
     await openWebSocket(t, gateway.url + path, { headers: { ...forged, ...credential } })
-    t.strictSame(identityLines(backend.upgrades.at(-1)?.rawHeaders ?? [], defaults), expected)
+    t.strictSame(identityLines(backend.upgrades.at(-1)?.rawHeaders ?? [], defaultIdentityNames), expected)
   }
 })
 

@@ -1,0 +1,11 @@
+/** The names of identity headers that no client can send, whatever is configured. */
+export const defaultIdentityNames: readonly string[] = [
+  'X-User-Id',
+  'X-User-Role',
+  'X-User-Email',
+  'X-User-Verified',
+  'X-User-Name',
+  'X-User-Session',
+  'X-User-Scheme',
+  'X-Gatehouse-Assertion',
+]
