@@ -2,8 +2,9 @@ import { GatehouseError } from '../errors.ts'
 import type { RateLimit } from '../routes/route.ts'
 import type { Rate, Taken } from '../store/store.ts'
 import { remembered } from '../text/remembered.ts'
+import { clientNetwork } from '../wire/client-network.ts'
 import type { Principal } from './principal.ts'
-import { addressSubject, type Limiter } from './rate-limit.ts'
+import type { Limiter } from './rate-limit.ts'
 
 /** Who is counted: the account if there is one, else the client address. */
 interface Caller {
@@ -19,7 +20,7 @@ export async function takeRate(
   { principal, address }: Caller,
 ): Promise<GatehouseError | undefined> {
   const who =
-    by === 'account' && principal ? `account ${principal.accountId}` : `ip ${addressSubject(address)}`
+    by === 'account' && principal ? `account ${principal.accountId}` : `ip ${clientNetwork(address)}`
   const taken = await limiter.take(`route ${routeName} ${who}`, { limit, perMs })
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
@@ -55,7 +56,7 @@ async function countElsewhere(
 const rememberedMax = 1_000
 
 /** An address that sends one wrong credential sends more: its subject is made once. */
-const failureSubject = remembered(rememberedMax, (address) => `failure ip ${addressSubject(address)}`)
+const failureSubject = remembered(rememberedMax, (address) => `failure ip ${clientNetwork(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })

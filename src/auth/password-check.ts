@@ -3,8 +3,9 @@ import { GatehouseError } from '../errors.ts'
 import { emailKey } from '../store/email-key.ts'
 import type { Account, Rate } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
+import { clientNetwork } from '../wire/client-network.ts'
 import { countFailure } from './limits.ts'
-import { addressSubject, type Limiter } from './rate-limit.ts'
+import type { Limiter } from './rate-limit.ts'
 
 /** Checks passwords, at no more than the rate at which people type them. */
 export interface PasswordCheck {
@@ -35,7 +36,7 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
   return {
     admit: async (email, { address }) => {
       const limit = failures.limit * attemptsPerFailure
-      const subject = `password ${addressSubject(address)} ${emailKey(email)}`
+      const subject = `password ${clientNetwork(address)} ${emailKey(email)}`
       const taken = await limiter.take(subject, { ...failures, limit })
       if (taken.isAllowed) return
       // Not the text of the table: here even a right password does not pass.
@@ -43,7 +44,7 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
       throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
     },
     verify: async (account, password, { address }) => {
-      if (await passwords.verify(password, account?.portal.password, addressSubject(address))) return
+      if (await passwords.verify(password, account?.portal.password, clientNetwork(address))) return
       const excess = await countFailure(limiter, failures, { address, isMalformed: false })
       if (excess) throw excess
       throw new GatehouseError('credentials-invalid', { detail: 'E-mail and password do not match.' })

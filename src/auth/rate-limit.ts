@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import type { Rate, Store, Taken } from '../store/store.ts'
@@ -62,16 +61,4 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
   const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
 
   return { take, takeHere: here.take, takeInInstance, close: () => clearInterval(timer) }
-}
-
-/** What a client address is counted as: for IPv6 its first 64 bits, as one user usually has all of such a block. */
-export function addressSubject(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const start = head === '' ? [] : head.split(':')
-  const end = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => '0')
-  const groups = [...start, ...zeros, ...end].slice(0, 4)
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
 }

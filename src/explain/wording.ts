@@ -1,8 +1,8 @@
 import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
-import { addressSubject } from '../auth/rate-limit.ts'
 import type { Access, GatedRoute, Route } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
+import { clientNetwork } from '../wire/client-network.ts'
 import type { Step } from './explanation.ts'
 
 /** The result of a step, in words and for programs. */
@@ -60,7 +60,7 @@ export function ofLimits(
   if (!rateLimit) return { detail: `any number of requests; ${body}`, facts: { rate: null, bodyMax } }
   const { limit, perMs, by } = rateLimit
   const counted =
-    by === 'account' && principal ? `account ${principal.accountId}` : `address ${addressSubject(address)}`
+    by === 'account' && principal ? `account ${principal.accountId}` : `address ${clientNetwork(address)}`
   return {
     detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (nothing is counted now, nor is it looked up how many are left); ${body}`,
     facts: { rate: { limit, perMs, by, counted }, bodyMax },
@@ -68,5 +68,5 @@ export function ofLimits(
 }
 
 export function ofWrongKey(address: string, { limit, perMs }: Rate): string {
-  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${addressSubject(address)}, of which ${limit} in ${perMs / 1_000} s get this answer and any more get 429. Nothing was counted now.`
+  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${clientNetwork(address)}, of which ${limit} in ${perMs / 1_000} s get this answer and any more get 429. Nothing was counted now.`
 }
