@@ -58,6 +58,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   })
   const ops = await buildOps({
     contentType: metrics.contentType,
+    address: () => config.ops,
     metricsText: front.metricsText,
     identity: front.health,
     isShuttingDown: () => isShuttingDown,

@@ -1,6 +1,7 @@
 import type { SealingKeySource } from '../accounts/sealing-key.ts'
 import type { CacheTerms } from '../cache/directory.ts'
 import type { RefreshCookie } from '../http/accounts.ts'
+import type { OpsAddress } from '../http/ops-guard.ts'
 import type { ServerTerms } from '../http/server.ts'
 import type { LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
@@ -22,7 +23,7 @@ export interface Config {
   /** Origin that clients see, such as `https://api.example.com`. */
   readonly publicOrigin: string
   readonly listen: ListenConfig
-  readonly ops: { readonly host: string; readonly port: number }
+  readonly ops: OpsAddress & { readonly port: number }
   readonly trustedProxies: readonly AddressRange[]
   readonly upstreams: readonly UpstreamTerms[]
   readonly routes: readonly RouteOptions[]

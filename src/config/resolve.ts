@@ -36,7 +36,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       keepAliveTimeoutMs: ms(listen.keepAliveTimeout),
       headersBytesMax: bytes(tree.limits.headers),
     },
-    ops: tree.ops,
+    ops: { ...tree.ops, hosts: tree.ops.hosts.map((name) => name.toLowerCase()) },
     portal: {
       enabled: tree.portal.enabled,
       path: tree.portal.path,

@@ -2,11 +2,14 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { IdentityHealth } from '../identity.ts'
 import type { ReloadOutcome } from '../reload.ts'
 import type { Status } from '../status/status.ts'
+import { type OpsAddress, refuseForeignPage } from './ops-guard.ts'
 import { registerStatus } from './status.ts'
 
 /** What operators can ask of the gateway, and make it do. */
 export interface OpsOptions {
   readonly contentType: string
+  /** Of the config in force. */
+  address(): OpsAddress
   metricsText(): Promise<string>
   identity(): IdentityHealth | Promise<IdentityHealth>
   /** True from the moment that a shutdown starts. */
@@ -23,8 +26,13 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
 
 /** The ops scope, on a listener of its own: it is not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
-  const { contentType, metricsText, identity, isShuttingDown, reload, look } = options
+  const { contentType, address, metricsText, identity, isShuttingDown, reload, look } = options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const reason = refuseForeignPage(request.headers, address())
+    if (reason !== undefined) return reply.code(403).send({ status: 'forbidden', reason })
+  })
 
   app.get('/livez', async () => ({ status: 'ok' }))
 

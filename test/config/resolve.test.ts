@@ -17,7 +17,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
       workers: 1,
       tls: undefined,
     },
-    ops: { host: '127.0.0.1', port: 9090 },
+    ops: { host: '127.0.0.1', port: 9090, hosts: [] },
     portal: { enabled: true, path: '/portal', sessionLifetimeMs: 43_200_000 },
     mail: undefined,
     trustedProxies: [],

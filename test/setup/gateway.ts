@@ -133,7 +133,7 @@ function configOf(
 ) {
   return {
     listen: { port: 0 },
-    ops: { port: 0 },
+    ops: { port: 0, hosts: ['gateway.test'] },
     upstreams: { backend: { targets: [{ url: backend }] } },
     routes: [
       { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },

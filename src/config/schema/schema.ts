@@ -74,6 +74,15 @@ export const configSchema = {
     ops: section('The listener for operators: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
       port: port({ default: opsPortByDefault, description: '0 = any free port.' }),
+      hosts: list(
+        text({ pattern: '^[A-Za-z0-9_.-]{1,253}$', description: 'A host name, without scheme and port.' }),
+        {
+          default: [],
+          maxItems: 100,
+          description:
+            'Further names by which it is reached; addresses, localhost and names of services need not be listed.',
+        },
+      ),
     }),
     portal,
     mail,
