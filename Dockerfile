@@ -2,10 +2,11 @@
 FROM node:26.10.0-alpine AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Optional packages are the Node of checkouts; the image has its own.
-RUN npm ci --omit=optional --ignore-scripts
+# Optional packages stay in this stage: one of them is the TypeScript compiler for this platform.
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.ts ./
 COPY src src
+# What goes on has neither: the image has a Node of its own.
 RUN node build.ts && npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM node:26.10.0-alpine
