@@ -17,6 +17,10 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     summary: '100,000 refreshes over 1,000 sessions and 3 instances',
     load: async () => (await import('./refresh.ts')).refresh,
   },
+  resharding: {
+    summary: 'a Redis Cluster moves the slot of all accounts twice, key by key, under load',
+    load: async () => (await import('./resharding.ts')).resharding,
+  },
   scale: {
     summary: 'a million accounts in Redis, 100,000 principals in the process, made-up keys',
     load: async () => (await import('./scale.ts')).scale,

@@ -70,16 +70,6 @@ function decodeKey({ digest, sealed, createdAt }: WrittenKey): StoredKey {
   return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), createdAt }
 }
 
-/** The fields of a hash as a script returns them: name, value, name, value. */
-export function fieldsOf(reply: unknown): Fields {
-  const words: unknown[] = Array.isArray(reply) ? reply : []
-  const fields: Record<string, string> = {}
-  for (let index = 0; index + 1 < words.length; index += 2) {
-    fields[String(words[index])] = String(words[index + 1])
-  }
-  return fields
-}
-
 /** As a JSON list: name, value, name, value. */
 export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
   const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
