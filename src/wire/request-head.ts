@@ -8,7 +8,7 @@ export type RequestBody =
 export interface RequestHead {
   /** Any token. */
   readonly method: string
-  /** As it stands in the request line; it may hold control characters. */
+  /** As it stands in the request line, with bytes above 0x7F percent-encoded; it may hold control characters. */
   readonly target: string
   /** 0 or 1: the y in HTTP/1.y. */
   readonly minorVersion: number

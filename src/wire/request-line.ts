@@ -5,6 +5,7 @@ import { MalformedMessage } from './malformed.ts'
 /** The first line of a request (RFC 9112 3). */
 export interface RequestLine {
   readonly method: string
+  /** Bytes above 0x7F are percent-encoded. */
   readonly target: string
   readonly minorVersion: number
   /** The index of the CR. */
@@ -36,7 +37,19 @@ function parseRequestLine(text: string, end: number): RequestLine {
   if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
     throw new MalformedMessage('request-line', requestLineForm)
   }
-  return { method, target, minorVersion, end }
+  return { method, target: encodeHighBytes(target), minorVersion, end }
+}
+
+const highByte = /[\u0080-\u00ff]/
+
+/**
+ * Percent-encodes the bytes above 0x7F of a target: a target is ASCII (RFC 9112 3.2), but many clients send such bytes
+ * as they are, and servers disagree about them, to the point of closing the connection.
+ * @param target one character for each byte
+ */
+export function encodeHighBytes(target: string): string {
+  if (!highByte.test(target)) return target
+  return target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 /** Other control characters make the target ambiguous, but not the line. */
