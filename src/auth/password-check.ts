@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Passwords } from '../accounts/passwords.ts'
 import { GatehouseError } from '../errors.ts'
 import { emailKey } from '../store/email-key.ts'
@@ -36,7 +37,7 @@ export function createPasswordCheck({ passwords, limiter, failures }: PasswordCh
   return {
     admit: async (email, { address }) => {
       const limit = failures.limit * attemptsPerFailure
-      const subject = `password ${clientNetwork(address)} ${emailKey(email)}`
+      const subject = `password ${clientNetwork(address)} ${hash('sha256', emailKey(email), 'base64url')}`
       const taken = await limiter.take(subject, { ...failures, limit })
       if (taken.isAllowed) return
       // Not the text of the table: here even a right password does not pass.

@@ -1,4 +1,5 @@
 import type { InstanceCounts } from '../store/instance-counts.ts'
+import { rateKeyOf } from '../store/rate-key.ts'
 import type { Taken } from '../store/store.ts'
 import type { Channel } from './channel.ts'
 import type { Take, ToFleet } from './questions.ts'
@@ -29,7 +30,7 @@ export function createRemoteCounts(fleet: Pick<Channel<ToFleet>, 'ask'>, workers
     take: (subject, rate) =>
       new Promise((resolve, reject) => {
         if (pending.length === 0) setImmediate(flush)
-        pending.push({ subject, rate, resolve, reject })
+        pending.push({ subject: rateKeyOf(subject), rate, resolve, reject })
       }),
   }
 }

@@ -1,53 +1,99 @@
+import { rateKeyOf } from './rate-key.ts'
 import type { Rate, Taken } from './store.ts'
 
 export interface LocalRates {
   take(subject: string, rate: Rate): Taken
+  /** How many subjects are remembered. */
+  size(): number
 }
 
-/** How many subjects are remembered at most; the one used longest ago is forgotten first. */
+/**
+ * How many subjects are remembered at most, in no more than 24 MiB. Those that owe nothing any more are forgotten
+ * sooner; beyond the limit the one of a few goes that owes least, so that a flood of new subjects pushes out itself
+ * rather than those that have used up their limit.
+ */
 const subjectsMax = 100_000
+/** How many are looked at with each use: more than one, as each use may add one. */
+const sweptPerUse = 2
+/** How many are compared where one has to go. */
+const comparedMax = 8
 
 /** How long it takes, from `at` on, until all that a subject took is given back. */
 interface Debt {
-  readonly at: number
+  at: number
   /** A duration: an absolute time would leave a number no precision for fractions of an interval. */
-  readonly owedMs: number
+  owedMs: number
 }
 
 /** Rates of this process only (GCRA): as many at once as the limit, then one each time a place is free again. */
 export function createLocalRates(clock: () => number): LocalRates {
-  /** In the order of their last use. */
+  // Entries are changed in place: a Map that is deleted from and added to by the same key walks over all that it
+  // deleted there.
   const debts = new Map<string, Debt>()
+  /** Goes round and round; an iterator from the start would walk over what was deleted there. */
+  let sweep = debts.entries()
 
   function take(subject: string, { limit, perMs }: Rate): Taken {
+    const key = rateKeyOf(subject)
     const now = clock()
+    forgetPaid(now)
     const intervalMs = perMs / limit
-    const debt = debts.get(subject)
+    const debt = debts.get(key)
     const beforeMs = owedNow(debt, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a place is rounding.
     if (excessMs > intervalMs / 1_000_000) {
       // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
-      if (debt && now < debt.at) debts.set(subject, { at: now, owedMs: beforeMs })
+      if (debt && now < debt.at) note(key, debt, { at: now, owedMs: beforeMs })
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    debts.delete(subject)
-    debts.set(subject, { at: now, owedMs: afterMs })
-    forgetOldest()
+    note(key, debt, { at: now, owedMs: afterMs })
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
     return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
-  function forgetOldest(): void {
-    if (debts.size <= subjectsMax) return
-    for (const subject of debts.keys()) {
-      debts.delete(subject)
+  function note(key: string, debt: Debt | undefined, { at, owedMs }: Debt): void {
+    if (debt) {
+      debt.at = at
+      debt.owedMs = owedMs
       return
+    }
+    if (debts.size >= subjectsMax) forgetLeast(at)
+    debts.set(key, { at, owedMs })
+  }
+
+  function forgetPaid(now: number): void {
+    for (let count = 0; count < sweptPerUse; count++) {
+      const entry = nextInTurn()
+      if (entry === undefined) return
+      const [key, debt] = entry
+      if (owedNow(debt, now) === 0) debts.delete(key)
     }
   }
 
-  return { take }
+  function forgetLeast(now: number): void {
+    let least: string | undefined
+    let leastMs = Number.POSITIVE_INFINITY
+    for (let count = 0; count < comparedMax; count++) {
+      const [key, debt] = nextInTurn() ?? []
+      const owedMs = owedNow(debt, now)
+      if (key === undefined || owedMs >= leastMs) continue
+      least = key
+      leastMs = owedMs
+    }
+    if (least !== undefined) debts.delete(least)
+  }
+
+  /** undefined only where there is none at all. */
+  function nextInTurn(): [string, Debt] | undefined {
+    const { value, done } = sweep.next()
+    if (!done) return value
+    sweep = debts.entries()
+    return sweep.next().value
+  }
+
+  return { take, size: () => debts.size }
 }
 
 function owedNow(debt: Debt | undefined, now: number): number {

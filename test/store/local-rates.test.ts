@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { createLocalRates } from '../../src/store/local-rates.ts'
 
@@ -88,14 +90,59 @@ t.test('a clock that goes back takes no place away, and gives none', async (t) =
   t.equal(rates.take('a', rate).isAllowed, true)
 })
 
-t.test('of very many subjects the one used longest ago is forgotten first', async (t) => {
+t.test(
+  'at most 100,000 subjects are remembered, and one that has used up its limit is not pushed out',
+  async (t) => {
+    const { rates } = startRates()
+    const rate = { limit: 10, perMs: 3_600_000 }
+    for (let count = 0; count < 10; count++) rates.take('spent', rate)
+    for (let count = 1; count < 100_000; count++) rates.take(`subject ${count}`, rate)
+    t.equal(rates.size(), 100_000, 'at the limit')
+    rates.take('one more', rate)
+    t.equal(rates.size(), 100_000, 'one over')
+    for (let count = 0; count < 150_000; count++) rates.take(`made up ${count}`, rate)
+    t.equal(rates.size(), 100_000, 'far over')
+    t.equal(rates.take('spent', rate).isAllowed, false)
+  },
+)
+
+t.test('subjects that owe nothing any more are forgotten by time', async (t) => {
+  const { rates, pass } = startRates()
+  for (let count = 0; count < 10_000; count++) rates.take(`brief ${count}`, { limit: 1, perMs: 1_000 })
+  for (let count = 0; count < 100; count++) rates.take(`long ${count}`, { limit: 1, perMs: 86_400_000 })
+  pass(1_000)
+  for (let count = 0; count < 5_100; count++) rates.take('another', { limit: 1e6, perMs: 1_000 })
+  t.ok(rates.size() <= 101, `${rates.size()} are left`)
+  t.equal(rates.take('long 7', { limit: 1, perMs: 86_400_000 }).isAllowed, false)
+})
+
+t.test('a subject of any length costs as much memory as a short one, and counts as itself', async (t) => {
   const { rates } = startRates()
   const rate = { limit: 1, perMs: 3_600_000 }
-  rates.take('first', rate)
-  rates.take('second', rate)
-  for (let count = 0; count < 99_998; count++) rates.take(`subject ${count}`, rate)
-  t.equal(rates.take('first', rate).isAllowed, false, 'nobody is forgotten yet')
-  rates.take('one more', rate)
-  t.equal(rates.take('first', rate).isAllowed, true)
-  t.equal(rates.take('subject 99997', rate).isAllowed, false)
+  const long = (index: number) => `${'x'.repeat(60_000)}${index}`
+  const before = heapMiB()
+  for (let index = 0; index < 6_000; index++) rates.take(long(index), rate)
+  const grownMiB = heapMiB() - before
+  t.ok(grownMiB < 8, `${grownMiB} MiB for 6,000 subjects of 60 kB`)
+  t.equal(rates.take(long(3), rate).isAllowed, false)
+  t.equal(rates.take(long(6_000), rate).isAllowed, true)
 })
+
+t.test('one use among 100,000 subjects takes as long as among a few', async (t) => {
+  const { rates } = startRates()
+  const rate = { limit: 1e6, perMs: 3_600_000 }
+  for (let count = 0; count < 100_000; count++) rates.take(`subject ${count}`, rate)
+  const startedAt = process.cpuUsage()
+  for (let count = 0; count < 100_000; count++) rates.take('the same', rate)
+  for (let count = 0; count < 100_000; count++) rates.take(`made up ${count}`, rate)
+  const { user } = process.cpuUsage(startedAt)
+  t.ok(user / 200_000 < 25, `${user / 200_000} us`)
+})
+
+/** What is in use, after a collection. */
+function heapMiB(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 1_048_576
+}
