@@ -18,7 +18,10 @@ export interface Deciders {
 }
 
 export interface DecidersOptions
-  extends Pick<DirectoryOptions, 'store' | 'contact' | 'report' | 'confirm' | 'clock'> {
+  extends Pick<
+    DirectoryOptions,
+    'store' | 'contact' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic'
+  > {
   readonly config: Pick<Config, 'tokens' | 'cache'>
 }
 

@@ -100,7 +100,7 @@ async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Fro
   if (loaded.config.listen.workers > 1) {
     // Loaded only for several workers: a single one does not need it.
     const { openFleet } = await import('./fleet/fleet.ts')
-    return openFleet({ loaded, log, metrics, clock })
+    return openFleet({ loaded, log, metrics })
   }
   const worker = await openWorker({ config: loaded.config, log, metrics, clock })
   return {

@@ -6,6 +6,7 @@ import { type Contact, createContact } from './cache/contact.ts'
 import type { CachedDirectory } from './cache/directory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
 import type { LookUp } from './cache/loading-cache.ts'
+import { type Clock, monotonicClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { createDeciders } from './deciders.ts'
 import { isOutOfReach, reasonOf } from './errors.ts'
@@ -46,7 +47,7 @@ export interface IdentityOptions {
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
@@ -65,10 +66,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     store,
     contact,
     clock,
+    monotonic: monotonicClock,
     report: createLookUpCount(metrics),
     confirm: async () => {
       await invalidation.confirm()
       await keyLoader.settled()
+    },
+    catchUp: async () => {
+      await invalidation.catchUp()
+      // A signing key that was retired meanwhile; where the store is out of reach, the known ones count.
+      await keyLoader.settled().catch(throwUnlessOutOfReach)
     },
   })
   const keyLoader = createOwnKeyLoader(options, keyring, () => {
@@ -87,21 +94,25 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
 
   const refreshTokens = createRefreshTokens(sealingKey)
   return {
-    authenticator: createAuthenticator(schemes, directory, clock),
+    authenticator: createAuthenticator({ schemes, directory, clock }),
     sessions: createSessions({ store, accessTokens, refreshTokens, ...config.tokens, keyUses, clock }),
     keyring,
     directory,
     contact,
-    health: () => healthOf(keyring, contact, clock() - config.cache.maxStaleMs),
+    health: () => healthOf(keyring, contact, monotonicClock() - config.cache.maxStaleMs),
     close: invalidation.close,
   }
 }
 
-/** @param staleAt a cache that was last confirmed then, or before, is too old */
+function throwUnlessOutOfReach(error: unknown): void {
+  if (!isOutOfReach(error)) throw error
+}
+
+/** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */
 function healthOf(keyring: Keyring, contact: Contact, staleAt: number): IdentityHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (contact.isUp) return 'ok'
-  return contact.confirmedAt > staleAt ? 'degraded' : 'store-unavailable'
+  return contact.readAt > staleAt ? 'degraded' : 'store-unavailable'
 }
 
 function createOwnKeyLoader(
@@ -129,9 +140,7 @@ async function loadFirst({ config, store }: IdentityOptions, keyLoader: KeyLoade
     () => false,
   )
   if (!isReached) return
-  await keyLoader.load().catch((error: unknown) => {
-    if (!isOutOfReach(error)) throw error
-  })
+  await keyLoader.load().catch(throwUnlessOutOfReach)
 }
 
 interface Kept {

@@ -4,6 +4,7 @@ import { createSealer } from '../../src/accounts/sealing.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
 import { createContact } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
+import { monotonicClock } from '../../src/clock.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
@@ -73,8 +74,10 @@ function openDirectory(store: Store) {
     tokenLifetimeMs: 600_000,
     clockToleranceMs: 5_000,
     clock: Date.now,
+    monotonic: monotonicClock,
     report: () => {},
     confirm: async () => {},
+    catchUp: async () => {},
   })
 }
 

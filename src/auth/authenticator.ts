@@ -1,3 +1,4 @@
+import { type Clock, monotonicClock } from '../clock.ts'
 import type { Access } from '../routes/route.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
 import type { Credential, Credentials } from './credentials.ts'
@@ -6,8 +7,11 @@ import type { Directory } from './principal.ts'
 
 /** Finds out who is calling, request by request. */
 export interface Authenticator {
-  /** Synchronous where all is known. It throws or rejects only where it cannot be decided. */
-  decide(access: Access, credentials: Credentials): Decision | Promise<Decision>
+  /**
+   * Synchronous where all is known, and known to be current. It throws or rejects only where it cannot be decided.
+   * @param now the present moment on the clock of performance.now()
+   */
+  decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
    * Brings the cache up to date: to be called before a caller is refused for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -15,40 +19,87 @@ export interface Authenticator {
   confirm(): Promise<void>
 }
 
-type CurrentDirectory = Pick<Directory, 'version' | 'countHit' | 'confirm'>
+export interface AuthenticatorOptions {
+  readonly schemes: Schemes
+  readonly directory: Pick<Directory, 'version' | 'countHit' | 'confirm' | 'isCurrent' | 'catchUp'>
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** The clock of `now`; default: performance.now(). */
+  readonly monotonic?: Clock
+}
+
+/** A moment on both clocks. */
+interface Moment {
+  readonly now: number
+  readonly time: number
+}
 
 /** How long a decision is reused; after that the age of the cached account is checked again. */
 const decidedMs = 1_000
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
- * signing key, and a loss of the store, ends all earlier decisions.
+ * signing key, and a loss of the store, ends all earlier decisions. A process that stood still, so that the change log
+ * was not read for a while, decides nothing by its caches until it has been read again.
  */
-export function createAuthenticator(
-  schemes: Schemes,
-  directory: CurrentDirectory,
-  clock: () => number,
-): Authenticator {
-  function decideOnce(access: Access, credential: Credential): Decision | Promise<Decision> {
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { schemes, directory, clock, monotonic = monotonicClock } = options
+
+  function decideIfCurrent(
+    access: Access,
+    credential: Credential,
+    now: number,
+  ): Decision | Promise<Decision> {
+    const time = clock()
+    return directory.isCurrent(now, time)
+      ? decideOnce(access, credential, { now, time })
+      : decideAfterCatchUp(access, credential)
+  }
+
+  async function decideAfterCatchUp(access: Access, credential: Credential): Promise<Decision> {
+    await directory.catchUp()
+    return decideOnce(access, credential, { now: monotonic(), time: clock() })
+  }
+
+  function decideOnce(
+    access: Access,
+    credential: Credential,
+    { now, time }: Moment,
+  ): Decision | Promise<Decision> {
     const version = directory.version()
     const { recent } = credential
-    const now = clock()
-    if (recent?.access === access && recent.version === version && now < recent.until) {
+    if (
+      recent?.access === access &&
+      recent.version === version &&
+      now < recent.until &&
+      time < recent.decision.holdsUntil
+    ) {
       if (recent.decision.kind === 'allowed') directory.countHit()
       return recent.decision
     }
     const decision = authenticate(access, credential, schemes)
-    if (version !== undefined && !(decision instanceof Promise) && decision.holdsUntil > 0) {
-      const until = Math.min(decision.holdsUntil, now + decidedMs)
-      credential.recent = { access, decision, version, until }
+    if (decision instanceof Promise) {
+      return decision.then((settled) => settleIfCurrent(access, credential, settled))
+    }
+    if (version !== undefined && decision.holdsUntil > 0) {
+      credential.recent = { access, decision, version, until: now + decidedMs }
     }
     return decision
   }
 
+  /** What a look-up found is outdated if this process stood still before the answer was read. */
+  function settleIfCurrent(
+    access: Access,
+    credential: Credential,
+    settled: Decision,
+  ): Decision | Promise<Decision> {
+    return directory.isCurrent(monotonic(), clock()) ? settled : decideAfterCatchUp(access, credential)
+  }
+
   return {
-    decide: (access, credentials) =>
+    decide: (access, credentials, now) =>
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
-        ? decideOnce(access, credentials)
+        ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
     confirm: directory.confirm,
   }

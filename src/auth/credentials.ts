@@ -21,7 +21,7 @@ export interface RecentDecision {
   readonly decision: Decision
   /** The version of the directory at the decision. */
   readonly version: object
-  /** Milliseconds since 1970. */
+  /** Until when it is not looked at again, on the clock of performance.now(). */
   readonly until: number
 }
 

@@ -58,6 +58,18 @@ export interface Directory {
    */
   confirm(): Promise<void>
   /**
+   * Whether what is cached counts: the change log was read a moment ago, or the store is out of reach. Not if the
+   * process stood still (stopped, suspended, starved). A comparison of numbers.
+   * @param now on the clock of performance.now()
+   * @param time milliseconds since 1970
+   */
+  isCurrent(now: number, time: number): boolean
+  /**
+   * To be called where it is not current: resolves once it is as of this call, or the store is out of reach, and
+   * cached data counts for `cache.maxStale` as in any outage.
+   */
+  catchUp(): Promise<void>
+  /**
    * A new object after each change of any account, session or signing key: while it is the same nothing has changed.
    * undefined = the store is out of reach, and the cache ages.
    */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Clock } from '../clock.ts'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import type { Rate, Store, Taken } from '../store/store.ts'
@@ -17,7 +18,8 @@ export interface Limiter {
 export interface LimiterOptions {
   readonly store: Pick<Store, 'takeFromRate' | 'beat'>
   readonly contact: { readonly isUp: boolean }
-  readonly clock: () => number
+  /** Monotonic: rates are spans. */
+  readonly clock: Clock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
 }

@@ -4,10 +4,32 @@ export interface Contact {
   isUp: boolean
   /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
   confirmedAt: number
+  /** The same moment on the monotonic clock; -Infinity = never. */
+  readAt: number
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
   completeSince: number
+  /**
+   * Until when cached data counts without another reading of the change log; Infinity = as long as the store is out
+   * of reach, when `cache.maxStale` limits it. On the monotonic clock.
+   */
+  currentUntil: number
+  /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
+  currentUntilTime: number
 }
 
+/** The contact before the first reading: nothing is cached yet. */
 export function createContact(): Contact {
-  return { isUp: false, confirmedAt: 0, completeSince: Number.POSITIVE_INFINITY }
+  return {
+    isUp: false,
+    confirmedAt: 0,
+    readAt: Number.NEGATIVE_INFINITY,
+    completeSince: Number.POSITIVE_INFINITY,
+    currentUntil: Number.POSITIVE_INFINITY,
+    currentUntilTime: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** @param now on the monotonic clock  @param time milliseconds since 1970 */
+export function isCurrent(contact: Readonly<Contact>, now: number, time: number): boolean {
+  return now < contact.currentUntil && time < contact.currentUntilTime
 }

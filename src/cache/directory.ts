@@ -1,7 +1,8 @@
 import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { Directory, KnownAccount, KnownSession } from '../auth/principal.ts'
+import type { Clock } from '../clock.ts'
 import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
-import type { Contact } from './contact.ts'
+import { type Contact, isCurrent } from './contact.ts'
 import { createLoadingCache, type LookUp } from './loading-cache.ts'
 import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
@@ -24,11 +25,16 @@ export interface DirectoryOptions extends CacheTerms {
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours or behind it. */
   readonly clockToleranceMs: number
-  readonly clock: () => number
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** For spans. */
+  readonly monotonic: Clock
   /** Told of every look-up of an account. */
   report(result: LookUp): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
   confirm(): Promise<void>
+  /** Reads what changed while this process stood still. */
+  catchUp(): Promise<void>
 }
 
 /** How many IDs without an account are remembered at most: enough for a burst, too few to matter. */
@@ -49,8 +55,8 @@ export interface CachedDirectory extends Directory {
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
   const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
-  const { tokenLifetimeMs, clockToleranceMs } = options
-  const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, clock)
+  const { tokenLifetimeMs, clockToleranceMs, monotonic } = options
+  const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, monotonic)
   const spentKeys = createSpentKeys(formerEntriesMax)
   const formerAccounts = createLru<KnownAccount>(formerEntriesMax)
   const shared = {
@@ -61,7 +67,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     absentTtlMs: negativeTtlMs,
     contact,
     hasChanged: recent.hasChanged,
-    clock,
+    monotonic,
   }
   const accounts = createLoadingCache<KnownAccount>({
     ...shared,
@@ -140,6 +146,8 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     isUnchangedSince,
     isKnownAfter,
     confirm: options.confirm,
+    isCurrent: (now, time) => isCurrent(contact, now, time),
+    catchUp: options.catchUp,
     version: () => (contact.isUp ? version : undefined),
     countHit: () => options.report('hit'),
     spentKeys,

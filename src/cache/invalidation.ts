@@ -1,6 +1,7 @@
+import { type Clock, monotonicClock } from '../clock.ts'
 import { GatehouseError } from '../errors.ts'
 import type { ChangeReading, LoggedChange, Store } from '../store/store.ts'
-import type { Contact } from './contact.ts'
+import { type Contact, isCurrent } from './contact.ts'
 
 export interface InvalidationOptions {
   readonly store: Pick<Store, 'readChanges' | 'onChange'>
@@ -8,7 +9,9 @@ export interface InvalidationOptions {
   /** How often the change log is read. */
   readonly pollMs: number
   /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
+  /** For spans; default: performance.now(). */
+  readonly monotonic?: Clock
   /** Forget what a change is about. What it throws makes of the change one that cannot be told. */
   apply(change: LoggedChange): void
   /** Drops everything: it is not known what has changed. */
@@ -32,6 +35,12 @@ export interface Invalidation {
    * @throws GatehouseError `store-unavailable`; what `poll` throws
    */
   confirm(): Promise<void>
+  /**
+   * To be called where `contact` is not current: resolves once a reading that began after this was called has been
+   * applied, or the store is out of reach, so that `cache.maxStale` decides what counts.
+   * @throws what `poll` throws
+   */
+  catchUp(): Promise<void>
   close(): void
 }
 
@@ -42,12 +51,22 @@ export interface Invalidation {
 const confirmGapMs = 5
 
 /**
+ * How long after a reading began cached data counts. In an orderly outage a reading is sent within 100 ms after the
+ * last and has failed within 250 ms: nobody waits then. If more time has gone by, this process stood still.
+ */
+const currentForMs = 450
+/** How long a process that stood still tries to read the change log before it takes the store for out of reach. */
+const catchUpMs = 400
+const catchUpGapMs = 10
+
+/**
  * Keeps the caches true to the store: what this process changes is dropped before the change is answered,
  * what others change when it is heard of, and at the latest when the log is read next. A gap in the log
  * drops everything, and so does a change that cannot be applied.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
-  const { store, contact, pollMs, clock, clear, onContact, onDelay, onFault } = options
+  const { store, contact, pollMs, clock, monotonic = monotonicClock, clear, onContact, onDelay } = options
+  const { onFault } = options
   let position: number | undefined
   /** When a change could not be applied. */
   let missedAt = 0
@@ -57,6 +76,9 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   let begunAt = Number.NEGATIVE_INFINITY
   /** The reading that has not begun yet. */
   let next: Promise<void> | undefined
+  /** Since when it is known that this process stood still, and has not read the change log since. */
+  let lapsedAt: number | undefined
+  let pause: Promise<void> | undefined
 
   function hear(logged: LoggedChange): void {
     if (heard.has(logged.position) || (position !== undefined && logged.position <= position)) return
@@ -88,7 +110,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   async function read(): Promise<void> {
-    const askedAt = clock()
+    const asked = { at: clock(), now: monotonic() }
     const reading = await ask()
     if (!reading) return
     // First: what has changed meanwhile can be looked up again now.
@@ -98,7 +120,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (changes === undefined || position === undefined) clear()
     if (position === undefined) for (const logged of changes ?? []) apply(logged)
     else for (const logged of changes ?? []) applyAgain(logged)
-    takeOver(head, completeSince, askedAt)
+    takeOver(head, completeSince, asked)
     onContact()
   }
 
@@ -108,17 +130,58 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       return await store.readChanges(position)
     } catch (error) {
       contact.isUp = false
+      noteOutage()
       onContact(error)
       return undefined
     }
   }
 
-  function takeOver(head: number, completeSince: number, askedAt: number): void {
+  function takeOver(head: number, completeSince: number, asked: { at: number; now: number }): void {
     const before = position === undefined ? missedAt : contact.completeSince
     contact.completeSince = Math.max(before, completeSince)
-    contact.confirmedAt = askedAt
+    contact.confirmedAt = asked.at
+    contact.readAt = asked.now
+    contact.currentUntil = asked.now + currentForMs
+    contact.currentUntilTime = asked.at + currentForMs
+    lapsedAt = undefined
     position = head
     for (const known of heard) if (known <= head) heard.delete(known)
+  }
+
+  /**
+   * The store does not answer. What was current until now is served for maxStale; but a process that stood still has
+   * to try for a while, as its connections may just have been closed meanwhile.
+   */
+  function noteOutage(): void {
+    const now = monotonic()
+    if (!isCurrent(contact, now, clock())) lapsedAt ??= now
+    if (lapsedAt !== undefined && now - lapsedAt < catchUpMs) return
+    lapsedAt = undefined
+    contact.currentUntil = Number.POSITIVE_INFINITY
+    contact.currentUntilTime = Number.POSITIVE_INFINITY
+  }
+
+  async function catchUp(): Promise<void> {
+    const since = monotonic()
+    lapsedAt ??= since
+    while (contact.readAt < since && contact.currentUntil !== Number.POSITIVE_INFINITY) {
+      await poll().catch(throwIfLate)
+      if (!contact.isUp) await pauseOnce()
+    }
+  }
+
+  /** A fault, not an outage: what is cached does not count then, however long it lasts. */
+  async function throwIfLate(fault: unknown): Promise<void> {
+    if (lapsedAt !== undefined && monotonic() - lapsedAt >= catchUpMs) throw fault
+    await pauseOnce()
+  }
+
+  /** All who wait share one timer. */
+  function pauseOnce(): Promise<void> {
+    pause ??= new Promise<void>((resolve) => setTimeout(resolve, catchUpGapMs)).finally(() => {
+      pause = undefined
+    })
+    return pause
   }
 
   function poll(): Promise<void> {
@@ -167,5 +230,5 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   const timer = setInterval(() => void poll().catch(onFault), pollMs)
   timer.unref()
 
-  return { poll, confirm, close: () => clearInterval(timer) }
+  return { poll, confirm, catchUp, close: () => clearInterval(timer) }
 }

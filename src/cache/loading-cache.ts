@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import { GatehouseError } from '../errors.ts'
 import type { Contact } from './contact.ts'
 import { createLru } from './lru.ts'
@@ -18,7 +19,8 @@ export interface LoadingCacheOptions<Value> {
   load(key: string): Promise<Value | undefined>
   /** Whether a key is known to have existed: then its absence is final. */
   hasChanged(key: string): boolean
-  readonly clock: () => number
+  /** For spans. */
+  readonly monotonic: Clock
   /** Told of every look-up. */
   report(result: LookUp): void
 }
@@ -64,7 +66,7 @@ const refreshesMax = 64
 export function createLoadingCache<Value extends object>(
   options: LoadingCacheOptions<Value>,
 ): LoadingCache<Value> {
-  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, clock, report } = options
+  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, monotonic, report } = options
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
@@ -73,7 +75,7 @@ export function createLoadingCache<Value extends object>(
   let refreshes = 0
 
   function get(key: string): Value | undefined | Promise<Value | undefined> {
-    const now = clock()
+    const now = monotonic()
     const entry = entries.get(key)
     if (entry === undefined) return getAbsent(key, now)
     if (contact.isUp && now - entry.loadedAt < ttlMs) {
@@ -81,7 +83,7 @@ export function createLoadingCache<Value extends object>(
       return entry.value
     }
     // The change log confirms what it has not dropped: as long as it is read, and for maxStaleMs after.
-    const isVouchedFor = now - Math.max(entry.loadedAt, contact.confirmedAt) < maxStaleMs
+    const isVouchedFor = now - Math.max(entry.loadedAt, contact.readAt) < maxStaleMs
     return isVouchedFor ? serveAndRefresh(key, entry) : getAbsent(key, now)
   }
 
@@ -138,7 +140,7 @@ export function createLoadingCache<Value extends object>(
       // The key was dropped during this load: the value may be outdated. Load it again.
       if (loads.get(key) !== current) return (loads.get(key) ?? startLoad(key)).promise
       loads.delete(key)
-      const loadedAt = clock()
+      const loadedAt = monotonic()
       if (value === undefined) {
         entries.delete(key)
         absences.set(key, { loadedAt, isGone: absences.get(key)?.isGone || hasChanged(key) })
@@ -170,7 +172,7 @@ export function createLoadingCache<Value extends object>(
     },
     set: (key, value) => {
       drop(key)
-      entries.set(key, { value, loadedAt: clock() })
+      entries.set(key, { value, loadedAt: monotonic() })
     },
     clear: () => {
       due.clear()

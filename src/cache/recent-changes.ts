@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts'
+
 /** When subjects changed, as far back as needed. */
 export interface RecentChanges {
   note(subject: string, at: number): void
@@ -11,28 +13,36 @@ export interface RecentChanges {
 
 const subjectsMax = 100_000
 
-/** @param windowMs how long a change is remembered */
-export function createRecentChanges(windowMs: number, clock: () => number): RecentChanges {
-  /** In the order of noting, which is about that of the times. */
-  const changedAt = new Map<string, number>()
+interface RecentChange {
+  /** When it was made, in milliseconds since 1970. */
+  readonly at: number
+  /** When it was noted, on the monotonic clock: the system's may be set meanwhile. */
+  readonly notedAt: number
+}
+
+/** @param windowMs how long a change is remembered after it was noted */
+export function createRecentChanges(windowMs: number, monotonic: Clock): RecentChanges {
+  /** In the order of noting. */
+  const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 
   function note(subject: string, at: number): void {
-    const latest = Math.max(at, changedAt.get(subject) ?? at)
-    changedAt.delete(subject)
-    changedAt.set(subject, latest)
-    for (const [oldest, time] of changedAt) {
-      const isOver = time < clock() - windowMs
-      if (!isOver && changedAt.size <= subjectsMax) return
-      if (!isOver) forgottenUntil = Math.max(forgottenUntil, time)
-      changedAt.delete(oldest)
+    const notedAt = monotonic()
+    const latest = Math.max(at, changes.get(subject)?.at ?? at)
+    changes.delete(subject)
+    changes.set(subject, { at: latest, notedAt })
+    for (const [oldest, change] of changes) {
+      const isOver = change.notedAt < notedAt - windowMs
+      if (!isOver && changes.size <= subjectsMax) return
+      if (!isOver) forgottenUntil = Math.max(forgottenUntil, change.at)
+      changes.delete(oldest)
     }
   }
 
   return {
     note,
-    hasChanged: (subject) => changedAt.has(subject),
-    hasChangedSince: (subject, time) => (changedAt.get(subject) ?? Number.NEGATIVE_INFINITY) >= time,
+    hasChanged: (subject) => changes.has(subject),
+    hasChangedSince: (subject, time) => (changes.get(subject)?.at ?? Number.NEGATIVE_INFINITY) >= time,
     forgottenUntil: () => forgottenUntil,
   }
 }

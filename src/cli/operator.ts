@@ -7,6 +7,7 @@ import { createPasswords, type Passwords } from '../accounts/passwords.ts'
 import { createSealer, deriveKey } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
+import { monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
 import { createPeoplesActs } from '../people.ts'
@@ -49,7 +50,7 @@ export async function withOperator<Result>(
     await store.ready(patienceFor(config))
     const sealer = createSealer(sealingKey)
     const clock = Date.now
-    const rates = createLocalRates(clock)
+    const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
     const actsOf = createPeoplesActs({ config, store, sealingKey, limiter, clock })
     const { accounts, keys, sessions, setupLinks } = actsOf(by)

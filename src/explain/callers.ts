@@ -3,6 +3,7 @@ import { createSealer } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import type { Schemes } from '../auth/authenticate.ts'
 import { createContact } from '../cache/contact.ts'
+import { type Clock, monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import { createDeciders } from '../deciders.ts'
 import { GatehouseError } from '../errors.ts'
@@ -21,7 +22,7 @@ export interface Callers {
 const patienceMs = 2_000
 
 /** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
-export function openCallers(config: Config, clock: () => number): Callers {
+export function openCallers(config: Config, clock: Clock): Callers {
   let opening: Promise<Store | undefined> | undefined
 
   function opened(): Promise<Store | undefined> {
@@ -38,7 +39,9 @@ export function openCallers(config: Config, clock: () => number): Callers {
     // Everything is looked up once, now: there is no cache to confirm.
     contact: { ...createContact(), isUp: true },
     confirm: async () => {},
+    catchUp: async () => {},
     clock,
+    monotonic: monotonicClock,
     report: () => {},
   })
   const { secretKey, bearer } = schemes
@@ -74,7 +77,7 @@ async function openExisting(options: Config['store']): Promise<Store | undefined
 async function readSigningKeys(
   config: Config,
   opened: () => Promise<Store | undefined>,
-  clock: () => number,
+  clock: Clock,
 ): Promise<readonly SigningKey[]> {
   if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
   const store = await opened()

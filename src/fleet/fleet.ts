@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { monotonicClock } from '../clock.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Front } from '../front.ts'
 import type { IdentityHealth } from '../identity.ts'
@@ -20,7 +21,6 @@ export interface FleetOptions {
   readonly log: Log
   /** The metrics of this process, which stand for the instance. */
   readonly metrics: Metrics
-  readonly clock: () => number
   /** How long a worker may take to start; default: `startTimeoutMs` of worker-process.ts. */
   readonly startTimeoutMs?: number
 }
@@ -37,9 +37,9 @@ const lastWordsMs = 5_000
  * @throws OperatorError where the first worker cannot take requests
  */
 export async function openFleet(options: FleetOptions): Promise<Front> {
-  const { loaded, log, metrics, clock, startTimeoutMs = usualStartTimeoutMs } = options
+  const { loaded, log, metrics, startTimeoutMs = usualStartTimeoutMs } = options
   const { listen } = loaded.config
-  const rates = createLocalRates(clock)
+  const rates = createLocalRates(monotonicClock)
   const port = await pickPort(listen)
   const ticketKeys = randomBytes(48).toString('base64')
   let { snapshot } = loaded

@@ -83,7 +83,9 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
       () => false,
     )
     const { credentials } = arrival.fields
-    const latest = isUpToDate ? await authenticator.decide(route.access, credentials) : decision
+    const latest = isUpToDate
+      ? await authenticator.decide(route.access, credentials, performance.now())
+      : decision
     return pass(route, arrival, latest, true)
   }
 
@@ -103,7 +105,7 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
     arrival.access = route.access
     // Before the decision: what follows a refused upgrade is not a request.
     if (route.websocket && asksForWebSocket(arrival.head)) arrival.connection.endAfterAnswer()
-    const decision = authenticator.decide(route.access, arrival.fields.credentials)
+    const decision = authenticator.decide(route.access, arrival.fields.credentials, arrival.arrivedAt)
     return decision instanceof Promise
       ? decision.then((settled) => pass(route, arrival, settled))
       : pass(route, arrival, decision)

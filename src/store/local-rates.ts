@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import { rateKeyOf } from './rate-key.ts'
 import type { Rate, Taken } from './store.ts'
 
@@ -25,8 +26,11 @@ interface Debt {
   owedMs: number
 }
 
-/** Rates of this process only (GCRA): as many at once as the limit, then one each time a place is free again. */
-export function createLocalRates(clock: () => number): LocalRates {
+/**
+ * Rates of this process only (GCRA): as many at once as the limit, then one each time a place is free again.
+ * @param clock monotonic, as rates are spans
+ */
+export function createLocalRates(clock: Clock): LocalRates {
   // Entries are changed in place: a Map that is deleted from and added to by the same key walks over all that it
   // deleted there.
   const debts = new Map<string, Debt>()

@@ -1,6 +1,7 @@
 import { openKeyUses } from '../accounts/key-uses.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import { openLimiter } from '../auth/rate-limit.ts'
+import { monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import type { PreparedChange } from '../front.ts'
 import { createDrain } from '../http/drain.ts'
@@ -53,7 +54,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       return inForce?.contact.isUp === true
     },
   }
-  const limiter = openLimiter({ store, contact, clock, counts })
+  const limiter = openLimiter({ store, contact, clock: monotonicClock, counts })
   const keyUses = openKeyUses({ store, clock })
   let ownUrl = ''
   const build = createBuilder({

@@ -3,6 +3,7 @@ import { createAuthenticator } from '../../src/auth/authenticator.ts'
 import { type Credential, type Credentials, withAuthorization } from '../../src/auth/credentials.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { type Authentication, rejected } from '../../src/auth/scheme.ts'
+import type { Access } from '../../src/routes/route.ts'
 import { accessOf } from './bench.ts'
 
 const principal: Principal = {
@@ -17,11 +18,23 @@ const bearer = accessOf('bearer')
 
 /** Bearers are decided about by `answer`, each time that somebody is asked. */
 function start(answer: () => Authentication | Promise<Authentication> = () => letIn) {
-  const state = { now: 1_000, version: {} as object | undefined, hits: 0, asked: 0 }
+  const state = {
+    now: 1_000,
+    version: {} as object | undefined,
+    hits: 0,
+    asked: 0,
+    isCurrent: true,
+    caughtUp: 0,
+  }
   const directory = {
     version: () => state.version,
     countHit: () => void state.hits++,
     confirm: async () => {},
+    isCurrent: () => state.isCurrent,
+    catchUp: async () => {
+      state.caughtUp++
+      state.isCurrent = true
+    },
   }
   const scheme = (name: 'bearer' | 'secretKey') => ({
     name,
@@ -31,7 +44,11 @@ function start(answer: () => Authentication | Promise<Authentication> = () => le
     },
   })
   const schemes = { bearer: scheme('bearer'), secretKey: scheme('secretKey') }
-  return { state, ...createAuthenticator(schemes, directory, () => state.now) }
+  const clock = () => state.now
+  const authenticator = createAuthenticator({ schemes, directory, clock, monotonic: clock })
+  const decide = (access: Access, credentials: Credentials) =>
+    authenticator.decide(access, credentials, state.now)
+  return { state, decide }
 }
 
 const newCredential = (): Credentials => withAuthorization({ kind: 'none' }, 'Bearer a.b.c')
@@ -112,4 +129,28 @@ t.test('what does not hold, or comes later, is not kept', async (t) => {
     await decide(bearer, credential)
     t.equal(state.asked, 2)
   }
+})
+
+t.test('a process that stood still decides by its caches only after the change log was read', async (t) => {
+  const { state, decide } = start()
+  const credential = newCredential()
+  decide(bearer, credential)
+  state.isCurrent = false
+  const decision = decide(bearer, credential)
+  t.ok(decision instanceof Promise, 'not by the decision of a moment ago')
+  t.strictSame([state.caughtUp, state.asked], [1, 1], 'nobody is asked before')
+  state.version = {}
+  t.match(await decision, { kind: 'allowed', principal })
+  t.equal(state.asked, 2)
+})
+
+t.test('an answer of the store from before a standstill is not believed', async (t) => {
+  const answer = Promise.withResolvers<Authentication>()
+  const answers = [answer.promise, rejected('token-revoked')]
+  const { state, decide } = start(() => answers.shift() ?? letIn)
+  const decision = decide(bearer, newCredential())
+  state.isCurrent = false
+  answer.resolve(letIn)
+  t.match(await decision, { kind: 'refused', code: 'token-revoked' })
+  t.equal(state.caughtUp, 1)
 })

@@ -63,8 +63,10 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     tokenLifetimeMs: 600_000 + clockToleranceMs,
     clockToleranceMs,
     clock,
+    monotonic: clock,
     report: () => {},
     confirm: () => invalidation.confirm(),
+    catchUp: () => invalidation.catchUp(),
   })
   const invalidation = openInvalidation({
     store,
@@ -72,6 +74,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     // Longer than any test: what others change is heard of when it must be.
     pollMs: 86_400_000,
     clock,
+    monotonic: clock,
     apply: directory.apply,
     clear: directory.clear,
     onContact: () => {},

@@ -27,8 +27,10 @@ export async function openDirectory(t: Test, options: Partial<DirectoryOptions> 
     tokenLifetimeMs: 600_000,
     clockToleranceMs: 0,
     clock: () => time.now,
+    monotonic: () => time.now,
     report: (result) => reports.push(result),
     confirm: async () => {},
+    catchUp: async () => {},
     ...options,
   })
   return { store, contact, directory, reports, time }

@@ -13,7 +13,8 @@ t.test('what changed soon before the time of a token may have changed since, as 
   )
   directory.apply(logged({ kind: 'account', accountId: 'account' }, now + 10_000))
   t.strictSame([since(now + 15_000), since(now + 15_001)], [false, true])
-  directory.apply(logged({ kind: 'session', sessionId: 'session' }, now + 20_000))
+  time.now = now + 20_000
+  directory.apply(logged({ kind: 'session', sessionId: 'session' }, time.now))
   t.strictSame([since(now + 25_000), since(now + 25_001)], [false, true])
   // A token that was issued then by a clock that is ahead is good until now, here.
   time.now = now + 20_000 + 605_000

@@ -31,7 +31,7 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
         const end = (text: string | undefined) => resolve(text === undefined ? undefined : { text })
         loads.push({ key, end, fail: reject })
       }),
-    clock: () => time.now,
+    monotonic: () => time.now,
     report: (result) => reports.push(result),
     ...options,
   })

@@ -7,7 +7,7 @@ t.test('what is past its time is served, and loaded again by the way', async (t)
   const { cache, contact, time, loads, lastLoad, reports, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   time.now = 1_000
-  contact.confirmedAt = 1_000
+  contact.readAt = 1_000
   for (let asked = 0; asked < 3; asked++) t.strictSame(cache.get('a'), { text: 'one' })
   t.equal(loads.length, 2, 'once')
   lastLoad().end('two')
@@ -20,7 +20,7 @@ t.test('a load by the way that fails is nobody’s failure, and is tried again',
   const { cache, contact, time, loads, lastLoad, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   time.now = 1_000
-  contact.confirmedAt = 1_000
+  contact.readAt = 1_000
   cache.get('a')
   lastLoad().fail(new Error('away'))
   await new Promise((resolve) => setImmediate(resolve))
@@ -32,7 +32,7 @@ t.test('after an outage all that is due is not loaded at once', async (t) => {
   const { cache, contact, time, loads, getLoaded } = createBench({ ...options, entriesMax: 1_000 })
   for (let key = 0; key < 500; key++) await getLoaded(String(key), 'one')
   time.now = 5_000
-  contact.confirmedAt = 5_000
+  contact.readAt = 5_000
   const before = loads.length
   for (let key = 0; key < 500; key++) t.strictSame(cache.get(String(key)), { text: 'one' })
   t.equal(loads.length - before, 64)
@@ -45,7 +45,7 @@ t.test('after an outage all that is due is not loaded at once', async (t) => {
 t.test('with the store out of reach what is known is served for its time, without a load', async (t) => {
   const { cache, contact, time, loads, reports, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
-  contact.confirmedAt = 3_000
+  contact.readAt = 3_000
   contact.isUp = false
   for (time.now of [1_000, 10_000, 12_999]) t.strictSame(cache.get('a'), { text: 'one' })
   t.equal(loads.length, 1)
@@ -72,7 +72,7 @@ for (const [name, maxStaleMs] of [
   t.test(`without the store what is known is good for ${name}`, async (t) => {
     const { cache, contact, time, loads, reports, getLoaded } = createBench({ ttlMs: 60_000, maxStaleMs })
     await getLoaded('a', 'one')
-    contact.confirmedAt = 1_000
+    contact.readAt = 1_000
     time.now = 30_000
     t.strictSame(cache.get('a'), { text: 'one' }, 'with the store it is for that of the entry')
     contact.isUp = false

@@ -29,7 +29,6 @@ function newFleet(t: Test, startTimeoutMs?: number) {
     const fleet = await openFleet({
       loaded,
       log: createLog({ level: 'info', stream }),
-      clock: Date.now,
       metrics: createMetrics({ version: '0' }),
       ...(startTimeoutMs !== undefined && { startTimeoutMs }),
     })

@@ -23,7 +23,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   async function admitAgain({ raw }: FastifyRequest): Promise<void> {
     const arrival = arrivalOf(raw)
-    const decision = await authenticator.decide(access, arrival.fields.credentials)
+    const decision = await authenticator.decide(access, arrival.fields.credentials, performance.now())
     if (decision.kind === 'refused') throw refusalOf(decision.code)
     const code = authorize(access, decision.principal)
     if (code !== undefined) throw refusalOf(code)

@@ -40,10 +40,11 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
   }
 
   async function readNow(after: number | undefined): Promise<ChangeReading> {
-    const asked = Date.now()
+    const askedAt = performance.now()
     const reply = await run(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesKept])
     const { head, id, now, entries } = parsePicture(reply)
-    aheadMs = now - (asked + Date.now()) / 2
+    // By how long it took, as the clock may be set meanwhile.
+    aheadMs = now - (Date.now() - (performance.now() - askedAt) / 2)
     await storeId.see(id)
     const isContinued = after === undefined || continues(entries, after, head)
     last = entries.at(-1)

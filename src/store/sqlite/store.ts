@@ -1,3 +1,4 @@
+import { monotonicClock } from '../../clock.ts'
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
 import { ofAccount, ofSession, ofSigningKeys } from '../changes.ts'
@@ -32,7 +33,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const keyUses = openKeyUses(database)
   const writer = openWriter(database)
   const { changes, change, act } = writer
-  const rates = createLocalRates(Date.now)
+  const rates = createLocalRates(monotonicClock)
 
   function replace(
     id: string,

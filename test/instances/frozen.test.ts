@@ -1,0 +1,98 @@
+import t, { type Test } from 'tap'
+import { get, serveFleet } from '../fleet/fleet.ts'
+import { startBackend } from '../setup/backend.ts'
+import { until } from '../setup/net.ts'
+import { type RedisServer, redisCommand, startRedis } from '../setup/redis.ts'
+import { startWire, type Wire } from '../store/redis/wire.ts'
+
+interface Keys {
+  readonly id: string
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+interface Store {
+  readonly redis: RedisServer
+  readonly wire: Wire
+}
+
+/** What becomes of the messages about changes while the gateway is stopped. */
+const messages: Readonly<Record<string, (store: Store) => unknown>> = {
+  'that come': () => {},
+  'whose connection was closed': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'),
+  'whose connection fell silent': ({ wire }) => wire.cutThose('subscribe'),
+}
+
+const frozenMs = 1_000
+const routes = [{ name: 'any', path: '/', upstream: 'backend', auth: 'any' }]
+
+/** A gateway on Redis, and a caller that it knows by key and by token. */
+async function startKnowing(t: Test) {
+  const redis = await startRedis(t)
+  const wire = await startWire(t, redis.port)
+  const backend = (await startBackend(t)).url
+  const config = {
+    routes,
+    keys: { sealingKey: { file: 'sealing.key' } },
+    store: { driver: 'redis', redis: { url: wire.url } },
+    limits: { failures: { limit: 1_000_000 } },
+  }
+  const files = { 'sealing.key': Buffer.alloc(32, 7).toString('base64') }
+  const gateway = await serveFleet(t, { backend, workers: 1, config, files })
+  await until('its store answers', async () => {
+    return (await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes('"ok"')
+  })
+  const account = (
+    await gateway.run('accounts', 'create', '--email', 'a@example.com', '--json')
+  ).json() as Keys
+  const JwtToken = await until('it has a token', () => tokenOf(gateway.url, account))
+  const credentials = [{ SecretKey: account.secretKey }, { Authorization: `Bearer ${JwtToken}` }]
+  const ask = () => Promise.all(credentials.map((headers) => get(`${gateway.url}/any`, headers)))
+  const signal = (name: NodeJS.Signals) => process.kill(gateway.pid, name)
+  t.teardown(() => gateway.child.kill('SIGCONT'))
+  await until('the caller is known', async () => (await ask()).every((status) => status === 200))
+  return { redis, wire, gateway, account, ask, signal }
+}
+
+/** undefined = not now: a busy machine may take the store for gone. */
+async function tokenOf(url: string, { secretKey, apiKey }: Keys): Promise<string | undefined> {
+  const response = await fetch(`${url}/api/v1/accounts/access-token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }),
+  })
+  return ((await response.json()) as { readonly JwtToken?: string }).JwtToken
+}
+
+for (const [which, treat] of Object.entries(messages)) {
+  t.test(
+    `a gateway that was stopped accepts nothing revoked meanwhile, with messages ${which}`,
+    async (t) => {
+      const { redis, wire, gateway, account, ask, signal } = await startKnowing(t)
+      signal('SIGSTOP')
+      await treat({ redis, wire })
+      await gateway.run('keys', 'reset-secret', account.id, '--json')
+      // They wait in the kernel, and are read before any timer of the gateway has run.
+      const waiting = Array.from({ length: 10 }, ask)
+      await new Promise((resolve) => setTimeout(resolve, frozenMs))
+      signal('SIGCONT')
+      const statuses = new Set((await Promise.all(waiting)).flat())
+      const wokenAt = performance.now()
+      while (performance.now() - wokenAt < 500) for (const status of await ask()) statuses.add(status)
+      // A busy machine may take the store for gone.
+      statuses.delete(503)
+      t.strictSame([...statuses], [401])
+    },
+  )
+}
+
+t.test('a gateway that was stopped keeps serving who is known if its store is gone', async (t) => {
+  const { redis, ask, signal } = await startKnowing(t)
+  signal('SIGSTOP')
+  await redis.stop()
+  const waiting = Array.from({ length: 10 }, ask)
+  await new Promise((resolve) => setTimeout(resolve, frozenMs))
+  signal('SIGCONT')
+  t.strictSame([...new Set((await Promise.all(waiting)).flat())], [200])
+  t.strictSame(await ask(), [200, 200])
+})
