@@ -2,13 +2,15 @@ import { accountData, createdData } from '../accounts/account-data.ts'
 import { defaultRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { assertGoodPassword } from '../accounts/passwords.ts'
+import { knownRoles, similarRole } from '../accounts/roles.ts'
+import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
 import { accountCard } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
-import { card, printData, table } from './print.ts'
+import { card, printAside, printData, table } from './print.ts'
 import { rescueKeys } from './rescue.ts'
 
 const pageSize = 500
@@ -41,11 +43,14 @@ const create: Command = {
       isVerified: invocation.flag('verified'),
     }
     const password = await readPassword(invocation, input)
-    const { created, doubt, wayIn } = await withSealingOperator(invocation.config, async (operator) => {
-      const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
-      const wayIn = doubt ? {} : await openPortal(operator, created.account, password)
-      return { created, doubt, wayIn }
-    })
+    const { created, doubt, wayIn, routes } = await withSealingOperator(
+      invocation.config,
+      async (operator) => {
+        const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
+        const wayIn = doubt ? {} : await openPortal(operator, created.account, password)
+        return { created, doubt, wayIn, routes: operator.config.routes }
+      },
+    )
     const { setupUrl, trouble = doubt } = wayIn
     printData(invocation, createdData(created, setupUrl), [
       doubt
@@ -57,6 +62,7 @@ const create: Command = {
         ? []
         : ['To set a password for the portal, within 15 minutes:', `  ${setupUrl}`]),
     ])
+    warnOfCase(invocation, input.role, routes)
     if (trouble) throw trouble
     return 0
   },
@@ -123,16 +129,17 @@ const update: Command = {
     if (Object.keys(changes).length === 0 && password === undefined) {
       throw new UsageError('nothing to change: name at least one option')
     }
-    const account = await withOperator(invocation.config, async (operator) => {
+    const { account, routes } = await withOperator(invocation.config, async (operator) => {
       const found = await operator.accounts.find(who)
       // All that may be refused comes first, and the password last: a refused command has changed nothing.
       if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })
       const isChanged = Object.keys(changes).length > 0
       const account = isChanged ? await operator.accounts.update(found.id, changes) : found
       if (password !== undefined) await setPassword(operator, account, password)
-      return account
+      return { account, routes: operator.config.routes }
     })
     printData(invocation, accountData(account), ['The account has been changed:', ...accountCard(account)])
+    warnOfCase(invocation, changes.role, routes)
     return 0
   },
 }
@@ -204,6 +211,13 @@ function readChanges(invocation: Invocation): AccountChanges {
     isDisabled: readBoolean(invocation, 'disabled'),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** Says so where a role opens nothing, as routes name it in another case. */
+function warnOfCase({ terminal }: Invocation, role: string | undefined, routes: Config['routes']): void {
+  const similar = role === undefined ? undefined : similarRole(role, knownRoles(routes))
+  if (similar === undefined) return
+  printAside(terminal, `warning: the role "${role}" is not "${similar}": roles are compared with their case`)
 }
 
 function readBoolean(invocation: Invocation, option: string): boolean | undefined {

@@ -42,7 +42,10 @@ async function explain(
   terminal: Terminal,
 ): Promise<number> {
   const all = await allCommands()
-  if (args.includes('--help') || args.includes('-h')) {
+  const wantsHelp = args.includes('--help') || args.includes('-h')
+  const words = args.filter((word) => !word.startsWith('-'))
+  // Help for what does not exist is an error too: scripts find out by the exit status whether a command exists.
+  if (wantsHelp && words.length <= (group.length > 0 ? 1 : 0)) {
     print(terminal, [group.length > 0 ? generalHelp(group, args[0]) : generalHelp(all)])
     return status.done
   }

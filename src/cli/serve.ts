@@ -1,5 +1,8 @@
+import { dirname, resolve } from 'node:path'
 import { demoConfig } from '../config/demo.ts'
-import { type ConfigInput, loadConfig } from '../config/load.ts'
+import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.ts'
+import { formatPath } from '../config/problem.ts'
+import { findOpenFiles } from '../config/warnings/file-modes.ts'
 import { openEcho } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { createLog, type Log, watchForFaults } from '../log/log.ts'
@@ -57,6 +60,7 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   // Set early: without a listener the signal would end the process.
   process.on('SIGHUP', () => void reload?.())
   warnOfCertificate(config, log)
+  warnOfOpenFiles(loaded, log)
   const gateway = await openGateway({ loaded, reread: () => loadConfig(input), log })
   reload = gateway.reload
   log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
@@ -97,4 +101,12 @@ function stopSignal(log: Log): Promise<void> {
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
   })
+}
+
+/** Says so where other users of the machine can read or replace a secret; `check` says the same. */
+function warnOfOpenFiles({ snapshot }: LoadedConfig, log: Log): void {
+  const folder = dirname(snapshot.file)
+  for (const { path, message } of findOpenFiles(snapshot.tree, (file) => resolve(folder, file))) {
+    log.warn({ option: formatPath(path) }, message)
+  }
 }

@@ -12,7 +12,13 @@ import type { Terminal } from './terminal.ts'
 
 /** The account made in an empty store, to try the gateway with, or one that existed already. */
 type FirstAccount =
-  | { readonly kind: 'made'; readonly created: CreatedAccount; readonly setupPath: string | undefined }
+  | {
+      readonly kind: 'made'
+      readonly created: CreatedAccount
+      readonly setupPath: string | undefined
+      /** Whether the gateway can show the keys again. */
+      readonly isShownAgain: boolean
+    }
   | {
       readonly kind: 'known'
       readonly account: Account
@@ -75,10 +81,11 @@ function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const names = { firstName: '', lastName: '' }
     const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
     const created = await accounts.create(admin)
-    if (!hasPortal) return { kind: 'made', created, setupPath: undefined }
+    const isShownAgain = config.keys.reveal
+    if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain }
     // A path only: the address that the demo was started at need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
-    return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}` }
+    return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}`, isShownAgain }
   }
   return withOperator(input, findOrMake, { kind: 'system', channel: 'system' })
 }
@@ -93,12 +100,12 @@ function command(words: string, { file, settings = [] }: ConfigInput): string {
 
 function linesToPaste(
   url: string,
-  { created, setupPath }: Extract<FirstAccount, { kind: 'made' }>,
+  { created, setupPath, isShownAgain }: Extract<FirstAccount, { kind: 'made' }>,
 ): string[] {
   const { account, secretKey, apiKey } = created
   const tokenCall = `curl -s ${url}${accountPaths.accessToken} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
   return [
-    `A first account has been made: ${account.email}, ${account.role}. Its keys are shown only this once:`,
+    `Account created: ${account.email}, role ${account.role}. Save these keys${isShownAgain ? '' : ', which are shown only this once'}:`,
     `  Secret key  ${secretKey}`,
     `  API key     ${apiKey}`,
     '',

@@ -61,6 +61,8 @@ export interface ConfigReading {
   /** The options with every default filled in; only valid where there are no problems. */
   readonly tree: ConfigTree
   sourceOf(path: Path): Source
+  /** A path of the config, which is relative to its file. */
+  resolvePath(path: string): string
 }
 
 /**
@@ -94,7 +96,8 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   const { tree } = validation
   const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined
   const snapshot = config && { file, tree, secrets }
-  return { file, config, snapshot, problems: problems.toSorted(byPlace), tree, sourceOf: sources.of }
+  const found = { problems: problems.toSorted(byPlace), tree, sourceOf: sources.of }
+  return { file, config, snapshot, ...found, resolvePath }
 }
 
 /** A config that is ready for use. */

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
@@ -94,7 +94,7 @@ function readDocument({ contents, errors }: Document.Parsed): Reading {
   const { tree, twins, faults, targets } = readTree(contents)
   const unreadable = { tree: {}, isReadable: false, targets }
   const broken = tellingError(errors)
-  if (broken) return { ...unreadable, faults: [toFault(broken), ...twins] }
+  if (broken) return { ...unreadable, faults: [openQuote(contents, broken) ?? toFault(broken), ...twins] }
   if (faults.length > 0) return { ...unreadable, faults: [...faults, ...twins] }
   // A duplicate does not make the tree unreadable, and hides no other problem.
   const options = tree ?? {}
@@ -109,6 +109,20 @@ function tellingError(errors: readonly YAMLError[]): YAMLError | undefined {
   const ofIndentation = ({ code, pos }: YAMLError) =>
     code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
   return errors.find(ofIndentation) ?? first
+}
+
+/** A quote that is never closed ends with the file, or far below: it is reported where it opens. */
+function openQuote(contents: Document.Parsed['contents'], { code, message }: YAMLError): Fault | undefined {
+  const [, quote] = /^Missing closing (['"])quote/.exec(message) ?? []
+  if (code !== 'MISSING_CHAR' || quote === undefined) return undefined
+  const type = quote === '"' ? 'QUOTE_DOUBLE' : 'QUOTE_SINGLE'
+  let offset: number | undefined
+  visit(contents, (_key, node) => {
+    // The last one: it runs on to where the parser gave up.
+    if (isScalar(node) && node.type === type) offset = node.range?.[0]
+  })
+  const detail = `the quote ${quote} that opens here is never closed`
+  return offset === undefined ? undefined : { offset, path: [], message: detail }
 }
 
 function toFault({ code, message, pos }: YAMLError): Fault {

@@ -5,6 +5,7 @@ import type { SchemaNode } from './schema/fields.ts'
 import { schemaAt } from './schema/lookup.ts'
 import { type ConfigTree, configSchema } from './schema/schema.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
+import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
 /** A finding of the schema: `at` says whether the name or the value of the option is to blame. */
 export interface Finding {
@@ -95,15 +96,15 @@ function unknownOption(name: string, node: SchemaNode | undefined): string {
 
 function complaint(error: ErrorObject, node: SchemaNode): string {
   const value: unknown = error.data
-  if (node.secret && error.keyword === 'type')
-    return 'a secret is never inline: give { file: … } or { env: … }'
+  if (node.secret && error.keyword === 'type') return `is never written inline: ${secretHint(value)}`
   if (node.secret) return 'give exactly one of { file: … } and { env: … }'
   if (node.duration) {
-    return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${node.duration.min} to ${node.duration.max}`
+    const { min, max } = node.duration
+    return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${min} to ${max}${durationHint(value)}`
   }
   if (node.size) {
     const alternative = node.size.alternative ? `, or "${node.size.alternative}"` : ''
-    return `must be a size such as 16KiB or 10MiB, from ${node.size.min} to ${node.size.max}${alternative}`
+    return `must be a size such as 16KiB or 10MiB, from ${node.size.min} to ${node.size.max}${alternative}${sizeHint(value)}`
   }
   if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
   if (node.const !== undefined) return `must be ${String(node.const)}`

@@ -5,7 +5,9 @@ import type { ConfigReading } from './load.ts'
 import type { Problem } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findOddAddresses } from './warnings/addresses.ts'
+import { findOpenFiles } from './warnings/file-modes.ts'
 import { findOpenRoutes } from './warnings/open-routes.ts'
+import { findSimilarRoles } from './warnings/roles.ts'
 import { findMissedVariables } from './warnings/variables.ts'
 import type { Warning } from './warnings/warning.ts'
 
@@ -24,7 +26,7 @@ interface WarningOptions {
 
 /** Things in a config without problems that are allowed but probably not intended: warned about, not refused. */
 export function findWarnings(
-  { config, tree, sourceOf }: ConfigReading,
+  { config, tree, sourceOf, resolvePath }: ConfigReading,
   ownPaths: OwnPaths,
   { env = process.env, now = Date.now() }: WarningOptions = {},
 ): Problem[] {
@@ -39,6 +41,8 @@ export function findWarnings(
     ...untimelyCertificate(config, now),
     ...plainPublicUrl(tree),
     ...findOddAddresses(tree),
+    ...findSimilarRoles(tree),
+    ...findOpenFiles(tree, resolvePath),
     ...findMissedVariables(env, tree),
   ]
   return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))

@@ -111,7 +111,7 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
         autocomplete: 'off',
         lengthMax: emailLengthMax,
         value: account.email,
-      })}${nameFields(state, account)}${roleField(state, account.role)}
+      })}${nameFields(state, account)}${roleField(frame, state, account.role)}
 <p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
     }),
   })

@@ -1,4 +1,4 @@
-import { adminRole, defaultRole, emailLengthMax, roleLengthMax } from '../accounts/account-input.ts'
+import { defaultRole, emailLengthMax, roleLengthMax } from '../accounts/account-input.ts'
 import { queryLengthMax } from '../accounts/account-search.ts'
 import { fullName } from '../accounts/full-name.ts'
 import { type Html, html } from '../pages/html.ts'
@@ -99,7 +99,7 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
       autocomplete: 'off',
       lengthMax: emailLengthMax,
       hasFocus: true,
-    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(state, defaultRole)}
+    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
@@ -112,7 +112,7 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
   })
 }
 
-export function roleField(state: FormState, value: string): Html {
+export function roleField({ roles }: Frame, state: FormState, value: string): Html {
   return field(state, {
     name: 'role',
     label: 'Role',
@@ -120,7 +120,8 @@ export function roleField(state: FormState, value: string): Html {
     lengthMax: roleLengthMax,
     autocomplete: 'off',
     isExact: true,
-    hint: `Such as ${defaultRole} or ${adminRole}. Routes ask for roles by these names.`,
+    choices: roles,
+    hint: `Routes name the roles they allow, with their case: here ${roles.join(', ')}.`,
   })
 }
 

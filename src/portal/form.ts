@@ -35,6 +35,8 @@ export interface FieldOptions {
   readonly scope?: string
   /** Whether it takes an exact text, such as an ID, without autocorrection. */
   readonly isExact?: boolean
+  /** Values to choose from; any other can be typed. */
+  readonly choices?: readonly string[]
 }
 
 /** A labelled field with its hint and its error; it keeps what was typed. */
@@ -58,10 +60,10 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
   }${when(options.isOptional !== true, 'required')}${when(hasFocus, 'autofocus')}${when(
     options.isExact === true,
     'autocapitalize="none" spellcheck="false"',
-  )}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${when(
+  )}${options.choices !== undefined && html` list="${id}-choices"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${when(
     error !== undefined,
     'aria-invalid="true"',
-  )}>
+  )}>${options.choices !== undefined && html`<datalist id="${id}-choices">${options.choices.map((choice) => html`<option value="${choice}"></option>`)}</datalist>`}
 ${error !== undefined && wrong(`${id}-error`, error)}</div>`
 }
 

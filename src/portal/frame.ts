@@ -13,6 +13,8 @@ export interface Frame {
   readonly csrf: string
   /** Who is signed in; undefined = nobody. */
   readonly viewer: PageViewer | undefined
+  /** Roles to offer: those of the gateway and those that routes name. */
+  readonly roles: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
   /** Path of the page with the form that this page answers. Default: it answers no form. */

@@ -21,6 +21,8 @@ export interface KeyMaterial {
 /** HS256 needs a secret at least as long as its digest (RFC 7518 3.2), RS256 2048 bits (RFC 7518 3.3). */
 const secretBytesMin = 32
 const rsaBitsMin = 2_048
+/** A smaller exponent makes signatures easy to forge, and with 1 anybody can (FIPS 186-5 A.1.1). */
+const rsaExponentMin = 65_537n
 
 /** A new key of the algorithm. */
 export function generateKeyMaterial(algorithm: Algorithm): KeyMaterial {
@@ -55,8 +57,12 @@ export function parseKeyMaterial(
     const publicKey = createPublicKey(text)
     const actual = algorithmOf(publicKey)
     if (actual === undefined) return { unfit: 'must be a P-256, RSA or Ed25519 key' }
-    const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? rsaBitsMin
+    const { modulusLength: bits = rsaBitsMin, publicExponent: exponent = rsaExponentMin } =
+      publicKey.asymmetricKeyDetails ?? {}
     if (bits < rsaBitsMin) return { unfit: `is an RSA key of ${bits} bits: ${rsaBitsMin} is the least` }
+    if (exponent < rsaExponentMin) {
+      return { unfit: `is an RSA key with the exponent ${exponent}: ${rsaExponentMin} is the least` }
+    }
     return { algorithm: actual, privateKey, publicKey }
   } catch {
     return { unfit: `holds no ${half} key in PEM form` }

@@ -1,4 +1,5 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
+import { knownRoles } from '../accounts/roles.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
@@ -138,6 +139,7 @@ function portalOptions(people: People, { config, clock, gatewayUrl }: TrafficOpt
     publicOrigin,
     routes,
     identityHeaders,
+    roles: knownRoles(routes),
     cookie,
     clock,
     gatewayUrl,

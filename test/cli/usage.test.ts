@@ -8,6 +8,12 @@ const cases: readonly (readonly [what: string, args: readonly string[], told: Re
   ['a misspelt command', ['chekc'], /unknown command "chekc", did you mean "check"\?/],
   ['a misspelt second word', ['accounts', 'crate'], /"accounts crate", did you mean "accounts create"\?/],
   ['a misspelt first word', ['acounts', 'list'], /did you mean "accounts/],
+  ['help for an unknown command', ['nonsense', '--help'], /^gatehouse: unknown command "nonsense"\n/],
+  [
+    'help for an unknown second word',
+    ['accounts', 'nonsense', '-h'],
+    /^gatehouse: unknown command "accounts nonsense"/,
+  ],
   ['half a command', ['signing-keys'], /^Usage: gatehouse signing-keys COMMAND[\s\S]*rotate/],
   ['an option before the command', ['--config', 'gateway.yaml', 'check'], /--config/],
   ['a name that every object has', ['constructor'], /unknown command "constructor"/],

@@ -42,8 +42,8 @@ tokens:
       '15:11  routes[1].name: there is another route named "orders"',
       '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
       '19:5  routes[1].roles: cannot be combined with auth: none, which lets anonymous requests pass',
-      '20:21  keys.sealingKey: a secret is never inline: give { file: … } or { env: … }',
-      '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h',
+      '20:21  keys.sealingKey: is never written inline: write { file: PATH } or { env: NAME }',
+      '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10ms',
     ])
   },
 )

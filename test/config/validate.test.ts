@@ -10,11 +10,17 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
     [{ ...least, listen: [] }, 'listen: must be a map'],
     [{ ...least, listen: { port: '80' } }, 'listen.port: must be a whole number from 0 to 65535'],
     [{ ...least, listen: { port: 80.5 } }, 'listen.port: must be a whole number from 0 to 65535'],
-    [{ ...least, listen: { requestTimeout: 30 } }, `listen.requestTimeout: ${duration} 1s to 10m`],
-    [{ ...least, listen: { requestTimeout: '30' } }, `listen.requestTimeout: ${duration} 1s to 10m`],
+    [
+      { ...least, listen: { requestTimeout: 30 } },
+      `listen.requestTimeout: ${duration} 1s to 10m: add the unit, such as 30s or 30ms`,
+    ],
+    [
+      { ...least, listen: { requestTimeout: '30' } },
+      `listen.requestTimeout: ${duration} 1s to 10m: add the unit, such as 30s or 30ms`,
+    ],
     [
       { ...least, limits: { headers: 16_384 } },
-      'limits.headers: must be a size such as 16KiB or 10MiB, from 1KiB to 1MiB',
+      'limits.headers: must be a size such as 16KiB or 10MiB, from 1KiB to 1MiB: add the unit, such as 16384KiB or 16384MiB',
     ],
     [
       withRoute({ maxBody: 'unlimitd' }),
@@ -105,7 +111,7 @@ t.test('names of upstreams, routes and keys are plain words of at most 64 charac
 })
 
 t.test('a secret that is written inline is refused, and never repeated', async (t) => {
-  const inline = 'a secret is never inline: give { file: … } or { env: … }'
+  const inline = 'is never written inline: write { file: PATH } or { env: NAME }'
   const secrets: readonly (readonly [options: Options, option: string])[] = [
     [{ ...least, keys: { sealingKey: 'hunter2' } }, 'keys.sealingKey'],
     [{ ...least, store: { redis: { url: 'redis://a', password: 'hunter2' } } }, 'store.redis.password'],

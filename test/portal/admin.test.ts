@@ -19,6 +19,18 @@ test('an Admin makes an account, whose owner sets a password with the link', asy
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByText('Must be 1 to 64 letters').waitFor()
   t.equal(await page.getByLabel('E-mail', { exact: true }).inputValue(), 'grace@example.com')
+  await page.getByLabel('Role').fill('admin')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  t.equal(
+    await page.locator('#role-error').innerText(),
+    'Did you mean Admin? Roles are compared with their case.',
+  )
+  t.strictSame(
+    await page
+      .locator('#role-choices option')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('value'))),
+    ['Admin', 'User'],
+  )
   await page.getByLabel('Role').fill('Editor')
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByText('The account has been made').waitFor()

@@ -19,6 +19,7 @@ export function frame(over: Partial<Frame> = {}): Frame {
     now,
     csrf: 'sample',
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
+    roles: ['Admin', 'User'],
     notice: undefined,
     ...over,
   }

@@ -84,6 +84,18 @@ t.test('an RSA key has at least 2048 bits', async (t) => {
   }
 })
 
+t.test('an RSA key has an exponent of at least 65537', async (t) => {
+  for (const publicExponent of [3, 17, 65_535]) {
+    const pair = generateKeyPairSync('rsa', { modulusLength: 2_048, publicExponent })
+    const told = new RegExp(`exponent ${publicExponent}: 65537`)
+    t.match(unfitness(privatePem(pair.privateKey), 'private', 'RS256'), told)
+    t.match(unfitness(publicPem(pair.publicKey), 'public', 'RS256'), told)
+  }
+  const { n = '' } = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export({ format: 'jwk' })
+  const one = createPublicKey({ key: { kty: 'RSA', n, e: 'AQ' }, format: 'jwk' })
+  t.match(unfitness(publicPem(one), 'public', 'RS256'), /exponent 1: 65537/)
+})
+
 t.test('a key of another kind or curve is unfit', async (t) => {
   const pairs = {
     'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),

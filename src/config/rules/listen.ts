@@ -35,10 +35,8 @@ export function reviewListen(review: Review): void {
   const key = secret('key')
   const certificate = cert === undefined ? undefined : parseCertificate(cert)
   const privateKey = key === undefined ? undefined : parsePrivateKey(key)
-  if (cert !== undefined && !certificate) review.report([...path, 'cert'], 'holds no certificate in PEM form')
-  if (key !== undefined && !privateKey) {
-    review.report([...path, 'key'], 'holds no private key in PEM form that can be read without a passphrase')
-  }
+  if (cert !== undefined && !certificate) review.report([...path, 'cert'], certificateComplaint(cert))
+  if (key !== undefined && !privateKey) review.report([...path, 'key'], keyComplaint(key))
   if (cert === undefined || key === undefined || !certificate || !privateKey) return
   if (!certificate.checkPrivateKey(privateKey)) {
     review.report([...path, 'key'], 'is not the key of the certificate in listen.tls.cert')
@@ -46,4 +44,16 @@ export function reviewListen(review: Review): void {
   }
   const complaint = pairComplaint({ cert, key })
   if (complaint !== undefined) review.report([...path, 'cert'], `cannot be used: ${complaint}`)
+}
+
+function certificateComplaint(pem: string): string {
+  if (/PRIVATE KEY-----/.test(pem)) return 'holds a private key, not a certificate: are cert and key swapped?'
+  return 'holds no certificate in PEM form'
+}
+
+function keyComplaint(pem: string): string {
+  if (/BEGIN CERTIFICATE-----/.test(pem)) return 'holds a certificate, not its key: are cert and key swapped?'
+  if (/ENCRYPTED/.test(pem))
+    return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
+  return 'holds no private key in PEM form'
 }

@@ -2,7 +2,7 @@ import type { KeyKind } from '../../accounts/keys.ts'
 import { GatehouseError } from '../../errors.ts'
 import { deleteAccountPage } from '../../portal/account.ts'
 import type { Account, AccountChanges } from '../../store/store.ts'
-import { profileOf, showAccount } from './account.ts'
+import { assertKnownCase, profileOf, showAccount } from './account.ts'
 import { type Answer, goTo } from './answer.ts'
 import { formRefusal, wrongField } from './form-refusal.ts'
 import { replaceKey } from './integration-pages.ts'
@@ -19,12 +19,12 @@ type ActName = PortalPath extends infer Path
 type Work = (visit: SignedInVisit, account: Account) => Promise<Answer>
 
 /** One account and everything an Admin can do to it. */
-export const accountPages: Pages = () => [
+export const accountPages: Pages = ({ roles }) => [
   {
     path: '/accounts/:id',
     get: withAccount((visit, account) => showAccount(visit, account)),
   },
-  act('update', update),
+  act('update', (visit, account) => update(visit, account, roles)),
   act('verify', change({ isVerified: true }, 'account-verified')),
   act('unverify', change({ isVerified: false }, 'account-unverified')),
   act('disable', change({ isDisabled: true }, 'account-disabled')),
@@ -79,9 +79,10 @@ function withAccount(work: Work): (visit: SignedInVisit) => Promise<Answer> {
   }
 }
 
-async function update(visit: SignedInVisit, account: Account): Promise<Answer> {
+async function update(visit: SignedInVisit, account: Account, roles: readonly string[]): Promise<Answer> {
   const values = profileOf(visit.form)
   try {
+    if (values.role !== account.role) assertKnownCase(values.role, roles)
     await visit.acts.accounts.update(account.id, values)
   } catch (error) {
     const refusal = formRefusal(error, values)

@@ -1,8 +1,9 @@
+import { similarRole } from '../../accounts/roles.ts'
 import { type AccountView, accountPage, type Handout } from '../../portal/account.ts'
 import type { Account, StoredKey } from '../../store/store.ts'
 import type { Answer } from './answer.ts'
 import type { Form } from './form-body.ts'
-import type { FormRefusal } from './form-refusal.ts'
+import { type FormRefusal, wrongField } from './form-refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** The page of an account. */
@@ -34,6 +35,16 @@ export function showNewAccount(visit: SignedInVisit, account: Account, handout: 
   const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
   const view = { account, keys, sessions: [], portalSessions: [], handout }
   return visit.show((frame) => accountPage(frame, view))
+}
+
+/**
+ * A role in another case than the one that routes name would open nothing, without a word.
+ * @throws GatehouseError `request-invalid`
+ */
+export function assertKnownCase(role: string, known: readonly string[]): void {
+  const similar = similarRole(role, known)
+  if (similar === undefined) return
+  throw wrongField('role', `Did you mean ${similar}? Roles are compared with their case.`)
 }
 
 /** The fields of an account's form, as they were typed. */

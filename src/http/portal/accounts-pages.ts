@@ -1,6 +1,6 @@
 import { accountsPage, newAccountPage } from '../../portal/accounts.ts'
 import { firstLink } from '../first-link.ts'
-import { profileOf, showNewAccount } from './account.ts'
+import { assertKnownCase, profileOf, showNewAccount } from './account.ts'
 import type { Answer } from './answer.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
@@ -15,7 +15,7 @@ export const accountsPages: Pages = (options) => [
   {
     path: '/accounts/new',
     get: async (visit) => visit.show((frame) => newAccountPage(frame)),
-    post: createAccount,
+    post: (visit) => createAccount(visit, options.roles),
   },
   ...importPages(options),
 ]
@@ -36,11 +36,12 @@ async function listAccounts(visit: SignedInVisit): Promise<Answer> {
   }
 }
 
-async function createAccount(visit: SignedInVisit): Promise<Answer> {
+async function createAccount(visit: SignedInVisit, roles: readonly string[]): Promise<Answer> {
   const { acts, form, request } = visit
   const input = profileOf(form)
   try {
     const isVerified = form('isVerified') === 'true'
+    assertKnownCase(input.role, roles)
     const { account, secretKey, apiKey } = await acts.accounts.create({ ...input, isVerified })
     const link = await firstLink(request, acts.setupLinks, account.id)
     return showNewAccount(visit, account, { kind: 'created', secretKey, apiKey, link })

@@ -21,6 +21,8 @@ export interface PortalOptions {
   /** The routes as the config describes them, to be tried out. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
+  /** The roles that forms offer. */
+  readonly roles: readonly string[]
   /** The URL that this gateway listens on, once it does. */
   gatewayUrl(): string
 }

@@ -48,7 +48,7 @@ export function createVisit(
   { options, assets, notices }: VisitParts,
   { request, reply, viewer, home }: Pick<Visit, 'request' | 'reply' | 'viewer'> & Pick<Frame, 'home'>,
 ): Visit {
-  const { cookie, clock, path } = options
+  const { cookie, clock, path, roles } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrf(): string {
@@ -69,6 +69,7 @@ export function createVisit(
         name: fullName(viewer.account),
         isAdmin: viewer.account.role === adminRole,
       },
+      roles,
       // If the page cannot be shown now the notice is left for later.
       notice: status < 500 ? notices.take(request, reply) : undefined,
       home,

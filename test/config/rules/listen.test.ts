@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import t from 'tap'
 import { expired, makeCertificate } from '../../setup/certificates.ts'
@@ -37,7 +38,15 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   ])
   t.strictSame(told('nonsense', mine.key), [`${at}.cert: holds no certificate in PEM form`])
   t.strictSame(told(mine.cert, mine.cert), [
-    `${at}.key: holds no private key in PEM form that can be read without a passphrase`,
+    `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
+  ])
+  t.strictSame(told(mine.key, mine.cert), [
+    `${at}.cert: holds a private key, not a certificate: are cert and key swapped?`,
+    `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
+  ])
+  t.strictSame(told(mine.cert, 'nonsense'), [`${at}.key: holds no private key in PEM form`])
+  t.strictSame(told(mine.cert, encrypted(mine.key)), [
+    `${at}.key: is encrypted: give it without a passphrase, in a file that only the gateway reads`,
   ])
   t.strictSame(complaints(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [
     `${at}.key: is missing`,
@@ -64,3 +73,8 @@ t.test('the ops listener has a port of its own, wherever the two are set', async
   }
   t.strictSame(complaints(t, { ...listen({ port: 0 }), ops: { port: 0 } }), [])
 })
+
+function encrypted(pem: string): string {
+  const protection = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'hunter2' } as const
+  return createPrivateKey(pem).export(protection).toString()
+}

@@ -1,0 +1,48 @@
+import { statSync } from 'node:fs'
+import type { Path } from '../problem.ts'
+import type { SecretReference } from '../schema/fields.ts'
+import type { ConfigTree } from '../schema/schema.ts'
+import type { Warning } from './warning.ts'
+
+/** Bits of a mode: all other users may read the file, and they or the group may write it. */
+const readableByAll = 0o004
+const writableByOthers = 0o022
+
+interface SecretOption {
+  readonly path: Path
+  readonly reference: SecretReference | undefined
+}
+
+/** Files with secrets that other users of the machine can read or replace. Windows has no such modes. */
+export function findOpenFiles(tree: ConfigTree, resolvePath: (path: string) => string): Warning[] {
+  if (process.platform === 'win32') return []
+  return secretOptions(tree).flatMap(({ path, reference }): Warning[] => {
+    const file = reference?.file === undefined ? undefined : resolvePath(reference.file)
+    const mode = file === undefined ? undefined : modeOf(file)
+    if (mode === undefined || (mode & (readableByAll | writableByOthers)) === 0) return []
+    const who = mode & writableByOthers ? 'other users can replace' : 'every user of this machine can read'
+    const shown = (mode & 0o777).toString(8).padStart(4, '0')
+    return [{ path, message: `${who} ${file} (mode ${shown}): chmod 600 ${file}` }]
+  })
+}
+
+function secretOptions({ listen, keys, tokens, store, mail }: ConfigTree): SecretOption[] {
+  const url = store.driver === 'redis' ? store.redis?.url : undefined
+  return [
+    { path: ['listen', 'tls', 'key'], reference: listen.tls?.key },
+    { path: ['keys', 'sealingKey'], reference: keys.sealingKey },
+    ...tokens.keys.map((key, index) => ({
+      path: ['tokens', 'keys', index, 'private'],
+      reference: key.private,
+    })),
+    { path: ['store', 'redis', 'url'], reference: typeof url === 'object' ? url : undefined },
+    { path: ['store', 'redis', 'password'], reference: store.redis?.password },
+    { path: ['store', 'redis', 'sentinel', 'password'], reference: store.redis?.sentinel?.password },
+    { path: ['mail', 'password'], reference: mail?.password },
+  ]
+}
+
+/** undefined where there is no such file yet. */
+function modeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mode
+}

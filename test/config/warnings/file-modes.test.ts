@@ -1,0 +1,50 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { findOpenFiles } from '../../../src/config/warnings/file-modes.ts'
+import { makeCertificate } from '../../setup/certificates.ts'
+import { least, read, writeFiles } from '../files.ts'
+
+const { key, cert } = makeCertificate(t, 'DNS:localhost')
+
+/** The warnings where the sealing key and the TLS key have these modes. */
+function warnings(t: Parameters<typeof read>[0], sealingMode: number, tlsMode: number) {
+  const folder = writeFiles(t, { 'sealing.key': 'x', 'tls.key': key, 'tls.crt': cert })
+  const at = (name: string) => join(folder, name)
+  chmodSync(at('sealing.key'), sealingMode)
+  chmodSync(at('tls.key'), tlsMode)
+  chmodSync(at('tls.crt'), 0o666)
+  const tls = { cert: { file: at('tls.crt') }, key: { file: at('tls.key') } }
+  const options = { ...least, listen: { tls }, keys: { sealingKey: { file: at('sealing.key') } } }
+  const { tree, resolvePath } = read(t, options)
+  return findOpenFiles(tree, resolvePath).map(({ path, message }) =>
+    `${path.join('.')}: ${message}`.replaceAll(`${folder}/`, ''),
+  )
+}
+
+t.test(
+  'a secret that every user of the machine can read is warned of, with the command that mends it',
+  async (t) => {
+    t.strictSame(warnings(t, 0o644, 0o600), [
+      'keys.sealingKey: every user of this machine can read sealing.key (mode 0644): chmod 600 sealing.key',
+    ])
+  },
+)
+
+t.test('a secret that others can replace is warned of', async (t) => {
+  t.strictSame(warnings(t, 0o600, 0o666), [
+    'listen.tls.key: other users can replace tls.key (mode 0666): chmod 600 tls.key',
+  ])
+  t.strictSame(warnings(t, 0o620, 0o600), [
+    'keys.sealingKey: other users can replace sealing.key (mode 0620): chmod 600 sealing.key',
+  ])
+})
+
+t.test('a secret for its owner, or for the group that runs the gateway, is not warned of', async (t) => {
+  for (const mode of [0o400, 0o600, 0o640, 0o440]) t.strictSame(warnings(t, mode, mode), [])
+})
+
+t.test('a secret whose file does not exist yet is not warned of', async (t) => {
+  const { tree, resolvePath } = read(t, { ...least, keys: { sealingKey: { file: 'none/sealing.key' } } })
+  t.strictSame(findOpenFiles(tree, resolvePath), [])
+})

@@ -1,0 +1,38 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/http/own-paths.ts'
+import { least, read } from '../files.ts'
+
+function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly string[] {
+  const [route] = least.routes
+  const routes = roles.map((names, index) => ({
+    ...route,
+    name: `r${index}`,
+    path: `/${index}`,
+    roles: names,
+  }))
+  const reading = read(t, { ...least, routes })
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
+}
+
+const told = (route: number, index: number, role: string, similar: string) =>
+  `routes.${route}.roles.${index}: route "r${route}" names the role "${role}", which is not "${similar}": roles are compared with their case`
+
+t.test('a role that differs from one of the gateway only in case is warned of', async (t) => {
+  t.strictSame(warnings(t, ['admin']), [told(0, 0, 'admin', 'Admin')])
+  t.strictSame(warnings(t, ['Admin', 'USER']), [told(0, 1, 'USER', 'User')])
+})
+
+t.test('two routes that name one role in two cases are both warned of', async (t) => {
+  t.strictSame(warnings(t, ['Editor'], ['editor']), [
+    told(0, 0, 'Editor', 'editor'),
+    told(1, 0, 'editor', 'Editor'),
+  ])
+})
+
+t.test('roles in one case alone are not warned of', async (t) => {
+  t.strictSame(warnings(t, ['Admin', 'User'], ['Editor'], ['Editor', 'Admin']), [])
+})
