@@ -1,7 +1,9 @@
 import type { KeyUses } from './accounts/key-uses.ts'
 import { createSealer } from './accounts/sealing.ts'
 import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
+import { takeSessionStart } from './auth/limits.ts'
 import type { Directory } from './auth/principal.ts'
+import type { Limiter } from './auth/rate-limit.ts'
 import { type Contact, createContact } from './cache/contact.ts'
 import type { CachedDirectory } from './cache/directory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
@@ -44,6 +46,7 @@ export interface IdentityOptions {
   readonly store: Store
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
+  readonly limiter: Pick<Limiter, 'take'>
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
@@ -59,7 +62,7 @@ const firstContactMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, keyUses, metrics, clock, onChange } = options
+  const { config, store, sealingKey, keyUses, limiter, metrics, clock, onChange } = options
   const contact = createContact()
   const { keyring, verified, directory, accessTokens, schemes } = createDeciders({
     config,
@@ -95,7 +98,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const refreshTokens = createRefreshTokens(sealingKey)
   return {
     authenticator: createAuthenticator({ schemes, directory, clock }),
-    sessions: createSessions({ store, accessTokens, refreshTokens, ...config.tokens, keyUses, clock }),
+    sessions: createSessions({
+      store,
+      accessTokens,
+      refreshTokens,
+      ...config.tokens,
+      openMax: config.sessionsMax,
+      admit: (accountId) => takeSessionStart(limiter, accountId),
+      keyUses,
+      clock,
+    }),
     keyring,
     directory,
     contact,

@@ -1,8 +1,8 @@
-import { newestFirst } from '../store/newest-first.ts'
+import { setImmediate } from 'node:timers/promises'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import { parsePlace } from './cursor.ts'
+import { type Place, parsePlace } from './cursor.ts'
 import type { Entries } from './entries.ts'
 import { type Page, pageOf } from './page.ts'
 
@@ -30,6 +30,9 @@ export interface AccountSessions {
   endAllPortal(id: string): Promise<readonly string[]>
 }
 
+/** How many sessions are read at once: this holds up traffic for some milliseconds. */
+const sliceSessions = 200
+
 export interface AccountSessionsOptions {
   readonly store: Store
   readonly accounts: Accounts
@@ -42,13 +45,25 @@ export interface AccountSessionsOptions {
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  async function list(id: string): Promise<readonly Session[]> {
+  /** Some sessions of an account in their order; all of them, a slice at a time, where there is no limit. */
+  async function read(id: string, after: Place | undefined, limit: number): Promise<readonly Session[]> {
     const account = await accounts.find(id)
-    const sessions = await store.listSessions(account.id, clock())
-    return sessions.map((session) => {
+    const now = clock()
+    const found: Session[] = []
+    for (let place = after; found.length < limit; place = found.at(-1)) {
+      const wanted = Math.min(sliceSessions, limit - found.length)
+      const slice = await store.listSessions(account.id, { now, after: place, limit: wanted })
+      found.push(...slice)
+      if (slice.length < wanted) break
+      // Lets traffic in between.
+      await setImmediate()
+    }
+    return found.map((session) => {
       return { ...session, expiresAt: Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) }
     })
   }
+
+  const list = (id: string) => read(id, undefined, Number.POSITIVE_INFINITY)
 
   async function listPortal(id: string): Promise<readonly PortalSession[]> {
     const account = await accounts.find(id)
@@ -65,11 +80,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 
   return {
     list,
-    page: async (id, { cursor, limit }) => {
-      const after = cursor === undefined ? undefined : parsePlace(cursor)
-      const open = await list(id)
-      return pageOf(after ? open.filter((session) => newestFirst(session, after) > 0) : open, limit)
-    },
+    page: async (id, { cursor, limit }) =>
+      pageOf(await read(id, cursor === undefined ? undefined : parsePlace(cursor), limit + 1), limit),
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)

@@ -25,6 +25,16 @@ export async function takeRate(
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
+/** So many sessions an account may start at once, and after that ten a second: each is a write to the store. */
+export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
+
+/** @throws GatehouseError `rate-limited` if the account starts too many sessions */
+export async function takeSessionStart(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
+  const taken = await limiter.take(`session start ${accountId}`, sessionStartRate)
+  if (taken.isAllowed) return
+  throw new GatehouseError('rate-limited', { rate: { limit: sessionStartRate.limit, ...taken } })
+}
+
 /**
  * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
  * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a right

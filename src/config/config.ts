@@ -45,6 +45,8 @@ export interface Config {
   readonly cache: CacheTerms
   /** How many wrong credentials a client address may send. */
   readonly failures: Rate
+  /** How many sessions an account may have. */
+  readonly sessionsMax: number
   readonly log: { readonly level: LogLevel; readonly access: boolean }
   /** undefined = no traces. */
   readonly tracing: TracingConfig | undefined

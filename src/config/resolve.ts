@@ -77,6 +77,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       maxStaleMs: ms(cache.maxStale),
     },
     failures: { limit: tree.limits.failures.limit, perMs: ms(tree.limits.failures.per) },
+    sessionsMax: tree.limits.sessions,
     log: tree.log,
     tracing: tree.tracing && {
       url: `${tree.tracing.otlp.endpoint.replace(/\/+$/, '')}/v1/traces`,

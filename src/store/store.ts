@@ -32,16 +32,19 @@ export interface Store extends PortalStore {
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
 
-  /** Starts a session, unless the account has changed since `looked` was read. */
+  /**
+   * Starts a session, unless the account has changed since `looked` was read. Where the account has as many as
+   * `openMax` already, the oldest end (`revoked`), so that there are never more than that.
+   */
   startSession(
     session: NewSession,
-    looked: { readonly revision: number },
+    looked: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
   /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
   findSession(id: string): Promise<Session | undefined>
-  /** Sessions of an account that have not ended, newest first and of one moment by their IDs. */
-  listSessions(accountId: string, now: number): Promise<readonly Session[]>
+  /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
+  listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
   /** False where there is no such session or it has ended already. */
   endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
   /** Ends all sessions of an account. */
@@ -151,6 +154,13 @@ export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
   readonly graceUntil: number | undefined
 }
 
+export interface SessionsPage {
+  readonly now: number
+  /** The page begins after this one, which may have ended by now; undefined = with the newest. */
+  readonly after?: Pick<Session, 'id' | 'createdAt'> | undefined
+  readonly limit: number
+}
+
 export interface NewSession {
   readonly id: string
   readonly accountId: string
@@ -159,6 +169,8 @@ export interface NewSession {
   readonly expiresAt: number
   /** The session also ends when it is not refreshed for this long. */
   readonly idleMs: number
+  /** How many sessions the account may have with this one, from 1. */
+  readonly openMax: number
   /** Who started it. */
   readonly visitor: Visitor
 }

@@ -20,7 +20,7 @@ export interface IssuedTokens {
 export interface Sessions {
   /**
    * Starts a session with both keys of an account.
-   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`
+   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`, `rate-limited`
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
@@ -40,6 +40,10 @@ export interface SessionsOptions {
   readonly refreshLifetimeMs: number
   readonly refreshIdleMs: number
   readonly reuseGraceMs: number
+  /** How many sessions an account may have: the oldest end. */
+  readonly openMax: number
+  /** Called with an account whose keys were right, before a session starts. @throws to refuse it */
+  readonly admit: (accountId: string) => Promise<void>
   /** Told of the keys that a session was started with. */
   readonly keyUses?: Pick<KeyUses, 'note'>
   /** Milliseconds since 1970. */
@@ -59,7 +63,7 @@ const refusals = {
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
-  const { reuseGraceMs, keyUses, clock } = options
+  const { reuseGraceMs, openMax, admit, keyUses, clock } = options
 
   function tokensOf(
     account: Account,
@@ -78,6 +82,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     accessTokens.assertCanIssue()
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       const account = await findOwner(secretKey, apiKey)
+      if (attempt === 0) await admit(account.id)
       const now = clock()
       const session = {
         id: createSessionId(),
@@ -86,7 +91,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         expiresAt: now + refreshLifetimeMs,
         visitor,
       }
-      const started = await store.startSession({ ...session, idleMs: refreshIdleMs }, account)
+      const started = await store.startSession({ ...session, idleMs: refreshIdleMs, openMax }, account)
       if (started === 'started') {
         for (const key of [secretKey, apiKey]) {
           keyUses?.note(account.id, key, visitor.address, 'accessToken')

@@ -35,7 +35,7 @@ export type Build = (config: Config, before?: Built) => Promise<Built>
 
 export function createBuilder({ store, onChange, ...shared }: BuilderOptions): Build {
   async function openOwnIdentity(config: Config): Promise<Identity> {
-    const { sealingKey, keyUses, log, metrics, clock } = shared
+    const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
     const joined = store.join()
     let opened: Identity | undefined
     try {
@@ -44,6 +44,7 @@ export function createBuilder({ store, onChange, ...shared }: BuilderOptions): B
         store: joined.store,
         sealingKey,
         keyUses,
+        limiter,
         log,
         metrics,
         clock,
@@ -109,9 +110,9 @@ function openOwnExporter(
   })
 }
 
-/** The parts of a config that the caches and the keys depend on. */
-function identityTerms({ tokens, cache }: Config): unknown {
-  return { tokens, cache }
+/** The parts of a config that the caches, the keys and the sessions depend on. */
+function identityTerms({ tokens, cache, sessionsMax }: Config): unknown {
+  return { tokens, cache, sessionsMax }
 }
 
 /** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */

@@ -98,6 +98,8 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     refreshLifetimeMs: 86_400_000,
     refreshIdleMs: 86_400_000,
     reuseGraceMs: 10_000,
+    openMax: 100,
+    admit: async () => {},
     clock,
   })
   let created = 0

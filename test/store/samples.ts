@@ -58,13 +58,13 @@ export function newSession(
   { id: accountId }: Pick<Account, 'id'>,
   changes: Partial<NewSession> = {},
 ): NewSession {
-  const times = { createdAt: now, expiresAt: now + day, idleMs: hour }
+  const times = { createdAt: now, expiresAt: now + day, idleMs: hour, openMax: 100 }
   return { id: createSessionId(), accountId, ...times, visitor, ...changes }
 }
 
 export async function startSession(
   store: Store,
-  account: Pick<Account, 'id' | 'revision'>,
+  account: Pick<Account, 'id' | 'revision' | 'sessionEpoch'>,
   changes: Partial<NewSession> = {},
 ): Promise<NewSession> {
   const session = newSession(account, changes)

@@ -14,6 +14,7 @@ import { rateCases } from './cases/rates.ts'
 import { reopeningCases } from './cases/reopening.ts'
 import { rotationCases } from './cases/rotation.ts'
 import { searchCases } from './cases/search.ts'
+import { sessionLimitCases } from './cases/session-limit.ts'
 import { sessionCases } from './cases/sessions.ts'
 import { signingKeyCases } from './cases/signing-keys.ts'
 import { tieCases } from './cases/ties.ts'
@@ -28,6 +29,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     accountChangeCases,
     endingSessionsCases,
     sessionCases,
+    sessionLimitCases,
     rotationCases,
     raceCases,
     signingKeyCases,

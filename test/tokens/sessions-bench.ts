@@ -22,6 +22,8 @@ export async function openSessions(t: Test, options: Partial<SessionsOptions> = 
     refreshLifetimeMs: 30 * 86_400_000,
     refreshIdleMs: 7 * 86_400_000,
     reuseGraceMs: 10_000,
+    openMax: 100,
+    admit: async () => {},
     clock,
     ...options,
   })

@@ -13,7 +13,7 @@ t.test('both keys of an account start a session', async (t) => {
     7 * 86_400_000,
     'the refresh token is of use until it is idle for too long',
   )
-  const [session] = await store.listSessions(account.id, time.nowMs)
+  const [session] = await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 })
   t.match(session, { generation: 1, createdAt: time.nowMs, expiresAt: time.nowMs + 30 * 86_400_000 })
   t.match(accessTokens.verify(issued.accessToken), {
     kind: 'valid',
@@ -44,7 +44,8 @@ t.test('every wrong pair is refused alike', async (t) => {
     errors.add(String(error))
   }
   t.equal(errors.size, 1)
-  for (const { account } of [ada, bob]) t.strictSame(await store.listSessions(account.id, time.nowMs), [])
+  for (const { account } of [ada, bob])
+    t.strictSame(await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 }), [])
 })
 
 t.test('a disabled account is told so for its own keys only', async (t) => {
@@ -80,8 +81,8 @@ t.test('while nothing can be signed no session starts and no token is spent', as
   keyring.replace([])
   t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'store-unavailable')
   t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'store-unavailable')
-  t.match(await store.listSessions(account.id, time.nowMs), [{ generation: 1 }])
-  t.equal((await store.listSessions(account.id, time.nowMs)).length, 1)
+  t.match(await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 }), [{ generation: 1 }])
+  t.equal((await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 })).length, 1)
   keyring.replace(keys)
   t.ok(await sessions.refresh(refreshToken, visitor))
 })
@@ -92,7 +93,7 @@ t.test('an account that changes at the same moment is looked at again', async (t
   const starts = Array.from({ length: 10 }, () => sessions.start(secretKey, apiKey, visitor))
   const changes = Array.from({ length: 3 }, () => accounts.update(account.id, { firstName: 'Grace' }))
   t.equal((await Promise.all([...starts, ...changes])).length, 13)
-  t.equal((await store.listSessions(account.id, time.nowMs)).length, 10)
+  t.equal((await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 })).length, 10)
 })
 
 t.test('a start racing a reset leaves no session that lives', async (t) => {
@@ -104,7 +105,7 @@ t.test('a start racing a reset leaves no session that lives', async (t) => {
       sessions.start(secretKey, apiKey, visitor).catch(() => undefined),
       keys.resetSecretKey(account.id, 0),
     ])
-    t.strictSame(await store.listSessions(account.id, time.nowMs), [])
+    t.strictSame(await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 }), [])
     if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken, visitor)), 'session-revoked')
     t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'credentials-invalid')
     secretKey = next

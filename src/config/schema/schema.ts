@@ -173,6 +173,12 @@ export const configSchema = {
         default: '16KiB',
         description: 'Largest request head: request line and header fields together.',
       }),
+      sessions: integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        default: 100,
+        description: 'Most sessions of one account; with one more the oldest ends.',
+      }),
       failures: section(
         'How many wrong keys, pairs and passwords one client address may send; a right one always passes.',
         {

@@ -37,6 +37,7 @@ const issue: OperationDoc = {
     'request-invalid',
     'credentials-invalid',
     'account-disabled',
+    'rate-limited',
     'too-many-failures',
     'store-unavailable',
   ],

@@ -30,7 +30,10 @@ const saveScript = loadScript('save-account', { isLogged: true, isAudited: true 
 const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
 
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
-export function openAccounts(connection: Connection): AccountVerbs & { readonly replace: Replace } {
+export function openAccounts(
+  connection: Connection,
+  forgetSessions: (accountId: string) => Promise<void>,
+): AccountVerbs & { readonly replace: Replace } {
   const { keys, ask, run, tell, confirmAbsence } = connection
   const audited = createAudited(connection)
 
@@ -101,23 +104,28 @@ export function openAccounts(connection: Connection): AccountVerbs & { readonly 
     return update.kind === 'updated' ? update.account : undefined
   }
 
-  /** Removes an account with its sessions; again if it got another session in between. */
+  /** Removes an account, and then its sessions, which are over without it; what a crash leaves of them expires. */
   async function remove(id: string, audit?: AuditEntry): Promise<boolean> {
-    for (;;) {
-      const sessions = await ask((client) => client.zrange(keys.sessionsOf(id), '0', '-1'))
-      const own = [keys.account(id), keys.sessionsOf(id), keys.portalSessionsOf(id), keys.keyUsesOf(id)]
-      const outcome = await audited(
-        deleteScript,
-        [keys.emails, keys.ids, keys.terms, ...own, ...sessions.map(keys.session)],
-        [id, ...sessions],
-        audit,
-      )
-      if (outcome === 0) await confirmAbsence()
-      if (outcome !== 'changed') {
-        tell({ kind: 'account', accountId: id }, outcome)
-        return outcome !== 0
-      }
-    }
+    const account = await find(id)
+    if (!account) return false
+    const outcome = await audited(
+      deleteScript,
+      [
+        keys.emails,
+        keys.ids,
+        keys.terms,
+        keys.account(id),
+        keys.openSessionsOf(id, account.sessionEpoch),
+        keys.portalSessionsOf(id),
+        keys.keyUsesOf(id),
+      ],
+      [id],
+      audit,
+    )
+    if (outcome === 0) await confirmAbsence()
+    tell({ kind: 'account', accountId: id }, outcome)
+    await forgetSessions(id)
+    return outcome !== 0
   }
 
   return {

@@ -17,6 +17,7 @@ export function createKeys(prefix: string) {
     account: (id: string) => `${base}account:${id}`,
     session: (id: string) => `${base}session:${id}`,
     sessionsOf: (accountId: string) => `${base}sessions:${accountId}`,
+    openSessionsOf: (accountId: string, epoch: number) => `${base}open-sessions:${accountId}:${epoch}`,
     terms: `${base}terms`,
     audit: `${base}audit`,
     portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,

@@ -1,9 +1,18 @@
 import type { AuditEntry } from '../audit.ts'
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
-import { newestFirst } from '../newest-first.ts'
-import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd, Store } from '../store.ts'
+import type {
+  Account,
+  NewSession,
+  RefreshTokenUse,
+  Rotation,
+  Session,
+  SessionEnd,
+  SessionsPage,
+  Store,
+} from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
+import { createOpenSessions, keptAfterEndMs, type OpenSessions } from './open-sessions.ts'
 import { parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
 
@@ -12,18 +21,16 @@ type SessionVerbs = Pick<
   'startSession' | 'rotateSession' | 'findSession' | 'listSessions' | 'endSession'
 >
 
-const startScript = loadScript('start-session')
+const startScript = loadScript('start-session', { isLogged: true })
 const rotateScript = loadScript('rotate-session')
 const confirmScript = loadScript('confirm-session')
 const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
-/** How long a record outlives its session, so that an expired token can be told from an unknown one. */
-const keptAfterEndMs = 24 * 3_600_000
-
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions(connection: Connection): SessionVerbs {
+export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSessions, 'forget'> {
   const { keys, ask, runDurably, tell, confirmAbsence, waitsForReplicas } = connection
   const audited = createAudited(connection)
+  const open = createOpenSessions(connection, find)
 
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
@@ -47,15 +54,49 @@ export function openSessions(connection: Connection): SessionVerbs {
     return { session, account: session && (await findAccount(session.accountId)) }
   }
 
-  async function start(session: NewSession, { revision }: { readonly revision: number }) {
-    const { id, accountId, createdAt, expiresAt, idleMs } = session
+  /** Where there are too many, the oldest end: as many at a time as one step may take. */
+  async function start(
+    session: NewSession,
+    { revision, sessionEpoch }: Parameters<Store['startSession']>[1],
+  ) {
+    const { id, accountId, createdAt, expiresAt, idleMs, openMax } = session
+    const owner = { id: accountId, sessionEpoch }
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const started = await runDurably(
-      startScript,
-      [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
-      [revision, id, createdAt, livesUntil, livesUntil + keptAfterEndMs, sessionFields(session)],
-    )
-    return started === 1 ? 'started' : 'account-changed'
+    const times = [createdAt, livesUntil, livesUntil + keptAfterEndMs]
+    const args = [
+      revision,
+      id,
+      ...times,
+      sessionFields(session),
+      createdAt,
+      expiresAt + keptAfterEndMs,
+      openMax,
+    ]
+    const own = [
+      keys.account(accountId),
+      keys.session(id),
+      keys.sessionsOf(accountId),
+      keys.openSessionsOf(accountId, sessionEpoch),
+    ]
+    let isIndexed = 0
+    let oldest: readonly string[] = []
+    for (;;) {
+      const reply = await runDurably(
+        startScript,
+        [...own, ...oldest.map(keys.session)],
+        [...args, isIndexed, ...oldest],
+      )
+      const [outcome, over, ...ended]: unknown[] = Array.isArray(reply) ? reply : []
+      for (let index = 0; index < ended.length; index += 2) {
+        tell({ kind: 'session', sessionId: String(ended[index]) }, ended[index + 1])
+      }
+      if (outcome === 'started') return 'started'
+      if (outcome === 'account-changed') return 'account-changed'
+      if (outcome === 'not-indexed') {
+        await open.build(owner)
+        isIndexed = 1
+      } else oldest = await open.oldest(owner, Number(over))
+    }
   }
 
   /** Judges a use and carries it out; again if session or account changed in between. */
@@ -121,21 +162,19 @@ export function openSessions(connection: Connection): SessionVerbs {
   }
 
   async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {
-    const position = await audited(endScript, [keys.session(id)], [id, reason], audit)
+    const session = await find(id)
+    if (!session) return false
+    const { accountId, sessionEpoch } = session
+    const index = keys.openSessionsOf(accountId, sessionEpoch)
+    const position = await audited(endScript, [keys.session(id), index], [id, reason], audit)
     if (position === 0) await confirmAbsence()
     tell({ kind: 'session', sessionId: id }, position)
     return position !== 0
   }
 
-  async function list(accountId: string, now: number): Promise<readonly Session[]> {
+  async function list(accountId: string, page: SessionsPage): Promise<readonly Session[]> {
     const account = await findAccount(accountId)
-    if (!account) return []
-    const ids = await ask((client) => client.zrangebyscore(keys.sessionsOf(accountId), `(${now}`, '+inf'))
-    const sessions = await Promise.all(ids.map(find))
-    return sessions
-      .filter((session) => session !== undefined)
-      .filter(({ end, sessionEpoch }) => end === undefined && sessionEpoch === account.sessionEpoch)
-      .toSorted(newestFirst)
+    return account ? open.list(account, page) : []
   }
 
   return {
@@ -144,5 +183,6 @@ export function openSessions(connection: Connection): SessionVerbs {
     findSession: find,
     listSessions: list,
     endSession: end,
+    forget: open.forget,
   }
 }

@@ -17,7 +17,8 @@ import { openSigningKeys } from './signing-keys.ts'
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
   const connection = openConnection(options, listens)
-  const { replace, ...accounts } = openAccounts(connection)
+  const { forget, ...sessions } = openSessions(connection)
+  const { replace, ...accounts } = openAccounts(connection, forget)
   const changeLog = openChangeLog(connection, options, listens)
   return {
     ready: connection.ready,
@@ -26,7 +27,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...openPortalSessions(connection, accounts.findAccount),
     ...openKeyUses(connection),
     ...openAudit(connection),
-    ...openSessions(connection),
+    ...sessions,
     ...openSigningKeys(connection),
     ...openRates(connection),
     readChanges: changeLog.read,

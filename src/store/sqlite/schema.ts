@@ -107,6 +107,11 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
   },
   // An account's present role counts as that of its first epoch.
   (database) => database.exec('ALTER TABLE accounts ADD COLUMN role_epoch INTEGER NOT NULL DEFAULT 1'),
+  // Pages of the open sessions of an account, and which of them are the oldest.
+  (database) =>
+    database.exec(`
+      CREATE INDEX sessions_open ON sessions (account_id, session_epoch, created_at DESC, id)
+        WHERE end_reason IS NULL`),
 ]
 
 /** Indexes the accounts that were made before there was an index. */

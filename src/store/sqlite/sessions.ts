@@ -1,10 +1,20 @@
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
-import type { Account, NewSession, RefreshTokenUse, Rotation, Session, SessionEnd } from '../store.ts'
+import type {
+  Account,
+  NewSession,
+  RefreshTokenUse,
+  Rotation,
+  Session,
+  SessionEnd,
+  SessionsPage,
+} from '../store.ts'
 import type { Database } from './database.ts'
 
 /** How long a row outlives its session, and how many old rows are removed at each start of a session. */
 const keptAfterEndMs = 24 * 3_600_000
 const clearedAtOnce = 20
+/** How many sessions one step reads, ends or removes: this blocks the process for some milliseconds. */
+export const sessionsAtOnce = 200
 
 /** The sessions table. Every function is to be called within a read or a write. */
 export function openSessions({ prepare }: Database) {
@@ -17,15 +27,22 @@ export function openSessions({ prepare }: Database) {
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
   )
   const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
-  const selectByAccount = prepare(
-    `SELECT * FROM sessions WHERE account_id = ? AND end_reason IS NULL AND lives_until > ? AND session_epoch = ?
-     ORDER BY created_at DESC, id`,
+  const selectPage = prepare(
+    `SELECT * FROM sessions WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
+       AND (created_at < ?4 OR (created_at = ?4 AND id > ?5))
+     ORDER BY created_at DESC, id LIMIT ?6`,
+  )
+  const selectBeyond = prepare(
+    `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
+     ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
   )
   const advance = prepare(
     `UPDATE sessions SET generation = ?, rotated_at = ?, lives_until = ?, address = ?, client = ? WHERE id = ?`,
   )
   const setEnd = prepare('UPDATE sessions SET end_reason = ? WHERE id = ? AND end_reason IS NULL')
-  const removeByAccount = prepare('DELETE FROM sessions WHERE account_id = ?')
+  const removeSome = prepare(
+    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE account_id = ? LIMIT ?)',
+  )
 
   function find(id: string): Session | undefined {
     const row = selectById.get(id)
@@ -38,6 +55,17 @@ export function openSessions({ prepare }: Database) {
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
     const times = [createdAt, expiresAt, livesUntil, createdAt]
     insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
+  }
+
+  /**
+   * Ends what an account has beyond its newest sessions, a slice at a time.
+   * @returns the IDs of those ended: fewer than `sessionsAtOnce` = there are no more
+   */
+  function endBeyond(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
+    const beyond = selectBeyond.all(account.id, account.sessionEpoch, now, sessionsAtOnce, kept)
+    const ids = beyond.map(({ id }) => String(id))
+    for (const id of ids) setEnd.run('revoked', id)
+    return ids
   }
 
   function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {
@@ -71,10 +99,14 @@ export function openSessions({ prepare }: Database) {
     find,
     start,
     rotate,
-    list: ({ id, sessionEpoch }: Account, now: number) =>
-      selectByAccount.all(id, now, sessionEpoch).map(toSession),
+    list: ({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) =>
+      selectPage
+        .all(id, sessionEpoch, now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit)
+        .map(toSession),
+    endBeyond,
     end: (id: string, reason: SessionEnd) => Number(setEnd.run(reason, id).changes) > 0,
-    removeAll: (accountId: string) => void removeByAccount.run(accountId),
+    /** @returns whether there may be more */
+    removeSome: (accountId: string) => removeSome.run(accountId, sessionsAtOnce).changes === sessionsAtOnce,
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { monotonicClock } from '../../clock.ts'
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
@@ -10,7 +11,7 @@ import { openDatabase } from './database.ts'
 import { openKeyUses } from './key-uses.ts'
 import { openPortal } from './portal.ts'
 import { openPortalSessions } from './portal-sessions.ts'
-import { openSessions } from './sessions.ts'
+import { openSessions, sessionsAtOnce } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 import { openWriter } from './writer.ts'
 
@@ -32,7 +33,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const portalSessions = openPortalSessions(database)
   const keyUses = openKeyUses(database)
   const writer = openWriter(database)
-  const { changes, change, act } = writer
+  const { changes, change, changeMany, act } = writer
   const rates = createLocalRates(monotonicClock)
 
   function replace(
@@ -68,35 +69,57 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
         ({ kind }) => ofAccount(id)(kind === 'updated'),
         audit,
       ),
-    deleteAccount: (id, audit) =>
-      change(
+    deleteAccount: async (id, audit) => {
+      let isMore = false
+      const isRemoved = await change(
         () => {
-          for (const table of [sessions, portalSessions, keyUses]) table.removeAll(id)
+          for (const table of [portalSessions, keyUses]) table.removeAll(id)
+          isMore = sessions.removeSome(id)
           return accounts.remove(id)
         },
         ofAccount(id),
         audit,
-      ),
+      )
+      // Without the account they are over; what a crash leaves of them is cleared later.
+      while (isMore) {
+        await setImmediate()
+        isMore = await database.write(() => sessions.removeSome(id))
+      }
+      return isRemoved
+    },
     resetSecretKey: (id, reset, audit) => replace(id, (account) => withSecretKey(account, reset), audit),
     resetApiKey: (id, reset, audit) => replace(id, (account) => withApiKey(account, reset), audit),
 
-    startSession: async (started, { revision }) =>
-      database.write(() => {
-        const owner = accounts.find(started.accountId)
-        if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
-        sessions.start(started, owner.sessionEpoch)
-        return 'started'
-      }),
+    startSession: async (started, { revision }) => {
+      const { accountId, createdAt, openMax } = started
+      for (;;) {
+        const { outcome } = await changeMany(
+          () => {
+            const owner = accounts.find(accountId)
+            if (!owner || owner.isDisabled || owner.revision !== revision) {
+              return { outcome: 'account-changed' as const, ended: [] }
+            }
+            const ended = sessions.endBeyond(owner, createdAt, openMax - 1)
+            if (ended.length === sessionsAtOnce) return { outcome: 'too-many' as const, ended }
+            sessions.start(started, owner.sessionEpoch)
+            return { outcome: 'started' as const, ended }
+          },
+          ({ ended }) => ended.map((sessionId) => ({ kind: 'session', sessionId })),
+        )
+        if (outcome !== 'too-many') return outcome
+        await setImmediate()
+      }
+    },
     rotateSession: (use) =>
       change(
         () => sessions.rotate(use, accounts.find),
         (rotation) => ofSession(use.sessionId)(rotation.kind === 'over' && rotation.why === 'reused'),
       ),
     findSession: async (id) => database.read(() => sessions.find(id)),
-    listSessions: async (accountId, now) =>
+    listSessions: async (accountId, page) =>
       database.read(() => {
         const owner = accounts.find(accountId)
-        return owner ? sessions.list(owner, now) : []
+        return owner ? sessions.list(owner, page) : []
       }),
     endSession: (id, reason, audit) => change(() => sessions.end(id, reason), ofSession(id), audit),
     endSessions: async (accountId, audit) => (await replace(accountId, withoutSessions, audit)) !== undefined,

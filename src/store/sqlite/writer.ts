@@ -18,13 +18,22 @@ export function openWriter(database: Database) {
     describe: (result: Result) => Change | undefined,
     entry?: AuditEntry,
   ): Promise<Result> {
+    return changeMany(work, (result) => [describe(result) ?? []].flat(), entry)
+  }
+
+  /** The same where one step may change several. */
+  async function changeMany<Result>(
+    work: () => Result,
+    describe: (result: Result) => readonly Change[],
+    entry?: AuditEntry,
+  ): Promise<Result> {
     const { result, logged } = await database.write(() => {
       const result = work()
       const described = describe(result)
-      if (described && entry) audit.append([entry])
-      return { result, logged: described && changes.append(described, Date.now()) }
+      if (described.length > 0 && entry) audit.append([entry])
+      return { result, logged: described.map((one) => changes.append(one, Date.now())) }
     })
-    if (logged) for (const listener of listeners) listener(logged)
+    for (const change of logged) for (const listener of listeners) listener(change)
     return result
   }
 
@@ -41,7 +50,14 @@ export function openWriter(database: Database) {
     })
   }
 
-  return { changes, audit, change, act, onChange: (listener: Listener) => void listeners.push(listener) }
+  return {
+    changes,
+    audit,
+    change,
+    changeMany,
+    act,
+    onChange: (listener: Listener) => void listeners.push(listener),
+  }
 }
 
 type Listener = (change: LoggedChange) => void

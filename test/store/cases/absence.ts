@@ -12,10 +12,13 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.deleteAccount(id), false)
       t.equal(await store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }), undefined)
       t.equal(await store.resetApiKey(id, { apiKey: newKey() }), undefined)
-      t.equal(await store.startSession(newSession({ id }), { revision: 1 }), 'account-changed')
+      t.equal(
+        await store.startSession(newSession({ id }), { revision: 1, sessionEpoch: 1 }),
+        'account-changed',
+      )
       t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', why: 'unknown' })
       t.equal(await store.findSession(id), undefined)
-      t.strictSame(await store.listSessions(id, now), [])
+      t.strictSame(await store.listSessions(id, { now, limit: 1_000 }), [])
       t.equal(await store.endSession(id, 'revoked'), false)
       t.equal(await store.endSessions(id), false)
       t.equal(await store.retireSigningKey(id), false)

@@ -154,7 +154,7 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.deleteAccount(account.id), true)
       t.equal(await store.findAccount(account.id), undefined)
       t.equal(await store.findAccountByEmail(account.email), undefined)
-      t.strictSame(await store.listSessions(account.id, now), [])
+      t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
       t.equal(await store.findSession(session.id), undefined)
       t.equal(await store.endSession(session.id, 'revoked'), false)
       t.equal(await store.deleteAccount(account.id), false)

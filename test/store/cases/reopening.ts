@@ -25,14 +25,14 @@ export function reopeningCases(t: Test, newPlace: NewPlace): void {
     await store.addSigningKey(key)
     const before = {
       account: await store.findAccount(account.id),
-      sessions: await store.listSessions(account.id, now),
+      sessions: await store.listSessions(account.id, { now, limit: 1_000 }),
       changes: await store.readChanges(0),
     }
     await store.close()
 
     const again = await place.open()
     t.strictSame(plain(await again.findAccountByEmail('ada@example.com')), plain(before.account))
-    t.strictSame(await again.listSessions(account.id, now), before.sessions)
+    t.strictSame(await again.listSessions(account.id, { now, limit: 1_000 }), before.sessions)
     t.equal((await again.findSession(ended.id))?.end, 'revoked')
     t.strictSame(plain(await again.listSigningKeys()), plain([key]))
     t.strictSame(told(await again.readChanges(0)), told(before.changes))

@@ -30,7 +30,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
       end: undefined,
     }
     t.strictSame(await store.findSession(id), expected)
-    t.strictSame(await store.listSessions(accountId, now), [expected])
+    t.strictSame(await store.listSessions(accountId, { now, limit: 1_000 }), [expected])
   })
 
   const changes: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
@@ -51,7 +51,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
         const session = newSession(account)
         t.equal(await store.startSession(session, account), 'account-changed')
         t.equal(await store.findSession(session.id), undefined)
-        t.strictSame(await store.listSessions(account.id, now), [])
+        t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
       },
     )
   }
@@ -62,8 +62,14 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     'no session starts for a disabled account, even as it is now',
     async (t, _place, store) => {
       const { id } = await createAccount(store, { isDisabled: true })
-      t.equal(await store.startSession(newSession({ id }), { revision: 1 }), 'account-changed')
-      t.equal(await store.startSession(newSession({ id }), { revision: 2 }), 'account-changed')
+      t.equal(
+        await store.startSession(newSession({ id }), { revision: 1, sessionEpoch: 1 }),
+        'account-changed',
+      )
+      t.equal(
+        await store.startSession(newSession({ id }), { revision: 2, sessionEpoch: 1 }),
+        'account-changed',
+      )
     },
   )
 
@@ -79,7 +85,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
       const middle = await startSession(store, account, { createdAt: now - second })
       // A rotation makes no session newer.
       await store.rotateSession(useOf(old))
-      const listed = await store.listSessions(account.id, now)
+      const listed = await store.listSessions(account.id, { now, limit: 1_000 })
       t.strictSame(
         listed.map(({ id }) => id),
         [newest.id, middle.id, old.id],
@@ -93,7 +99,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     const idle = await startSession(store, account, { idleMs: 30 * second })
     const short = await startSession(store, account, { expiresAt: now + 40 * second })
     const listedAt = async (ms: number) =>
-      (await store.listSessions(account.id, now + ms)).map(({ id }) => id).toSorted()
+      (await store.listSessions(account.id, { now: now + ms, limit: 1_000 })).map(({ id }) => id).toSorted()
     t.strictSame(await listedAt(30 * second - 1), [idle.id, short.id].toSorted())
     t.strictSame(await listedAt(30 * second), [short.id])
     t.strictSame(await listedAt(40 * second - 1), [short.id])
@@ -111,7 +117,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     t.equal(await store.endSession(session.id, 'revoked'), true)
     t.equal(await store.endSession(session.id, 'reused'), false)
     t.equal((await store.findSession(session.id))?.end, 'revoked')
-    const listed = await store.listSessions(account.id, now)
+    const listed = await store.listSessions(account.id, { now, limit: 1_000 })
     t.strictSame(
       listed.map(({ id }) => id),
       [kept.id],
@@ -125,7 +131,9 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     await startSession(store, account)
     t.equal(await store.endSessions(account.id), true)
     const session = await startSession(store, { ...account, revision: 2 })
-    t.match(await store.listSessions(account.id, now), [{ id: session.id, sessionEpoch: 2 }])
+    t.match(await store.listSessions(account.id, { now, limit: 1_000 }), [
+      { id: session.id, sessionEpoch: 2 },
+    ])
     t.equal((await store.rotateSession(useOf(session))).kind, 'current')
   })
 }

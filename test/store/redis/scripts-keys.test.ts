@@ -8,7 +8,7 @@ const scripts = readdirSync(folder).filter((name) => name.endsWith('.lua'))
 const oneKey = new Set(
   `DEL DECR EXISTS EXPIRE GET HDEL HEXISTS HGET HGETALL HKEYS HLEN HMGET HSET HSETNX HVALS INCR PEXPIRE PEXPIREAT
    PEXPIRETIME SET UNLINK XADD XLEN XDEL XRANGE XREVRANGE XTRIM ZADD ZCARD ZCOUNT ZRANGE ZREM ZREMRANGEBYSCORE
-   ZREVRANK ZSCORE`.split(/\s+/),
+   ZRANK ZREVRANK ZSCORE`.split(/\s+/),
 )
 const noKey = new Set(['TIME', 'PUBLISH'])
 
@@ -26,7 +26,7 @@ function undeclaredKeys(source: string): string[] {
   for (const [use] of code.matchAll(/\bredis\.\w+/g)) {
     if (use !== 'redis.call') problems.push(use)
   }
-  for (const [, rest = ''] of code.matchAll(/\bredis\.call\(([^\n]*)/g)) {
+  for (const [, rest = ''] of code.matchAll(/\bredis\.call\((?=([^\n]*))/g)) {
     const [, command = '', key = ''] =
       /^'([A-Z]+)'(?:, ((?:[^,()[\]]|\[[^\]]*\]|\([^()]*\))*))?/.exec(rest) ?? []
     if (noKey.has(command)) continue
@@ -52,6 +52,7 @@ t.test('a key that a script makes itself is found, whichever way it does it', as
     "local key = KEYS[1] .. 'x'\nreturn redis.call('GET', key)",
     "local key = KEYS[1]\nkey = ARGV[1]\nreturn redis.call('GET', key)",
     "return redis.call('GET', redis.call('HGET', KEYS[1], 'a'))",
+    "return redis.call('GET', KEYS[1]) or redis.call('GET', ARGV[1])",
     'return redis.call(ARGV[1], KEYS[1])',
     "return redis.call('DEL', unpack(KEYS))",
     "return redis.call('RENAME', KEYS[1], ARGV[1])",
