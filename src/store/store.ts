@@ -1,7 +1,10 @@
 import type { AuditEntry } from './audit.ts'
 import type { PortalAccess } from './portal-access.ts'
 import type { PortalStore } from './portal-store.ts'
+import type { Rate, Taken } from './rate.ts'
 import type { Visitor } from './visitor.ts'
+
+export type { Rate, Taken } from './rate.ts'
 
 /**
  * The port to the store. Every verb is one atomic step: it happens whole or not at all, and once it has
@@ -219,22 +222,6 @@ export interface StoredSigningKey {
   readonly createdAt: number
   /** From when it signs; before that it is announced. */
   readonly signsFrom: number
-}
-
-/** So many requests at once, and after that as many per `perMs`. */
-export interface Rate {
-  readonly limit: number
-  readonly perMs: number
-}
-
-export interface Taken {
-  readonly isAllowed: boolean
-  /** How many more would be allowed now. */
-  readonly remaining: number
-  /** Until one more is allowed; 0 if this one was. */
-  readonly retryMs: number
-  /** Until the whole limit is allowed again. */
-  readonly resetMs: number
 }
 
 /** What caches must drop. A session changes only once: when it ends. */
