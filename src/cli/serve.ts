@@ -5,6 +5,7 @@ import { formatPath } from '../config/problem.ts'
 import { findOpenFiles } from '../config/warnings/file-modes.ts'
 import { openEcho } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
+import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, watchForFaults } from '../log/log.ts'
 import { warnOfCertificate } from '../reload.ts'
 import type { Command } from './command.ts'
@@ -63,7 +64,11 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   warnOfOpenFiles(loaded, log)
   const gateway = await openGateway({ loaded, reread: () => loadConfig(input), log })
   reload = gateway.reload
-  log.info({ url: gateway.url, opsUrl: gateway.opsUrl, pid: process.pid }, 'listening')
+  const { url, opsUrl } = gateway
+  // The URLs are for this machine: they do not say whether others can connect.
+  const address = addressOf(config.listen.host, portOf(url))
+  const opsAddress = addressOf(config.ops.host, portOf(opsUrl))
+  log.info({ url, address, opsUrl, opsAddress, pid: process.pid }, 'listening')
   try {
     readyFile?.write(gateway)
     await onceReady?.(gateway, log)
@@ -76,6 +81,11 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   log.info({ isClean }, 'stopped')
   log.flush()
   return isClean ? 0 : 2
+}
+
+/** The URLs of a gateway always have one, the default one too. */
+function portOf(url: string): string {
+  return url.slice(url.lastIndexOf(':') + 1)
 }
 
 function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {

@@ -4,7 +4,12 @@ import { hasCode, OperatorError, reasonOf } from '../errors.ts'
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
   const host = listenHost === '0.0.0.0' ? '127.0.0.1' : listenHost === '::' ? '::1' : listenHost
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${scheme}://${addressOf(host, port)}`
+}
+
+/** An address to listen on, as it is configured: `0.0.0.0:8080`, `[::]:8080`. */
+export function addressOf(host: string, port: number | string): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**

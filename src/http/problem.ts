@@ -6,6 +6,7 @@ import type { ClientConnection } from '../wire/client-connection.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
 import { dateLine } from './date.ts'
+import { writeErrorPage } from './error-page.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
@@ -114,14 +115,36 @@ export function answerUnreadable(
   writeProblem(connection, error, { requestId, access: undefined })
 }
 
+/** The same as a page, for a person in a browser. @param portalPath undefined = there is no portal */
+export function answerErrorPage(
+  arrival: Arrival,
+  error: GatehouseError,
+  portalPath: string | undefined,
+): void {
+  const { connection, outcome, requestId, crossOrigin } = arrival
+  noteFailure(arrival, error)
+  outcome.status = error.status
+  writeAnswer(connection, error.status, {
+    ...writeErrorPage(error, { requestId, portalPath }),
+    extraLines: crossOrigin?.lines,
+  })
+}
+
 function writeProblem(connection: ClientConnection, error: GatehouseError, about: About): void {
-  const { status } = error
-  const { lines, body } = isUsual(error) ? usualText(error, about) : textOf(describeProblem(error, about))
+  const text = isUsual(error) ? usualText(error, about) : textOf(describeProblem(error, about))
+  writeAnswer(connection, error.status, { ...text, extraLines: about.extraLines })
+}
+
+function writeAnswer(
+  connection: ClientConnection,
+  status: number,
+  { lines, body, extraLines = '' }: ProblemText & Pick<About, 'extraLines'>,
+): void {
   const isHead = connection.head?.method === 'HEAD'
   connection.respond(
     status,
     STATUS_CODES[status] ?? '',
-    `${lines}${about.extraLines ?? ''}${dateLine()}Content-Length: ${body.length}\r\n`,
+    `${lines}${extraLines}${dateLine()}Content-Length: ${body.length}\r\n`,
     isHead ? 'none' : 'counted',
   )
   connection.end(body)

@@ -7,9 +7,10 @@ import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, type Destination, principalOf } from './arrival.ts'
+import { asksForPage } from './error-page.ts'
 import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type Passage } from './gate.ts'
-import { answerProblem, toGatehouseError } from './problem.ts'
+import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
 import { malformedError } from './unreadable.ts'
 import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
 
@@ -19,6 +20,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   /** undefined = traceparent is passed on as it is. */
   readonly tracer: Tracer | undefined
   readonly onUpgraded: UpgradeHandler
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
 }
 
 /**
@@ -78,8 +81,15 @@ export function createProxy(options: ProxyOptions): CarryOut {
     )
   }
 
+  /** A person who typed the address of the gateway sees a page. */
+  function refuse(arrival: Arrival, error: GatehouseError): void {
+    const isForPerson = error.code === 'route-not-found' && asksForPage(arrival.head)
+    if (isForPerson) answerErrorPage(arrival, error, options.portalPath)
+    else answerProblem(arrival, error)
+  }
+
   function go(passage: Passage<Route<Upstream>>, arrival: Arrival, destination: Destination): void {
-    if (passage instanceof GatehouseError) answerProblem(arrival, passage)
+    if (passage instanceof GatehouseError) refuse(arrival, passage)
     else pass(passage, arrival, destination)
   }
 

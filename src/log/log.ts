@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
+import { isOutOfReach, OperatorError } from '../errors.ts'
 import { openLogOutput } from './output.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -75,13 +76,26 @@ interface DescribedError {
 /** Errors of drivers hold the command and its arguments: only the members listed here are written. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  if (error instanceof OperatorError || isOutOfReach(error)) return describeCircumstance(error)
   return {
-    name: error.name,
-    message: error.message,
-    ...('code' in error && { code: error.code }),
+    ...briefly(error),
     stack: error.stack,
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   }
+}
+
+/** What is wrong with the surroundings and not with the program: where it was thrown helps nobody. */
+function describeCircumstance(error: Error): DescribedError {
+  const { cause } = error
+  // That it cannot be decided follows from the cause.
+  if (isOutOfReach(error) && cause instanceof Error) return briefly(cause)
+  const deeper = cause instanceof Error ? describeCircumstance(cause) : undefined
+  const isNew = deeper !== undefined && !error.message.includes(deeper.message)
+  return { ...briefly(error), ...(isNew && { cause: deeper }) }
+}
+
+function briefly(error: Error): DescribedError {
+  return { name: error.name, message: error.message, ...('code' in error && { code: error.code }) }
 }
 
 /**

@@ -77,6 +77,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     metrics,
     keyUses,
     onUpgraded,
+    portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,
     writer: createRequestWriter({
       rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),

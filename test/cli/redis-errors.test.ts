@@ -186,6 +186,17 @@ t.test(
     const readiness = async () => (await fetch(`${gateway.opsUrl}/readyz`)).status
     t.equal(await readiness(), 503)
     t.equal((await fetch(`${gateway.opsUrl}/livez`)).status, 200)
+    const lines = await until('the log says so', () => {
+      const told = gateway.output.stdout.split('\n').filter((line) => line.includes('"level":"error"'))
+      return told.length > 0 ? told : undefined
+    })
+    t.equal(lines.length, 1)
+    t.match(JSON.parse(lines[0] ?? ''), {
+      msg: 'the store does not answer',
+      err: { message: /^cannot reach Redis at 127\.0\.0\.1:\d+: connection refused$/ },
+    })
+    t.notMatch(lines[0], /stack|\.ts:/, 'no stack trace: nothing is wrong with the program')
+    t.ok((lines[0]?.length ?? 0) < 300, 'a line that can be read')
     await redis.start()
     await until('it is ready', async () => (await readiness()) === 200 || undefined)
     gateway.child.kill('SIGTERM')

@@ -58,6 +58,9 @@ t.test('an address for everybody is told as one that can be called from here', a
     ['localhost', /^http:\/\/localhost:\d+$/],
   ] as const) {
     const gateway = await serve(t, ['--config', config, '--set', `listen.host=${host}`])
+    const logged = await until('the log tells', () => listening(gateway.output.stdout))
+    t.equal(logged.address, `${host}:${new URL(gateway.url).port}`, 'the log tells where it listens')
+    t.equal(logged.opsAddress, `127.0.0.1:${new URL(gateway.opsUrl).port}`)
     t.match(gateway.url, url)
     t.equal((await fetch(`${gateway.url}/x`)).status, 401)
   }
@@ -156,4 +159,10 @@ async function withSlowBackend(t: Parameters<typeof place>[0], drain: string) {
     shutdown: { drain },
   })
   return { config, isAsked: () => asked }
+}
+
+/** The members of the line that says where the gateway listens, once it is there. */
+function listening(log: string): Readonly<Record<string, unknown>> | undefined {
+  const line = log.split('\n').find((text) => text.includes('"msg":"listening"'))
+  return line === undefined ? undefined : JSON.parse(line)
 }

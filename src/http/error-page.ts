@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import type { GatehouseError } from '../errors.ts'
+import { errorDocument, errorPageStyle } from '../pages/error-page.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+
+/** What the page of an error needs besides the error. */
+export interface ErrorPageOptions {
+  readonly requestId: string
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
+}
+
+/** An answer as HTML. */
+export interface ErrorPage {
+  /** Field lines, each ended by CR LF. */
+  readonly lines: string
+  /** ASCII, so that one character is one byte. */
+  readonly body: string
+}
+
+/** A media range that names HTML and is not refused with a weight of 0 (RFC 9110 12.5.1). */
+const namesHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i
+
+/**
+ * Whether a person in a browser is looking: a GET whose Accept names HTML, as those of address bars and links do.
+ * Programs get problem+json, even if they take anything.
+ */
+export function asksForPage({ method, rawHeaders }: RequestHead): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'accept' && namesHtml.test(rawHeaders[index + 1] ?? ''))
+      return true
+  }
+  return false
+}
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', errorPageStyle, 'base64')}'`,
+  'img-src data:',
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+const fixedLines = [
+  'Content-Type: text/html; charset=utf-8',
+  'Cache-Control: no-store',
+  `Content-Security-Policy: ${policy}`,
+  'Referrer-Policy: no-referrer',
+  'X-Content-Type-Options: nosniff',
+]
+
+/** Writes an error as a page, with the fields that it needs. */
+export function writeErrorPage(
+  error: GatehouseError,
+  { requestId, portalPath }: ErrorPageOptions,
+): ErrorPage {
+  const { status, title, detail, code } = error
+  const link = portalPath === undefined ? undefined : { href: portalPath, text: 'Go to the portal' }
+  const page = errorDocument({ status, title, detail, code, requestId, link }).text
+  return {
+    lines: [...fixedLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),
+    body: page.replaceAll(/[^\n -~]/gu, (character) => `&#${character.codePointAt(0)};`),
+  }
+}
