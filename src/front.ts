@@ -1,12 +1,14 @@
 import type { LoadedConfig } from './config/load.ts'
 import type { IdentityHealth } from './identity.ts'
 import type { MetricsSnapshot } from './metrics/metrics.ts'
+import type { StoreState } from './store/condition.ts'
 
 /** The part that takes the requests: this process, or several workers that share a port. */
 export interface Front {
   /** The URL for clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
   health(): IdentityHealth | Promise<IdentityHealth>
+  storeState(): StoreState | Promise<StoreState>
   /** The whole exposition in Prometheus text format. */
   metricsText(): Promise<string>
   /** The same as plain JSON. */

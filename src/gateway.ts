@@ -61,10 +61,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     address: () => config.ops,
     metricsText: front.metricsText,
     identity: front.health,
+    storeState: front.storeState,
     isShuttingDown: () => isShuttingDown,
     look: createStatus({
       config: () => config,
       health: front.health,
+      storeState: front.storeState,
       isShuttingDown: () => isShuttingDown,
       snapshot: front.metricsSnapshot,
       version,

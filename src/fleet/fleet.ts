@@ -5,7 +5,9 @@ import type { Front } from '../front.ts'
 import type { IdentityHealth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { StoreState } from '../store/condition.ts'
 import { createLocalRates } from '../store/local-rates.ts'
+import { mergeStates } from '../worker/store-watch.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { healthOfAll } from './health.ts'
 import { pickPort } from './port.ts'
@@ -112,9 +114,15 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
 
   /** Workers that do not answer are left out. */
   async function health(): Promise<IdentityHealth> {
-    const asked = workers().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))
-    const answers = await Promise.allSettled(asked)
-    return healthOfAll(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
+    return healthOfAll(
+      await answersOf(workers().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))),
+    )
+  }
+
+  async function storeState(): Promise<StoreState> {
+    return mergeStates(
+      await answersOf(workers().map(({ channel }) => channel.ask('storeState', null, healthTimeoutMs))),
+    )
   }
 
   /** A worker that is still starting has the same deadline for its start and its requests together. */
@@ -136,6 +144,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     return {
       url,
       health,
+      storeState,
       metricsText: fleetMetrics.text,
       metricsSnapshot: fleetMetrics.snapshot,
       prepare,
@@ -146,6 +155,11 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     await closeAll()
     throw error
   }
+}
+
+async function answersOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+  const answers = await Promise.allSettled(asked)
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }
 
 /** Starts the first worker alone: a first start makes files once, and reports an error once. */

@@ -1,6 +1,7 @@
 import type { ConfigSnapshot } from '../config/snapshot.ts'
 import type { IdentityHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { StoreState } from '../store/condition.ts'
 import type { Rate, Taken } from '../store/store.ts'
 
 /** The first thing that a worker is told. */
@@ -25,6 +26,7 @@ export type ToWorker = {
   discard: { given: null; answer: null }
   sample: { given: null; answer: MetricsSnapshot }
   health: { given: null; answer: IdentityHealth }
+  storeState: { given: null; answer: StoreState }
   /** Answered when the drain is over: false where requests were broken off. Then the worker ends. */
   drain: { given: { readonly timeoutMs: number }; answer: boolean }
 }

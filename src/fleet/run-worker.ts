@@ -84,6 +84,7 @@ export function runWorker(): void {
     discard,
     sample: metrics.snapshot,
     health: () => running().worker.health(),
+    storeState: () => running().worker.storeState(),
     drain: ({ timeoutMs }) => drain(timeoutMs),
   }
   const fleet = openChannel<ToFleet, ToWorker>(

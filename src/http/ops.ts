@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { IdentityHealth } from '../identity.ts'
 import type { ReloadOutcome } from '../reload.ts'
 import type { Status } from '../status/status.ts'
+import type { StoreState } from '../store/condition.ts'
 import { type OpsAddress, refuseForeignPage } from './ops-guard.ts'
 import { registerStatus } from './status.ts'
 
@@ -12,6 +13,7 @@ export interface OpsOptions {
   address(): OpsAddress
   metricsText(): Promise<string>
   identity(): IdentityHealth | Promise<IdentityHealth>
+  storeState(): StoreState | Promise<StoreState>
   /** True from the moment that a shutdown starts. */
   isShuttingDown(): boolean
   reload(): Promise<ReloadOutcome>
@@ -26,7 +28,7 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
 
 /** The ops scope, on a listener of its own: it is not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
-  const { contentType, address, metricsText, identity, isShuttingDown, reload, look } = options
+  const { contentType, address, metricsText, identity, storeState, isShuttingDown, reload, look } = options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
 
   app.addHook('onRequest', async (request, reply) => {
@@ -39,7 +41,8 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   app.get('/readyz', async (_request, reply) => {
     if (isShuttingDown()) return refuseShuttingDown(reply)
     const status = await identity()
-    return reply.code(status === 'store-unavailable' ? 503 : 200).send({ status })
+    const body = status === 'degraded' ? degraded(await storeState()) : { status }
+    return reply.code(status === 'store-unavailable' ? 503 : 200).send(body)
   })
 
   app.get('/metrics', async (_request, reply) => {
@@ -72,6 +75,21 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   )
   await app.ready()
   return app
+}
+
+/** What every write is needed for. */
+const writing = [
+  'getting and refreshing tokens',
+  'sign-in to the portal',
+  'changes of accounts, keys and sessions',
+]
+
+/** What is refused meanwhile, and why. */
+function degraded({ writesRefused }: StoreState) {
+  const status = 'degraded'
+  return writesRefused === null
+    ? { status, reason: 'the store is out of reach', refused: ['callers not seen before', ...writing] }
+    : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writing }
 }
 
 function refuseShuttingDown(reply: FastifyReply): FastifyReply {

@@ -28,11 +28,17 @@ export function createCallerInstruments(registry: Registry) {
     aggregator: 'min',
     registers,
   })
+  const storeWritable = new Gauge({
+    name: 'gatehouse_store_writable',
+    help: '1 = the store takes writes, 0 = it refuses them or is out of reach; with several workers, the lowest value.',
+    aggregator: 'min',
+    registers,
+  })
   const revocationDelay = new Histogram({
     name: 'gatehouse_revocation_delay_seconds',
     help: 'Time from a change in the store (reset, role, disabling, end of a session, …) to its effect in this process.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers,
   })
-  return { decisions, keyCache, tokensIssued, storeUp, revocationDelay }
+  return { decisions, keyCache, tokensIssued, storeUp, storeWritable, revocationDelay }
 }

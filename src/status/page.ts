@@ -2,7 +2,7 @@ import { amount, milliseconds, perSecond, share, span } from '../pages/amounts.t
 import { card } from '../pages/card.ts'
 import { type Content, type Html, html, trusted } from '../pages/html.ts'
 import { icon, mark } from '../pages/icons.ts'
-import { type BadgeKind, badge } from '../pages/notice.ts'
+import { type BadgeKind, badge, remark } from '../pages/notice.ts'
 import { exact } from '../pages/time.ts'
 import type { Figures } from './figures.ts'
 import type { Status, TargetState } from './status.ts'
@@ -16,7 +16,7 @@ export interface Inlined {
 
 const states = {
   ok: ['good', 'ok'],
-  degraded: ['warn', 'degraded: the store is out of reach, known callers are served'],
+  degraded: ['warn', 'degraded'],
   'store-unavailable': ['bad', 'the store is out of reach'],
   'shutting-down': ['warn', 'shutting down'],
 } as const satisfies Record<Status['status'], readonly [BadgeKind, string]>
@@ -50,6 +50,7 @@ export function statusPage(status: Status, { style, script }: Inlined): Html {
   }</div></div>
 <div class="stack">
 <p class="said" data-said role="status" hidden></p>
+${status.status === 'degraded' && !status.store.isUp && remark('warn', 'The store is out of reach: known callers are served, all others and all changes get 503.')}
 ${tiles(status, figures, seconds)}
 ${routes(figures, seconds)}
 ${refusals(figures)}
@@ -127,7 +128,7 @@ function stateOf({ isHealthy }: TargetState): Content {
 }
 
 function store(
-  { store: { driver, isUp } }: Status,
+  { store: { driver, isUp, isWritable, writesRefused, risks } }: Status,
   { cache, revocationDelayMs, tokensIssued }: Figures,
 ): Html {
   const { hits, negativeHits, misses, stale } = cache
@@ -145,9 +146,15 @@ function store(
   ]
   return card({
     title: 'Store and cache',
-    aside: badge(isUp ? 'good' : 'bad', isUp ? `${driver} answers` : `${driver} does not answer`),
+    aside: [
+      badge(isUp ? 'good' : 'bad', isUp ? `${driver} answers` : `${driver} does not answer`),
+      isUp && !isWritable && badge('bad', 'takes no writes'),
+    ],
     isFlush: true,
-    body: html`<div class="body"><dl class="tiles">${all.map(
+    body: html`<div class="body">${
+      writesRefused !== null &&
+      remark('bad', `Tokens, sessions, accounts and keys cannot be changed: ${writesRefused}`)
+    }${risks.map((risk) => remark('warn', risk))}<dl class="tiles">${all.map(
       ([what, value, more]) => html`<div><dt>${what}</dt><dd>${value} <small>${more}</small></dd></div>`,
     )}</dl></div>`,
   })

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { IdentityHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { StoreState } from '../store/condition.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import { type Reading, readMetrics } from './reading.ts'
 
@@ -15,7 +16,12 @@ export interface Status {
   readonly inFlight: number
   readonly webSocketsOpen: number
   readonly lastReloadSuccessful: boolean
-  readonly store: { readonly driver: string; readonly isUp: boolean }
+  readonly store: StoreState & {
+    readonly driver: string
+    readonly isUp: boolean
+    /** Whether it takes writes. */
+    readonly isWritable: boolean
+  }
   readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
   readonly sinceStart: Figures
   /** The last minute; null at the first look, which has nothing to compare with. */
@@ -33,6 +39,7 @@ export interface StatusOptions {
   /** The config in force. */
   config(): Config
   health(): IdentityHealth | Promise<IdentityHealth>
+  storeState(): StoreState | Promise<StoreState>
   isShuttingDown(): boolean
   snapshot(): Promise<MetricsSnapshot>
   readonly version: string
@@ -51,7 +58,7 @@ const apartMs = 1_000
 
 /** @returns gives the present state; nothing is measured for it in between */
 export function createStatus(options: StatusOptions): () => Promise<Status> {
-  const { config, health, isShuttingDown, snapshot, version, clock } = options
+  const { config, health, storeState, isShuttingDown, snapshot, version, clock } = options
   const startedAt = clock()
   let looks: readonly Look[] = []
 
@@ -63,7 +70,7 @@ export function createStatus(options: StatusOptions): () => Promise<Status> {
   }
 
   return async function look() {
-    const [shown, identity] = await Promise.all([snapshot(), health()])
+    const [shown, identity, state] = await Promise.all([snapshot(), health(), storeState()])
     const now = clock()
     const current = { at: now, snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
     const before = remember(current)
@@ -78,7 +85,12 @@ export function createStatus(options: StatusOptions): () => Promise<Status> {
       inFlight: whole.sum('gatehouse_http_requests_in_flight'),
       webSocketsOpen: whole.sum('gatehouse_websockets_open'),
       lastReloadSuccessful: whole.sum('gatehouse_config_last_reload_successful') === 1,
-      store: { driver: inForce.store.driver, isUp: whole.sum('gatehouse_store_up') === 1 },
+      store: {
+        driver: inForce.store.driver,
+        isUp: whole.sum('gatehouse_store_up') === 1,
+        isWritable: whole.sum('gatehouse_store_writable') === 1,
+        ...state,
+      },
       upstreams: targetsOf(inForce, whole),
       sinceStart: figuresOf(whole, inForce),
       recent: before

@@ -1,4 +1,5 @@
 import type { AuditEntry } from './audit.ts'
+import type { StoreCondition } from './condition.ts'
 import type { PortalAccess } from './portal-access.ts'
 import type { PortalStore } from './portal-store.ts'
 import type { Rate, Taken } from './rate.ts'
@@ -12,7 +13,7 @@ export type { Rate, Taken } from './rate.ts'
  * is a fault: of the code, or of a record that is damaged. "Not there" is an answer. Times are milliseconds since 1970.
  * An `audit` entry is written in the same step, where something is changed.
  */
-export interface Store extends PortalStore {
+export interface Store extends PortalStore, StoreCondition {
   /** Resolves once the store answers. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
   /** Creates all of the accounts, or none if an e-mail is taken or comes twice. */
@@ -70,10 +71,7 @@ export interface Store extends PortalStore {
 
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
   readChanges(after: number | undefined): Promise<ChangeReading>
-  /**
-   * Calls the listener for each change made through this port, before the verb answers, and for changes of others as
-   * soon as they are announced. Announcements may be lost: only readChanges is reliable.
-   */
+  /** Tells of own changes before the verb answers, and of others' once announced, which may be lost: see readChanges. */
   onChange(listener: (change: LoggedChange) => void): void
   close(): Promise<void>
 }

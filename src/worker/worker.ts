@@ -11,16 +11,20 @@ import { createWebSockets } from '../http/web-sockets.ts'
 import type { Identity, IdentityHealth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { StoreState } from '../store/condition.ts'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { openStore } from '../store/open.ts'
 import { createBuilder } from './build.ts'
 import { shareStore } from './shared-store.ts'
+import { openStoreWatch } from './store-watch.ts'
 import { healthOfTargets } from './upstreams.ts'
 
 /** The part of the gateway that takes requests, in this process. */
 export interface Worker {
   readonly url: string
   health(): IdentityHealth
+  /** What the store says of itself. */
+  storeState(): StoreState
   /** See Front. */
   prepare(next: Config): Promise<PreparedChange>
   drain(timeoutMs: number): Promise<boolean>
@@ -81,6 +85,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   let current = await orElse(closeStore, build(config))
   inForce = current.identity
   metrics.showTargets(() => healthOfTargets(current.upstreams))
+  const watch = openStoreWatch({ store, contact, log, metrics })
   let isDraining = false
   const gatewayServer = createGatewayServer({
     ...config.listen,
@@ -124,8 +129,15 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     }
   }
 
+  /** A store that refuses writes lets callers pass, but nobody gets or refreshes tokens. */
+  function health(): IdentityHealth {
+    const known = current.identity.health()
+    return known === 'ok' && watch.state().writesRefused !== null ? 'degraded' : known
+  }
+
   async function close(): Promise<void> {
     const { exporter } = current
+    watch.close()
     current.closeAllBut(undefined)
     await exporter?.close()
     await closeStore()
@@ -136,7 +148,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   ownUrl = urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port)
   return {
     url: ownUrl,
-    health: () => current.identity.health(),
+    health,
+    storeState: watch.state,
     prepare,
     drain: (timeoutMs) => {
       isDraining = true

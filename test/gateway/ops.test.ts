@@ -20,6 +20,7 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_trace_spans_total: ['counter', 'outcome'],
   gatehouse_rate_limited_total: ['counter', 'route'],
   gatehouse_store_up: ['gauge'],
+  gatehouse_store_writable: ['gauge'],
   gatehouse_upstream_target_healthy: ['gauge', 'target', 'upstream'],
   gatehouse_websockets_open: ['gauge'],
   gatehouse_config_last_reload_successful: ['gauge'],

@@ -18,7 +18,7 @@ t.test('whatever a name holds is text on the page, and each state has its words'
     inFlight: 0,
     webSocketsOpen: 0,
     lastReloadSuccessful: false,
-    store: { driver: 'redis', isUp: false },
+    store: { driver: 'redis', isUp: false, isWritable: false, writesRefused: null, risks: [] },
     upstreams: [{ name: 'a', targets: [{ url: 'http://a"<i>', weight: 1, isHealthy: false }] }],
     sinceStart: figuresOf(reading, { routes: [], upstreams: [] }),
     recent: null,
@@ -37,7 +37,7 @@ t.test('whatever a name holds is text on the page, and each state has its words'
   ]) {
     t.match(text, words)
   }
-  t.match(show({ status: 'degraded' }), 'known callers are served')
+  t.match(show({ status: 'degraded' }), 'known callers are served, all others')
   t.match(show({ status: 'store-unavailable' }), 'the store is out of reach')
   t.match(show({ status: 'shutting-down' }), 'shutting down')
 })

@@ -84,6 +84,7 @@ t.test('the health of a target is told where it is watched', async (t) => {
   const look = createStatus({
     // The cast is sound: of the config these are read.
     config: () => config as unknown as Config,
+    storeState: () => ({ writesRefused: null, risks: [] }),
     health: () => 'degraded',
     isShuttingDown: () => true,
     snapshot: async () => snapshot,

@@ -4,7 +4,7 @@ import { type Panel, type Row, rows } from './rows.ts'
 /** Of Grafana's grid: 24 columns, about 30 pixels a line. */
 const columns = 24
 const rowHeight = 1
-const sizes = { figure: { width: 4, height: 4 }, graph: { width: 12, height: 8 } } as const
+const sizes = { figure: { width: 3, height: 4 }, graph: { width: 12, height: 8 } } as const
 
 const datasource = { type: 'prometheus', uid: '$datasource' }
 const [good, bad] = ['green', 'red']

@@ -72,6 +72,10 @@ export const rows: readonly Row[] = [
         badBelow: 1,
         words: { 0: 'out of reach', 1: 'up' },
       }),
+      figure('Store writes', 'short', `min(${series('gatehouse_store_writable')})`, {
+        badBelow: 1,
+        words: { 0: 'refused', 1: 'taken' },
+      }),
       figure(
         'Targets out',
         'short',
@@ -149,7 +153,10 @@ export const rows: readonly Row[] = [
   {
     title: 'Store and changes',
     panels: [
-      graph('Store up', 'short', { '{{instance}}': series('gatehouse_store_up') }),
+      graph('Store up, and taking writes', 'short', {
+        '{{instance}} up': series('gatehouse_store_up'),
+        '{{instance}} writable': series('gatehouse_store_writable'),
+      }),
       graph('From a change to its effect', 's', {
         p50: quantileOf(0.5, delay),
         p99: quantileOf(0.99, delay),

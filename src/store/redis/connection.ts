@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
 import { changesKept } from '../changes.ts'
+import { createWriteReport } from '../condition.ts'
 import type { Change, LoggedChange } from '../store.ts'
 import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
@@ -27,6 +28,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
   if (isLasting) writer?.open()
   const listeners: ((change: LoggedChange) => void)[] = []
+  const { report, onWrite } = createWriteReport()
 
   /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
   function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
@@ -34,11 +36,15 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   }
 
   /** Runs a script that writes what must not be lost: answers once enough replicas have it. */
-  async function runDurably(
+  function runDurably(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
+    return report(write(script, scriptKeys, args))
+  }
+
+  async function write(
     script: Script,
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
-  ) {
+  ): Promise<unknown> {
     // An unreachable Redis is not waited for.
     link.assertUp()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
@@ -85,6 +91,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     ask,
     run,
     runDurably,
+    onWrite,
     /** Whether writes, also those of others, have to be waited for until the replicas have them. */
     waitsForReplicas: writer !== undefined,
     tell,

@@ -10,6 +10,7 @@ export function createKeys(prefix: string) {
     head: `${base}log-head`,
     storeId: `${base}store-id`,
     lostId: `${base}lost-id`,
+    writeProbe: `${base}write-probe`,
     channel: `${base}changes`,
     emails: `${base}emails`,
     ids: `${base}ids`,

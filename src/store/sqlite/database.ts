@@ -1,8 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
+import { GatehouseError, hasCode, OperatorError, reasonOf } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
+import { createWriteReport, type StoreCondition } from '../condition.ts'
+import { guardFiles } from './file-guard.ts'
 import { migrations } from './schema.ts'
 
 /** A database file, and the ways it is read and written. */
@@ -15,6 +17,9 @@ export interface Database {
    * @throws the same
    */
   write<Result>(work: () => Result): Promise<Result>
+  /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
+  readonly assertInPlace: () => void
+  readonly onWrite: StoreCondition['onWrite']
   close(): void
 }
 
@@ -35,6 +40,8 @@ interface Busy {
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
+  const { assertInPlace } = guardFiles(path)
+  const { report, onWrite } = createWriteReport()
   // SQLite would block the thread that serves all requests.
   database.exec('PRAGMA busy_timeout = 0')
   let busy: Busy | undefined
@@ -44,8 +51,13 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     for (;;) {
       // The write that waits longest tries for all: the lock is tried once a pause, however many want it.
       if (!busy) {
+        assertInPlace()
         const attempt = guard(() => tryWrite(database, work))
-        if (attempt.kind === 'written') return attempt.result
+        if (attempt.kind === 'written') {
+          // Only now is it known where it was written.
+          assertInPlace()
+          return attempt.result
+        }
         busy = { cause: attempt.cause, pause: startPause() }
       }
       if (performance.now() >= deadline) throw new GatehouseError('store-unavailable', { cause: busy.cause })
@@ -58,7 +70,14 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     busy = undefined
   }
 
-  return { prepare: database.prepare.bind(database), read: guard, write, close: () => database.close() }
+  return {
+    prepare: database.prepare.bind(database),
+    read: guard,
+    write: (work) => report(write(work)),
+    assertInPlace,
+    onWrite,
+    close: () => database.close(),
+  }
 }
 
 type Attempt<Result> =
@@ -103,8 +122,7 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makeFolder(dirname(path))
-    // Made before SQLite makes it, and private: the folder may have existed already, and be open to others.
-    closeSync(openSync(path, 'a', 0o600))
+    makePrivately(path)
     database = new DatabaseSync(path, { timeout: busyTimeoutMs })
     writeAhead(database, performance.now() + busyTimeoutMs)
     migrate(database, path)
@@ -119,6 +137,19 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
         : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
       cause,
     })
+  }
+}
+
+/**
+ * Makes the file before SQLite makes it, and private: the folder may have existed already, and be open to others. A
+ * file that is there is not opened: closing it would drop the locks that this process holds on it through another
+ * connection (fcntl of POSIX).
+ */
+function makePrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600))
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
   }
 }
 

@@ -112,6 +112,12 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(`
       CREATE INDEX sessions_open ON sessions (account_id, session_epoch, created_at DESC, id)
         WHERE end_reason IS NULL`),
+  // One row: what tells this store from another.
+  (database) =>
+    database.exec(`
+      CREATE TABLE store (id TEXT NOT NULL, probed_at INTEGER NOT NULL) STRICT;
+      INSERT INTO store (id, probed_at) VALUES (lower(hex(randomblob(16))), 0);
+    `),
 ]
 
 /** Indexes the accounts that were made before there was an index. */

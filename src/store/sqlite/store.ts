@@ -13,6 +13,7 @@ import { openPortal } from './portal.ts'
 import { openPortalSessions } from './portal-sessions.ts'
 import { openSessions, sessionsAtOnce } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
+import { openStoreRow } from './store-row.ts'
 import { openWriter } from './writer.ts'
 
 export interface SqliteOptions {
@@ -32,6 +33,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const signingKeys = openSigningKeys(database)
   const portalSessions = openPortalSessions(database)
   const keyUses = openKeyUses(database)
+  const storeRow = openStoreRow(database)
   const writer = openWriter(database)
   const { changes, change, changeMany, act } = writer
   const rates = createLocalRates(monotonicClock)
@@ -134,7 +136,15 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     takeFromRate: async (subject, rate) => rates.take(subject, rate),
     beat: async () => 1,
 
-    readChanges: async (after) => database.read(() => changes.readAfter(after)),
+    readChanges: async (after) =>
+      database.read(() => {
+        database.assertInPlace()
+        storeRow.assertSame()
+        return changes.readAfter(after)
+      }),
+    probeWrite: () => database.write(storeRow.probe),
+    onWrite: database.onWrite,
+    findRisks: async () => [],
     onChange: writer.onChange,
     close: async () => database.close(),
   }

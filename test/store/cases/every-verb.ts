@@ -4,7 +4,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 
-type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'close'>
+type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'onWrite' | 'close'>
 
 /** A call of each verb that asks the store: a verb that is new has to come in here. */
 export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unknown> } = {
@@ -46,6 +46,8 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   takeFromRate: (store) => store.takeFromRate('a', { limit: 10, perMs: 60_000 }),
   beat: (store) => store.beat('a'),
   readChanges: (store) => store.readChanges(undefined),
+  probeWrite: (store) => store.probeWrite(),
+  findRisks: (store) => store.findRisks(),
 }
 
 /** Those that write. */

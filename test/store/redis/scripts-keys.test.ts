@@ -10,7 +10,7 @@ const oneKey = new Set(
    PEXPIRETIME SET UNLINK XADD XLEN XDEL XRANGE XREVRANGE XTRIM ZADD ZCARD ZCOUNT ZRANGE ZREM ZREMRANGEBYSCORE
    ZRANK ZREVRANK ZSCORE`.split(/\s+/),
 )
-const noKey = new Set(['TIME', 'PUBLISH'])
+const noKey = new Set(['INFO', 'TIME', 'PUBLISH'])
 
 /** What a script does with keys that it was not given in KEYS, or that this cannot tell; [] = nothing. */
 function undeclaredKeys(source: string): string[] {

@@ -52,7 +52,7 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
   const old = new DatabaseSync(path)
   old.exec(
     `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; DROP INDEX sessions_open;
-     ALTER TABLE accounts DROP COLUMN role_epoch; PRAGMA user_version = 2`,
+     ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store; PRAGMA user_version = 2`,
   )
   old.close()
   const store = await open()

@@ -1,0 +1,22 @@
+import { GatehouseError } from '../../errors.ts'
+import { StoreFailure } from '../store-failure.ts'
+import type { Database } from './database.ts'
+
+/** The row that tells one store from another, and takes the writes of probes. */
+export function openStoreRow({ prepare }: Pick<Database, 'prepare'>) {
+  const selectId = prepare('SELECT id FROM store')
+  const touch = prepare('UPDATE store SET probed_at = ?')
+  const opened = selectId.get()?.id
+
+  return {
+    /** To be called within a write. */
+    probe: () => void touch.run(Date.now()),
+    /** To be called within a read. @throws GatehouseError `store-unavailable` where another store was written over it */
+    assertSame: () => {
+      if (selectId.get()?.id === opened) return
+      const message =
+        'the database has the data of another store: restore the data that was there; or, to go on with this data, restart the gateway'
+      throw new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { redisCommand, startRedis } from '../setup/redis.ts'
+import { ask } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
+
+interface Readiness {
+  readonly status: string
+  readonly reason?: string
+  readonly refused?: readonly string[]
+}
+
+async function readiness({ opsUrl }: TestGateway): Promise<Readiness & { readonly code: number }> {
+  const answer = await fetch(`${opsUrl}/readyz`)
+  return { code: answer.status, ...((await answer.json()) as Readiness) }
+}
+
+const counted = ({ logLines }: TestGateway, text: string) =>
+  logLines.filter((line) => line.includes(`"msg":"${text}`)).length
+
+interface Fault {
+  readonly gateway: TestGateway
+  begin(): unknown
+  end(): unknown
+  readonly reason: RegExp
+}
+
+/** A store that answers and takes no writes: it is told while it lasts, and callers go on. */
+async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Promise<void> {
+  const account = await gateway.createAccount()
+  const key = [`SecretKey: ${account.secretKey}`]
+  t.equal((await ask(t, gateway.url, 'GET /key', key)).status, 200)
+  t.match(await readiness(gateway), { code: 200, status: 'ok' })
+  t.equal((await readMetrics(gateway.opsUrl)).value('gatehouse_store_writable'), 1)
+
+  await begin()
+  await gateway.post('/api/v1/accounts/access-token', {
+    SecretKey: account.secretKey,
+    APIKey: account.apiKey,
+  })
+  const told = await until('it is told', async () => {
+    const now = await readiness(gateway)
+    return now.status === 'degraded' ? now : undefined
+  })
+  t.equal(told.code, 200, 'callers can still be let in')
+  t.match(told.reason, reason)
+  t.ok(told.refused?.includes('getting and refreshing tokens'))
+  const metrics = await readMetrics(gateway.opsUrl)
+  t.equal(metrics.value('gatehouse_store_writable'), 0)
+  t.equal(metrics.value('gatehouse_store_up'), 1)
+  t.equal((await ask(t, gateway.url, 'GET /key', key)).status, 200)
+  const page = await (await fetch(`${gateway.opsUrl}/status`)).text()
+  t.match(page, 'takes no writes')
+  t.match(page, 'cannot be changed: ')
+  t.match(await (await fetch(`${gateway.opsUrl}/status?json`)).json(), {
+    status: 'degraded',
+    store: { isUp: true, isWritable: false, writesRefused: reason },
+  })
+
+  await end()
+  await until('it is over', async () => (await readiness(gateway)).status === 'ok' || undefined)
+  t.equal((await readMetrics(gateway.opsUrl)).value('gatehouse_store_writable'), 1)
+  t.equal(counted(gateway, 'the store refuses writes'), 1, 'one line when it begins')
+  t.equal(counted(gateway, 'the store takes writes again'), 1, 'one line when it ends')
+  await gateway.tokens(account)
+}
+
+const sqliteOf = ({ configFile }: TestGateway) => join(dirname(configFile), 'gatehouse.db')
+
+t.test('a write lock that another process holds is told as refused writes', async (t) => {
+  const { url } = await startBackend(t)
+  const gateway = await startGateway(t, { backend: url })
+  const other = new DatabaseSync(sqliteOf(gateway))
+  await assertTold(t, {
+    gateway,
+    begin: () => other.exec('BEGIN IMMEDIATE'),
+    end: () => other.exec('ROLLBACK'),
+    reason: /locked/,
+  })
+  other.close()
+})
+
+t.test('a full disk is told as refused writes', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-full-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
+  if (mounted.status !== 0) return void t.pass('not tried: only a user who may mount can make a small disk')
+  const { url } = await startBackend(t)
+  const config = { store: { sqlite: { path: join(folder, 'gatehouse.db') } } }
+  const gateway = await startGateway(t, { backend: url, config })
+  t.teardown(() => execFileSync('umount', ['-l', folder]))
+  const ballast = join(folder, 'ballast')
+  await assertTold(t, {
+    gateway,
+    begin: async () => {
+      spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4k'])
+      // Until the log of SQLite has used up the room that it has already.
+      const account = { email: 'f@example.com', firstName: 'F'.repeat(90), lastName: 'L', role: 'User' }
+      await gateway
+        .operate(async ({ accounts }) => {
+          for (let turn = 0; turn < 500; turn++)
+            await accounts.create({ ...account, email: `${turn}@example.com`, isVerified: true })
+        })
+        .catch(() => {})
+    },
+    end: () => rmSync(ballast),
+    reason: /full|I\/O/,
+  })
+})
+
+const onRedis = async (t: Test, args: readonly string[] = []) => {
+  const redis = await startRedis(t, args)
+  const { url } = await startBackend(t)
+  const gateway = await startGateway(t, { driver: 'redis', redis, backend: url })
+  return { gateway, redis, say: (command: string) => redisCommand(redis.port, command) }
+}
+
+t.test('a Redis whose memory is full is told as refused writes', async (t) => {
+  const { gateway, say } = await onRedis(t)
+  await assertTold(t, {
+    gateway,
+    begin: () => say('CONFIG SET maxmemory 1'),
+    end: () => say('CONFIG SET maxmemory 0'),
+    reason: /OOM/,
+  })
+})
+
+t.test('a Redis that has become a replica is told as refused writes', async (t) => {
+  const master = await startRedis(t)
+  const { gateway, redis, say } = await onRedis(t)
+  await assertTold(t, {
+    gateway,
+    begin: () => say('REPLICAOF 127.0.0.1 1'),
+    end: () => say('REPLICAOF NO ONE'),
+    reason: /READONLY/,
+  })
+  t.not(redis.port, master.port)
+})
+
+t.test('a Redis that lacks replicas is told as refused writes', async (t) => {
+  const { gateway, say } = await onRedis(t)
+  await assertTold(t, {
+    gateway,
+    begin: () => say('CONFIG SET min-replicas-to-write 1'),
+    end: () => say('CONFIG SET min-replicas-to-write 0'),
+    reason: /NOREPLICAS/,
+  })
+})
+
+t.test('refused writes are found while nobody writes', async (t) => {
+  const { gateway, say } = await onRedis(t)
+  await say('CONFIG SET maxmemory 1')
+  await until('it is told', async () => (await readiness(gateway)).status === 'degraded' || undefined)
+})
+
+t.test('several workers tell refused writes as one', async (t) => {
+  const redis = await startRedis(t)
+  const gateway = await startGateway(t, {
+    driver: 'redis',
+    redis,
+    config: { listen: { port: 0, workers: 2 } },
+  })
+  await redisCommand(redis.port, 'CONFIG SET maxmemory 1')
+  const told = await until('it is told', async () => {
+    const now = await readiness(gateway)
+    return now.status === 'degraded' ? now : undefined
+  })
+  t.match(told, { code: 200, reason: /OOM/ })
+  await until('every worker says so', async () => {
+    return (await readMetrics(gateway.opsUrl)).value('gatehouse_store_writable') === 0 || undefined
+  })
+})
+
+t.test('a Redis that may evict keys is warned of in the log and on the status page', async (t) => {
+  const { gateway, say } = await onRedis(t, ['--maxmemory-policy', 'allkeys-lru'])
+  const warning = await until('it is warned of', () =>
+    gateway.logLines.find((line) => line.includes('maxmemory-policy allkeys-lru')),
+  )
+  t.match(JSON.parse(warning), { level: 'warn', msg: /noeviction/ })
+  t.match(await (await fetch(`${gateway.opsUrl}/status`)).text(), 'maxmemory-policy allkeys-lru')
+  t.match(await readiness(gateway), { code: 200, status: 'ok' })
+  t.equal(await say('CONFIG SET maxmemory-policy noeviction'), '+OK\r\n')
+})
