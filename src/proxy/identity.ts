@@ -52,16 +52,21 @@ function createFieldWriter(
   }
 }
 
-/** The value itself where it is visible ASCII, else percent-encoded as UTF-8 (RFC 3986 2.1). */
+/**
+ * A value in visible ASCII: other characters, and `%` itself, are percent-encoded as UTF-8 (RFC 3986 2.1). Decoded once,
+ * it is what it was; two different values are never written alike.
+ */
 export function headerValue(value: string): string {
-  return isVisibleAscii(value) ? value : encodeURIComponent(value.toWellFormed())
+  return isPlain(value) ? value : value.toWellFormed().replaceAll(/[^!-$&-~]+/g, encodeURIComponent)
 }
 
 /** A loop: for short texts a regular expression costs more. */
-function isVisibleAscii(value: string): boolean {
+function isPlain(value: string): boolean {
   for (let index = 0; index < value.length; index++) {
     const code = value.charCodeAt(index)
-    if (code < 0x21 || code > 0x7e) return false
+    if (code < 0x21 || code > 0x7e || code === percent) return false
   }
   return true
 }
+
+const percent = 0x25

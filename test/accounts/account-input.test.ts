@@ -70,6 +70,33 @@ t.test('no control character comes into an e-mail or a name', async (t) => {
   }
 })
 
+t.test(
+  'no character that turns the direction of a text, or cannot be seen, comes into an e-mail or a name',
+  async (t) => {
+    const bidi = [
+      0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+    ]
+    const invisible = [0x00ad, 0x180e, 0x200b, 0x2060, 0x2063, 0xfeff, 0xfff9, 0xe0001, 0xe0041]
+    for (const code of [...bidi, ...invisible]) {
+      const name = `A${String.fromCodePoint(code)}a`
+      const wrong = wrongFields({ email: `${name}@example.com`, firstName: name, lastName: name })
+      t.strictSame(wrong, ['email', 'firstName', 'lastName'], `U+${code.toString(16)}`)
+    }
+    for (const name of [
+      '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+      '\u0915\u094d\u200d\u0937',
+      '\u05d0\u05d1',
+      '\ud83d\ude00',
+    ]) {
+      t.strictSame(
+        wrongFields({ firstName: name, lastName: name }),
+        [],
+        `${name}: joiners belong to some scripts`,
+      )
+    }
+  },
+)
+
 t.test('half a character is no text, wherever it stands', async (t) => {
   for (const half of ['\ud805', '\udc00', '\udc00\ud805', 'a\ud805a']) {
     const wrong = wrongFields({ email: `${half}@x`, firstName: half, lastName: half, role: `A${half}` })

@@ -95,7 +95,7 @@ export const configSchema = {
     }),
     routes: list(route, { description: 'The rules; their order never matters.' }),
     identity: section('What the upstream is told about the caller.', {
-      headers: section('Names of the headers that carry it.', {
+      headers: section('Names of the headers that carry it; their values are percent-encoded.', {
         id: headerName({ default: 'X-User-Id', description: 'Account ID.' }),
         role: headerName({ default: 'X-User-Role', description: 'Role.' }),
         email: optional(headerName({ description: 'E-mail.' })),
