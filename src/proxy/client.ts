@@ -72,9 +72,18 @@ function firstOf(claimed: string | undefined, pattern: RegExp): string | undefin
 function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
   let address = peer
   for (const claimed of forwardedFor.split(',').toReversed()) {
-    const next = plainAddress(claimed.trim())
+    const next = claimedAddress(claimed.trim())
     if (!trusted.has(address) || isIP(next) === 0) return address
     address = next
   }
   return address
+}
+
+/** Some proxies (Azure, IIS) add the port, and then write IPv6 addresses in brackets; some write these always. */
+const withPort = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<v4>\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/i
+
+function claimedAddress(text: string): string {
+  if (isIP(text) !== 0) return plainAddress(text)
+  const { v6, v4 } = withPort.exec(text)?.groups ?? {}
+  return plainAddress(v6 !== undefined && isIPv6(v6) ? v6 : (v4 ?? text))
 }
