@@ -8,13 +8,20 @@ export const hidden = '[secret]'
  * the ID of the account belongs to it.
  */
 const ownStart = Object.entries(prefixes)
-  .map(([kind, prefix]) => (kind === 'portalSession' ? `${prefix}_${accountIdPattern}_` : `${prefix}_`))
+  .map(([kind, prefix]) =>
+    kind === 'portalSession' ? `${inAnyCase(prefix)}_${accountIdPattern}_` : `${inAnyCase(prefix)}_`,
+  )
   .join('|')
 /** The same, or the beginning of any JWT. */
 export const secretStart = new RegExp(`${ownStart}|eyJ`)
 const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
+
+/** Systems that ignore case may have changed it, and most of a key can be guessed then. JWTs of `eyj` mean nothing. */
+function inAnyCase(letters: string): string {
+  return Array.from(letters, (letter) => `[${letter.toUpperCase()}${letter}]`).join('')
+}
 
 /** Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is. */
 export function hideSecrets(text: string): string {

@@ -17,14 +17,19 @@ const secrets: Readonly<Record<keyof typeof prefixes, string>> = {
 }
 
 for (const [kind, secret] of Object.entries(secrets)) {
-  t.test(`hides a secret of the kind ${kind} wherever it stands`, async (t) => {
+  t.test(`hides a secret of the kind ${kind} wherever it stands, in upper case too`, async (t) => {
     t.match(secret, secretStart)
     t.equal(hideSecrets(`/files/${secret}/x`), `/files/${hidden}/x`)
     t.equal(hideSecrets(`/files/${secret.replace('_', '%5f')}`), `/files/${hidden}`)
+    for (const spelling of [secret.toUpperCase(), secret.toLowerCase()]) {
+      t.match(spelling, secretStart)
+      t.equal(hideSecrets(`/files/${spelling}/x`), `/files/${hidden}/x`, spelling)
+    }
     t.ok(Object.values(prefixes).some((prefix) => secret.startsWith(`${prefix}_`)))
   })
 }
 
 t.test('leaves what only begins like a secret of the portal', async (t) => {
-  for (const path of ['/gps_tracks/7', '/gps_', '/bags/gsk', '/eyes']) t.equal(hideSecrets(path), path)
+  for (const path of ['/gps_tracks/7', '/gps_', '/bags/gsk', '/GPS_TRACKS/7', '/eyes', '/keyjob.x'])
+    t.equal(hideSecrets(path), path)
 })
