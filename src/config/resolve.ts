@@ -138,6 +138,8 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     stripPrefix: route.stripPrefix,
     websocket: route.websocket,
     encodedSlash: route.encodedSlash,
+    caseSensitive: route.caseSensitive,
+    methodOverride: route.methodOverride,
     forwardCredentials: route.forwardCredentials,
     rateLimit: route.rateLimit && {
       limit: route.rateLimit.limit,

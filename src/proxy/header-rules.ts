@@ -9,6 +9,7 @@ export type HeaderRule =
   /** Forwarded only where the route says so, or (`authorization`) where nobody was authenticated. */
   | 'secret-key'
   | 'authorization'
+  | 'method-override'
   /** Forwarded without the refresh token. */
   | 'cookie'
   /** Forwarded from a trusted proxy only. */
@@ -49,6 +50,12 @@ const identityNames = [
   'X-Gatehouse-Assertion',
 ]
 
+/** Name another method for the backend to carry out: the route was found by the one in the request line. */
+const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
+
+// CGI turns it into HTTP_PROXY, by which programs find their proxy (httpoxy, CVE-2016-5385); no field has this name.
+const proxyVariable = 'proxy'
+
 const rememberedMax = 2_048
 
 /**
@@ -66,6 +73,8 @@ export function createHeaderRules(configured: readonly string[]): HeaderRules {
     if (lower === 'cookie') return 'cookie'
     const plain = lettersAndDigits(name)
     if (ownedNames.has(lower) || setNames.has(plain) || identity.has(plain)) return 'drop'
+    if (plain === proxyVariable) return 'drop'
+    if (methodOverrides.has(plain)) return 'method-override'
     return plain.startsWith('xforwarded') || proxyWords.has(plain) ? 'proxy-word' : 'pass'
   }
 

@@ -12,7 +12,10 @@ export interface RequestHeadInput {
   readonly rawHeaders: readonly string[]
   /** Whether this same array came a moment ago. */
   readonly isFamiliar: boolean
-  readonly route: Pick<Route<{ readonly name: string }>, 'forwardsCredentials' | 'upstream'>
+  readonly route: Pick<
+    Route<{ readonly name: string }>,
+    'forwardsCredentials' | 'passesMethodOverride' | 'upstream'
+  >
   readonly principal: Principal | undefined
   readonly client: Client
   readonly requestId: string
@@ -143,6 +146,8 @@ function passes(rule: HeaderRule, { route, client, principal }: RequestHeadInput
     case 'authorization':
       // Where nobody was authenticated the field is for the upstream.
       return route.forwardsCredentials || principal === undefined
+    case 'method-override':
+      return route.passesMethodOverride
     case 'proxy-word':
       return client.isTrusted
     default:

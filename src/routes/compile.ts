@@ -15,7 +15,9 @@ export interface RouteOptions {
   readonly verifiedOnly: boolean
   readonly stripPrefix: boolean
   readonly websocket: boolean
-  readonly encodedSlash: 'reject' | 'pass'
+  readonly encodedSlash: 'auto' | 'reject' | 'pass'
+  readonly caseSensitive: boolean
+  readonly methodOverride: 'drop' | 'pass'
   readonly forwardCredentials: boolean
   readonly rateLimit: RateLimit | undefined
   /** Infinity = unlimited. */
@@ -51,7 +53,9 @@ export function compileRoutes<Upstream extends WithTimeout>(
       upstream,
       stripPrefix: config.stripPrefix,
       websocket: config.websocket,
-      passesEncodedSlash: config.encodedSlash === 'pass',
+      passesEncodedSlash: config.encodedSlash !== 'reject',
+      isCaseSensitive: config.caseSensitive,
+      passesMethodOverride: config.methodOverride === 'pass',
       forwardsCredentials: config.forwardCredentials,
       rateLimit: config.rateLimit,
       bodyBytesMax: config.bodyBytesMax,

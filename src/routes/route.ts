@@ -21,6 +21,9 @@ export interface Route<Upstream> extends GatedRoute {
   readonly upstream: Upstream
   readonly stripPrefix: boolean
   readonly passesEncodedSlash: boolean
+  /** Whether its backend tells `/Orders` from `/orders`. */
+  readonly isCaseSensitive: boolean
+  readonly passesMethodOverride: boolean
   readonly forwardsCredentials: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number

@@ -35,7 +35,9 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     forwardCredentials: false,
     bodyBytesMax: 0,
     responseTimeoutMs: undefined,
-    encodedSlash: 'reject',
+    encodedSlash: 'auto',
+    caseSensitive: false,
+    methodOverride: 'drop',
     rateLimit: undefined,
     ...changes,
   }

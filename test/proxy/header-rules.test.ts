@@ -45,6 +45,17 @@ t.test('a name that only resembles an identity header passes', async (t) => {
   }
 })
 
+t.test('every spelling of a method override is known, and of Proxy dropped', async (t) => {
+  const rules = createHeaderRules([])
+  for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
+    for (const alias of aliasesOf(name)) t.equal(rules.ruleOf(alias), 'method-override', alias)
+  }
+  for (const alias of aliasesOf('Proxy')) t.equal(rules.ruleOf(alias), 'drop', alias)
+  for (const name of ['X-HTTP-Methods', 'X-Method', 'Method-Override', 'Proxy-Status', 'X-Proxy']) {
+    t.equal(rules.ruleOf(name), 'pass', name)
+  }
+})
+
 t.test('hop-by-hop fields, framing and Host are dropped in any case', async (t) => {
   const rules = createHeaderRules([])
   const names = [

@@ -36,8 +36,9 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
   })
 }
 
-export const routeOf = (forwardsCredentials: boolean) => ({
+export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = false) => ({
   forwardsCredentials,
+  passesMethodOverride,
   upstream: { name: 'backend' },
 })
 

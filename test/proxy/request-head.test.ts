@@ -140,6 +140,21 @@ t.test('the refresh cookie never passes, not even where credentials are forwarde
   }
 })
 
+t.test(
+  'a method that is to replace the one of the request line passes only where the route says so',
+  async (t) => {
+    const sent = ['X-HTTP-Method-Override', 'DELETE', 'x_http_method', 'PUT', 'X.Method.Override', 'PATCH']
+    t.strictSame(linesOf(sent), ownLines)
+    t.strictSame(linesOf(sent, { route: routeOf(true) }), ownLines, 'forwardCredentials is about others')
+    t.strictSame(linesOf(sent, { route: routeOf(false, true) }), [
+      'X-HTTP-Method-Override: DELETE',
+      'x_http_method: PUT',
+      'X.Method.Override: PATCH',
+      ...ownLines,
+    ])
+  },
+)
+
 t.test('words of a proxy pass from a trusted one only', async (t) => {
   const sent = [
     'Forwarded',

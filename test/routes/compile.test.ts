@@ -50,17 +50,28 @@ t.test("a route's own response timeout wins over its upstream's", async (t) => {
 })
 
 t.test('switches and limits are taken as they are', async (t) => {
-  const on = { stripPrefix: true, websocket: true, encodedSlash: 'pass', forwardCredentials: true } as const
+  const on = {
+    stripPrefix: true,
+    websocket: true,
+    encodedSlash: 'reject',
+    caseSensitive: true,
+    methodOverride: 'pass',
+    forwardCredentials: true,
+  } as const
   t.hasStrict(compileOne({ ...on, bodyBytesMax: Number.POSITIVE_INFINITY }), {
     stripPrefix: true,
     websocket: true,
-    passesEncodedSlash: true,
+    passesEncodedSlash: false,
+    isCaseSensitive: true,
+    passesMethodOverride: true,
     forwardsCredentials: true,
     bodyBytesMax: Number.POSITIVE_INFINITY,
   })
   t.hasStrict(compileOne({ bodyBytesMax: 0 }), {
     bodyBytesMax: 0,
-    passesEncodedSlash: false,
+    passesEncodedSlash: true,
+    isCaseSensitive: false,
+    passesMethodOverride: false,
     websocket: false,
   })
 })

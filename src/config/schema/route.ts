@@ -33,9 +33,19 @@ export const route = item('Sends matching requests to an upstream.', {
   verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail may pass.'),
   stripPrefix: flag(false, 'Whether the path prefix is taken off before forwarding.'),
   websocket: flag(false, 'Whether Upgrade: websocket is proxied too.'),
-  encodedSlash: choice(['reject', 'pass'], {
-    default: 'reject',
-    description: 'Whether a path with %2F or %5C in it is rejected or passed on.',
+  encodedSlash: choice(['auto', 'reject', 'pass'], {
+    default: 'auto',
+    description:
+      'Whether a path with %2F or %5C in it is rejected or passed on. auto and pass do the same: one that would match another route once it is decoded is refused all the same.',
+  }),
+  caseSensitive: flag(
+    false,
+    'Whether the backend tells /Orders from /orders. If not, a path that would match another route without regard to case is refused.',
+  ),
+  methodOverride: choice(['drop', 'pass'], {
+    default: 'drop',
+    description:
+      'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then carry out another method than the route accepted.',
   }),
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
   rateLimit: optional(
