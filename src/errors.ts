@@ -23,9 +23,9 @@ export const failures = {
     status: 400,
     title: 'The path is ambiguous',
     detail:
-      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash, or parameters (;) without which it would take another route.',
+      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would take another route once case is folded, escapes are decoded or parameters (;) are taken off.',
     check:
-      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path. For names with `%2F` in them set `encodedSlash: pass` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend tells `/Orders` from `/orders`, set `caseSensitive: true` on the route.',
   },
   'credentials-ambiguous': {
     status: 400,

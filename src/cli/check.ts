@@ -2,8 +2,9 @@ import { readConfig } from '../config/load.ts'
 import { listProblems } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
 import { createOwnPaths } from '../http/own-paths.ts'
+import { routesWithCaseRefusals } from '../routes/case-concerns.ts'
 import { compileRoutes } from '../routes/compile.ts'
-import { createRouteTable } from '../routes/table.ts'
+import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import type { Command } from './command.ts'
 import { printData } from './print.ts'
 
@@ -18,14 +19,16 @@ export const checkCommand: Command = {
     const warnings = reading.config
       ? listProblems(findWarnings(reading, createOwnPaths(reading.config.portal), invocation.config))
       : []
-    const routes = reading.config ? buildRoutes(reading.config) : 0
+    const table = reading.config && buildTable(reading.config)
+    const notes = table ? caseNotes(table) : []
     const verdict =
       problems.length === 0
-        ? `${reading.file} is good: ${count(routes, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
+        ? `${reading.file} is good: ${count(table?.routes.length ?? 0, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
         : `${reading.file} has ${count(reading.problems.length, 'problem')}.`
-    printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings }, [
+    printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings, notes }, [
       ...problems,
       ...warnings.map((warning) => `warning: ${warning}`),
+      ...notes.map((note) => `note: ${note}`),
       verdict,
     ])
     return problems.length === 0 ? 0 : 1
@@ -33,9 +36,21 @@ export const checkCommand: Command = {
 }
 
 /** Builds the real table: a config whose table cannot be built must not pass. It connects to nothing. */
-function buildRoutes({ routes, upstreams }: NonNullable<ReturnType<typeof readConfig>['config']>): number {
+function buildTable({ routes, upstreams }: NonNullable<ReturnType<typeof readConfig>['config']>) {
   const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
-  return createRouteTable(compileRoutes(routes, byName)).routes.length
+  return createRouteTable(compileRoutes(routes, byName))
+}
+
+const namedMax = 20
+
+function caseNotes(table: RouteTable<unknown>): readonly string[] {
+  const names = routesWithCaseRefusals(table)
+  if (names.length === 0) return []
+  const named = names.slice(0, namedMax).map((name) => `"${name}"`)
+  const rest = names.length > namedMax ? ` and ${names.length - namedMax} more` : ''
+  return [
+    `routes with another below them, where a path that would match that one without regard to case is refused: ${named.join(', ')}${rest}. Where the backend tells /Orders from /orders, caseSensitive: true lets it pass`,
+  ]
 }
 
 function count(number: number, thing: string): string {

@@ -8,6 +8,7 @@ import { findOddAddresses } from './warnings/addresses.ts'
 import { findOpenFiles } from './warnings/file-modes.ts'
 import { findOpenRoutes } from './warnings/open-routes.ts'
 import { findSimilarRoles } from './warnings/roles.ts'
+import { findSameReadings } from './warnings/same-readings.ts'
 import { findMissedVariables } from './warnings/variables.ts'
 import type { Warning } from './warnings/warning.ts'
 
@@ -32,6 +33,7 @@ export function findWarnings(
 ): Problem[] {
   const found: readonly Warning[] = [
     ...(config ? findOpenRoutes(config) : []),
+    ...(config ? findSameReadings(config) : []),
     ...noRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
     ...openProxies(tree),

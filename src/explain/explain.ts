@@ -63,7 +63,8 @@ function findRoute(
 ): FoundRoute {
   const match = table.match(hostName, target, request.method)
   if (match.kind === 'none') throw new GatehouseError('route-not-found')
-  if (match.kind === 'ambiguous') throw new GatehouseError('path-ambiguous')
+  if (match.kind === 'ambiguous')
+    throw new GatehouseError('path-ambiguous', { detail: `The path is ambiguous: ${match.reason}.` })
   if (match.kind === 'method') {
     if (match.only) trail.enter(match.only.name)
     throw new GatehouseError('method-not-allowed', { allow: match.allowed })

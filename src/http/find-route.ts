@@ -17,6 +17,7 @@ export function findRoute<Upstream>(
     case 'none':
       return refusalOf('route-not-found')
     case 'ambiguous':
+      outcome.reason = match.reason
       return refusalOf('path-ambiguous')
     case 'method':
       outcome.route = match.only?.name ?? outcome.route

@@ -1,10 +1,16 @@
+import { createOtherReadings, type OtherReadings } from './other-readings.ts'
+import { type Place, placesOf, routeFor } from './place.ts'
 import { type Route, usualMethods } from './route.ts'
 import type { Target } from './target.ts'
 
 export type Match<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous' }
+  | {
+      readonly kind: 'ambiguous'
+      /** Why, in words for the operator. */
+      readonly reason: string
+    }
   | {
       readonly kind: 'method'
       readonly allowed: readonly string[]
@@ -12,11 +18,10 @@ export type Match<Upstream> =
       readonly only: Route<Upstream> | undefined
     }
 
-/** Routes that share a host and a prefix: the method tells them apart. */
-type Place<Upstream> = readonly Route<Upstream>[]
-
 export interface RouteTable<Upstream> {
   readonly routes: readonly Route<Upstream>[]
+  readonly places: readonly Place<Upstream>[]
+  readonly otherReadings: OtherReadings<Upstream>
   /**
    * The longest prefix of whole segments wins, for the same prefix a route for this host before one for any; of routes
    * that share both, one that names the method before one that takes all.
@@ -26,57 +31,51 @@ export interface RouteTable<Upstream> {
 
 /** Builds the table once; a look-up then costs one map probe for each segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
-  const byHost = new Map<string | undefined, Map<string, Place<Upstream>>>()
-  const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
-  for (const route of routes.toSorted((a, b) => generalityOf(a) - generalityOf(b))) {
-    const places = byHost.get(route.host) ?? new Map<string, Place<Upstream>>()
-    byHost.set(route.host, places.set(route.prefix, [...(places.get(route.prefix) ?? []), route]))
-  }
+  const places = placesOf(routes)
+  const byHost = new Map(
+    [...Map.groupBy(places, ({ host }) => host)].map(([host, ofHost]) => [
+      host,
+      new Map(ofHost.map((place) => [place.prefix, place])),
+    ]),
+  )
   const anyHost = byHost.get(undefined) ?? new Map<string, Place<Upstream>>()
-
-  function placeOf(host: string, path: string): Place<Upstream> | undefined {
-    return findPlace(byHost.get(host), anyHost, firstSegments(path, depthMax))
-  }
+  const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
+  const otherReadings = createOtherReadings(places, (path) => firstSegments(path, depthMax))
 
   function match(host: string, target: Target, method: string): Match<Upstream> {
-    const place = placeOf(host, target.path)
+    const place = findPlace(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
     // A path may be open as it was sent, but protected as the backend reads it.
-    if (target.bare !== undefined && placeOf(host, target.bare) !== place) return ambiguous
+    const other = otherReadings.find({ host, target, method, place })
+    if (other !== undefined) return ambiguousWith(other)
     if (place !== undefined) return matchWithin(place, target, method)
     return neverTaken.has(method) ? takenNowhere : none
   }
 
-  return { routes, match }
+  return { routes, places, otherReadings, match }
 }
 
 const none = { kind: 'none' } as const
 const takenNowhere = { kind: 'method', allowed: [], only: undefined } as const
-const ambiguous = { kind: 'ambiguous' } as const
+const rejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
+
+function ambiguousWith({ prefix, routes }: Place<unknown>) {
+  const names = routes.map(({ name }) => `"${name}"`).join(', ')
+  const reason = `a backend that folds case, decodes escapes or takes off parameters would read a path of ${names} (${prefix || '/'})`
+  return { kind: 'ambiguous', reason } as const
+}
 
 /** These methods are about the connection to the gateway itself, and are never forwarded. */
 const neverTaken = new Set(['TRACE', 'CONNECT'])
 
 function matchWithin<Upstream>(place: Place<Upstream>, target: Target, method: string): Match<Upstream> {
-  const route = neverTaken.has(method) ? undefined : findRoute(place, method)
-  if (target.hasEncodedSlash && !place.some(({ passesEncodedSlash }) => passesEncodedSlash)) return ambiguous
+  const { routes } = place
+  const route = neverTaken.has(method) ? undefined : routeFor(place, method)
+  if (target.hasEncodedSlash && !routes.some(({ passesEncodedSlash }) => passesEncodedSlash)) return rejected
   if (route === undefined) {
-    const only = place.length === 1 ? place[0] : undefined
-    return { kind: 'method', allowed: allowedMethods(place), only }
+    const only = routes.length === 1 ? routes[0] : undefined
+    return { kind: 'method', allowed: allowedMethods(routes), only }
   }
-  return target.hasEncodedSlash && !route.passesEncodedSlash ? ambiguous : { kind: 'route', route }
-}
-
-function findRoute<Upstream>(place: Place<Upstream>, method: string): Route<Upstream> | undefined {
-  return place.find(({ methods }) => methods === undefined || methods.has(method))
-}
-
-/**
- * How general a route's methods are: within a place the most specific comes first. A route that names HEAD comes
- * before one that takes it only because it takes GET, and both before one that takes all.
- */
-function generalityOf({ methods }: Route<unknown>): number {
-  if (methods === undefined) return 2
-  return methods.has('HEAD') && !methods.has('GET') ? 0 : 1
+  return target.hasEncodedSlash && !route.passesEncodedSlash ? rejected : { kind: 'route', route }
 }
 
 /** The part of a path that a prefix can match: thousands of segments must not cost thousands of probes. */
@@ -103,6 +102,6 @@ function findPlace<Upstream>(
   }
 }
 
-function allowedMethods(place: Place<unknown>): readonly string[] {
-  return [...new Set(place.flatMap(({ methods }) => [...(methods ?? usualMethods)]))].toSorted()
+function allowedMethods(routes: readonly Route<unknown>[]): readonly string[] {
+  return [...new Set(routes.flatMap(({ methods }) => [...(methods ?? usualMethods)]))].toSorted()
 }

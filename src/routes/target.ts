@@ -1,13 +1,15 @@
+import { withoutParameters } from './readings.ts'
+
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
 export interface Target {
   /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
   readonly path: string
-  /** The path without its parameters (`;` and the rest of a segment), which some servers cut off; undefined = none. */
-  readonly bare: string | undefined
   /** As it was sent. */
   readonly sentPath: string
   /** As it was sent, with its `?`; empty where there is no query. */
   readonly query: string
+  /** Whether a segment of the path has parameters: `;` and what follows. */
+  readonly hasParameters: boolean
   /** Whether the path holds %2F or %5C: the route decides whether it is allowed. */
   readonly hasEncodedSlash: boolean
 }
@@ -19,7 +21,6 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
 const unreserved = /[A-Za-z0-9\-._~]/
-const parameters = /(?:;|%3B)[^/]*/g
 // A segment that is `.` or `..`, or that a server may take for it: with parameters, or next to encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
@@ -38,7 +39,13 @@ export function parseTarget(sent: string): Target | undefined {
   if (origin.includes('#') || rawControl.test(origin)) return undefined
   if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
   if (!sentPath.includes('%') && !sentPath.includes('/.') && !sentPath.includes(';')) {
-    return { path: sentPath, bare: undefined, sentPath, query, hasEncodedSlash: false }
+    return {
+      path: sentPath,
+      sentPath,
+      query,
+      hasParameters: false,
+      hasEncodedSlash: false,
+    }
   }
   return parseUnusual(sentPath, query)
 }
@@ -55,13 +62,13 @@ function parseUnusual(sentPath: string, query: string): Target | undefined {
   const path = sentPath.replaceAll(/%[0-9A-Fa-f]{2}/g, decodeUnreserved)
   const asLenientServersReadIt = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
   if (dotSegment.test(asLenientServersReadIt)) return undefined
-  const bare = path.replaceAll(parameters, '')
+  const bare = withoutParameters(path)
   if (bare.includes('//')) return undefined
   return {
     path,
-    bare: bare === path ? undefined : bare,
     sentPath,
     query,
+    hasParameters: bare !== path,
     hasEncodedSlash: /%2F|%5C/.test(path),
   }
 }

@@ -41,9 +41,10 @@ t.test('what is risky is warned of, and no reason to refuse', async (t) => {
   const { config, run } = place(t, { routes })
   const { status, stdout } = await run('check')
   t.equal(status, 0)
-  const [warning, verdict] = stdout.split('\n')
+  const [warning, note, verdict] = stdout.split('\n')
   t.match(warning, `warning: ${config}:1:`)
   t.match(warning, /routes\[0\]\.auth: route "all" lets everybody reach everything/)
+  t.match(note, /^note: .*: "all"\. .*caseSensitive: true/)
   t.equal(verdict, `${config} is good: 2 routes, 1 upstream.`)
 })
 
@@ -62,6 +63,7 @@ t.test('--json tells the same to programs', async (t) => {
     isValid: true,
     problems: [],
     warnings: [/routes\[0\]\.auth: route "all" lets/],
+    notes: [/refused: "all"\./],
   })
   const bad = await run('check', '--json', '--set', 'listen.port=x')
   t.equal(bad.status, 1)
@@ -70,6 +72,7 @@ t.test('--json tells the same to programs', async (t) => {
     isValid: false,
     problems: ['--set listen.port  listen.port: must be a whole number from 0 to 65535'],
     warnings: [],
+    notes: [],
   })
   t.equal(bad.stderr, '')
 })

@@ -92,7 +92,8 @@ t.test('which route a request finds', async (t) => {
 t.test('encodedSlash says whether %2F and %5C may pass, and they pass as they were sent', async (t) => {
   const backend = await startBackend(t)
   const routes = [
-    { ...route, name: 'reject', path: '/reject' },
+    { ...route, name: 'reject', path: '/reject', encodedSlash: 'reject' },
+    { ...route, name: 'auto', path: '/auto' },
     { ...route, name: 'pass', path: '/pass', encodedSlash: 'pass' },
     { ...route, name: 'strip', path: '/strip', encodedSlash: 'pass', stripPrefix: true },
   ]
@@ -102,11 +103,15 @@ t.test('encodedSlash says whether %2F and %5C may pass, and they pass as they we
     assertProblem(t, refused, { status: 400, code: 'path-ambiguous' })
     t.equal((await ask(t, gateway.url, `GET /pass/${name}`)).status, 200)
     t.equal(backend.last().url, `/pass/${name}`)
+    t.equal((await ask(t, gateway.url, `GET /auto/${name}`)).status, 200)
+    t.equal(backend.last().url, `/auto/${name}`)
     t.equal((await ask(t, gateway.url, `GET /strip/${name}/x`)).status, 200)
     t.equal(backend.last().url, `/${name}/x`)
   }
   t.equal((await ask(t, gateway.url, 'GET /reject/x?y=%2F')).status, 200, 'a query is no path')
-  assertProblem(t, await ask(t, gateway.url, 'GET /pass%2Fx'), { status: 404, code: 'route-not-found' })
+  const split = await ask(t, gateway.url, 'GET /pass%2Fx')
+  assertProblem(t, split, { status: 400, code: 'path-ambiguous' })
+  t.equal((await ask(t, gateway.url, 'GET /nowhere%2Fx')).status, 404)
 })
 
 t.test('the backend sees the Host of the client or its own, as configured', async (t) => {

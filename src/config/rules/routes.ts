@@ -58,7 +58,7 @@ function pathComplaint(path: string): string | undefined {
     return 'is a prefix and takes whatever is below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
   const target = parseTarget(path)
-  if (target?.query !== '' || target.bare !== undefined || target.hasEncodedSlash) {
+  if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
     return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   }
   // Requests carry other characters percent-encoded: such a path would never match.

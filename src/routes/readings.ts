@@ -1,0 +1,65 @@
+/**
+ * The paths that backends may read in one path. Matching takes a path almost as it was sent (target.ts); a backend may
+ * go further, and read another one in it:
+ * - it decodes every escape (Django, Flask, Go, PHP), also those of slashes, and takes a backslash for a slash (IIS),
+ * - it takes off the parameters of a segment (Tomcat), or all from the first one on (Fastify 4), before it decodes or
+ *   after,
+ * - it reads several slashes as one (nginx).
+ * What it might leave out of this need not be looked at: each of these steps can only make a path match a longer
+ * prefix. So one reading with all of them stands for those with fewer.
+ *
+ * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
+ * @returns one reading, or two where it matters whether parameters are taken off before the path is decoded
+ */
+export function readingsOf(path: string): readonly string[] {
+  const decoded = decodeEscapes(path)
+  const bareAfter = joinSlashes(decoded.replaceAll(decodedParameters, ''))
+  if (!path.includes(';') && !path.includes('%3B')) return [bareAfter]
+  const bareBefore = joinSlashes(decodeEscapes(withoutParameters(path)))
+  return bareBefore === bareAfter ? [bareAfter] : [bareBefore, bareAfter]
+}
+
+/** A path without the parameters of its segments (RFC 3986 3.3), their mark encoded or not. */
+export function withoutParameters(path: string): string {
+  return path.replaceAll(sentParameters, '')
+}
+
+/**
+ * A text in which all characters are equal that some backend takes for the same: by the i of a regular expression
+ * (Express, @koa/router: without Unicode, so that it folds K but not the Kelvin sign), by a lower case, an upper case
+ * or a case folding of Unicode (which fold that sign too), and by normalisation (file systems).
+ */
+export function foldCase(text: string): string {
+  if (plain.test(text)) return text
+  // Through the upper case, as a long s and the sharp s have no other way to s and ss; before it the lower case, for
+  // the capital sharp s.
+  const folded = text.toLowerCase().toUpperCase().toLowerCase()
+  return ascii.test(folded) ? folded : folded.normalize('NFC')
+}
+
+const sentParameters = /(?:;|%3B)[^/]*/g
+const decodedParameters = /;[^/\\]*/g
+const plain = /^[a-z0-9/._-]*$/
+const ascii = /^[\0-\x7f]*$/
+/** One character of UTF-8 in percent-encoding (RFC 3629 4), or else one byte. */
+const encodedCharacter =
+  /%F[0-4]%[89AB][0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%E[0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%[CD][0-9A-F]%[89AB][0-9A-F]|%[0-9A-F]{2}/g
+
+function decodeEscapes(path: string): string {
+  return path.includes('%') ? path.replaceAll(encodedCharacter, decodeEscape) : path
+}
+
+/** What is no UTF-8 may be Latin-1. */
+function decodeEscape(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    const bytes = encoded.slice(1).split('%')
+    return bytes.map((hex) => String.fromCharCode(Number.parseInt(hex, 16))).join('')
+  }
+}
+
+/** Backslashes as slashes, and several as one; none at the end, as prefixes have none. */
+function joinSlashes(path: string): string {
+  return path.replaceAll(/[/\\]+/g, '/').replace(/\/$/, '')
+}
