@@ -84,8 +84,8 @@ t.test('paths of the gateway itself', async (t) => {
       '/api/v1/accounts',
       '/api/v1/accounts/access-tokens',
       '/api/v1/accounts/access-token/x',
-      '/API/v1/accounts/access-token',
-      '/api/v1/accounts%2Faccess-token',
+      '/API/v1/accounts/refresh-token',
+      '/api/v1/accounts%2Frefresh-token',
       '/api/v1/orders?x=1',
       '/.well-known/other.json',
     ]) {
