@@ -208,7 +208,7 @@ export const failures = {
     status: 408,
     title: 'The request took too long to arrive',
     detail: 'The request did not arrive in time.',
-    check: '`listen.requestTimeout`; a slow or broken network.',
+    check: '`listen.requestTimeout` and `limits.bodyRate`; a slow or broken network.',
   },
   internal: {
     status: 500,

@@ -35,6 +35,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       requestTimeoutMs: ms(listen.requestTimeout),
       keepAliveTimeoutMs: ms(listen.keepAliveTimeout),
       headersBytesMax: bytes(tree.limits.headers),
+      bodyRateMin: bytes(tree.limits.bodyRate),
     },
     ops: { ...tree.ops, hosts: tree.ops.hosts.map((name) => name.toLowerCase()) },
     portal: {

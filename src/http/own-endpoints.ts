@@ -1,12 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatehouseError } from '../errors.ts'
 import type { RequestEvents } from '../wire/connection-events.ts'
-import type { MalformedMessage } from '../wire/malformed.ts'
+import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, rememberArrival } from './arrival.ts'
 import { joinHeaders } from './join-headers.ts'
 import { otherMethod, ownMethods } from './own-route.ts'
 import { sendProblem } from './problem.ts'
-import { malformedError } from './unreadable.ts'
+import { brokenBodyError } from './unreadable.ts'
 
 /** The part of Fastify that is needed here: it answers for these endpoints. */
 export interface OwnScope {
@@ -106,9 +106,9 @@ class LentConnection implements RequestEvents {
     this.#request.push(null)
   }
 
-  onBodyBroken(error: MalformedMessage): void {
+  onBodyBroken(error: MalformedMessage | BodyTooSlow): void {
     this.#response.shouldKeepAlive = false
-    sendProblem(this.#request, this.#response, malformedError(error))
+    sendProblem(this.#request, this.#response, brokenBodyError(error))
   }
 
   onClientDrain(): void {

@@ -1,17 +1,17 @@
 import { GatehouseError } from '../errors.ts'
-import { type ForwardEvents, type Forwarding, forward } from '../proxy/forward.ts'
+import { forward } from '../proxy/forward.ts'
+import type { ForwardEvents, Forwarding } from '../proxy/forwarding.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { MalformedMessage } from '../wire/malformed.ts'
 import { type Arrival, type Destination, principalOf } from './arrival.ts'
 import { asksForPage } from './error-page.ts'
 import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type Passage } from './gate.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
-import { malformedError } from './unreadable.ts'
+import { brokenBodyError } from './unreadable.ts'
 import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'> {
@@ -72,6 +72,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         writeTrailers: writer.writeTrailers,
         host,
         client,
+        accountId: principalOf(arrival)?.accountId,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
@@ -126,7 +127,7 @@ function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<Proxied> {
       arrival.outcome.answeredAt = performance.now()
     },
     onFailed: ({ arrival }, error) => {
-      answerProblem(arrival, error instanceof MalformedMessage ? malformedError(error) : error)
+      answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
     },
     onUpgraded: ({ arrival }, accepted) => {
       arrival.outcome.answeredAt = performance.now()

@@ -19,6 +19,8 @@ export interface ServerTerms {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headersBytesMax: number
+  /** Bytes a second. */
+  readonly bodyRateMin: number
   /** What clients are shown, both in PEM; undefined = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
@@ -141,11 +143,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   })
 
   function listenerTerms(terms: ServerTerms): ListenerTerms {
-    const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, tls } = terms
+    const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, bodyRateMin, tls } = terms
     return {
       requestTimeoutMs,
       keepAliveTimeoutMs,
       headBytesMax: headersBytesMax,
+      bodyRateMin,
       tls: tls && { ...tls, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) },
     }
   }

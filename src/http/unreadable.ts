@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
-import { HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
 import { answerUnreadable } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
@@ -21,6 +21,13 @@ export function refuseUnreadable(connection: ClientConnection, what: Unreadable)
 function unreadableError(what: Unreadable): GatehouseError {
   if (what === 'timeout') return new GatehouseError('request-timeout')
   return what instanceof HeadTooLarge ? new GatehouseError('headers-too-large') : malformedError(what)
+}
+
+/** The error for a body whose rest is not read. */
+export function brokenBodyError(cause: MalformedMessage | BodyTooSlow): GatehouseError {
+  return cause instanceof BodyTooSlow
+    ? new GatehouseError('request-timeout', { cause })
+    : malformedError(cause)
 }
 
 /** The error for a message that is no well-formed request. */

@@ -1,4 +1,4 @@
-import type { Upgrade } from '../proxy/forward.ts'
+import type { Upgrade } from '../proxy/forwarding.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { Arrival } from './arrival.ts'

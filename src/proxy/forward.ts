@@ -3,62 +3,20 @@ import { type Code, GatehouseError } from '../errors.ts'
 import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
+import type { BodyProgress } from '../upstream/share.ts'
 import type { Target } from '../upstream/target.ts'
-import type { Upstream } from '../upstream/upstream.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
+import { clientNetwork } from '../wire/client-network.ts'
 import type { RequestEvents } from '../wire/connection-events.ts'
 import { hasWrittenAll } from '../wire/let-go.ts'
-import type { MalformedMessage } from '../wire/malformed.ts'
+import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import { type CrossOrigin, withCrossOrigin, withoutCrossOrigin } from './cross-origin.ts'
+import { EarlyBody } from './early-body.ts'
 import { failureCodes } from './failures.ts'
+import type { ForwardEvents, Forwarding } from './forwarding.ts'
 import { responseLines, responseTrailerLines } from './response-head.ts'
-
-/** A request that may pass, and where it goes. */
-export interface Forwarding {
-  readonly connection: ClientConnection
-  readonly head: RequestHead
-  readonly upstream: Upstream
-  /** Path and query for the upstream. */
-  readonly target: string
-  /** Header lines for the upstream, all but Host. */
-  readonly headerLines: string
-  /** Field lines for the upstream, from name, value, name, value. */
-  writeTrailers(rawTrailers: readonly string[]): string
-  /** The Host header of the client. */
-  readonly host: string
-  /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
-  readonly bodyBytesMax: number
-  readonly responseTimeoutMs: number
-  readonly isUpgrade: boolean
-  /** What the answer says about CORS; undefined = what the upstream says. */
-  readonly crossOrigin: CrossOrigin | undefined
-}
-
-/** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
-export interface ForwardEvents<Forwarded extends Forwarding> {
-  /** The request is on its way. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number): void
-  /** The head of the response has come. */
-  onAnswered(forwarded: Forwarded, status: number): void
-  /** The whole response has been handed on. */
-  onForwarded(forwarded: Forwarded): void
-  /** There is no response, or the client cannot be given the whole of it. */
-  onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage): void
-  /** 101: both sockets belong to a tunnel from here on. */
-  onUpgraded(forwarded: Forwarded, upgrade: Upgrade): void
-}
-
-export interface Upgrade {
-  readonly reason: string
-  /** Header lines for the client, each ended by CR LF. */
-  readonly lines: string
-  readonly upstreamSocket: Socket
-  /** What the upstream sent right after its head. */
-  readonly rest: Buffer
-}
 
 /** Sends a request to its upstream and streams both ways. A client that goes away cancels it. */
 export function forward<Forwarded extends Forwarding>(
@@ -80,6 +38,9 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   readonly #call: Call
   #target: Target | undefined
   #bodyBytes = 0
+  #isBodyWhole: boolean
+  /** What came of the body before there was a connection to send it on. */
+  #early: EarlyBody | undefined
   #isSettled = false
   #isContinued = false
   #isChunked = false
@@ -89,6 +50,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.method = head.method
     this.isUpgrade = isUpgrade
     this.body = head.body.kind
+    this.#isBodyWhole = head.body.kind === 'none'
     this.responseTimeoutMs = responseTimeoutMs
     this.#forwarding = forwarding
     this.#events = events
@@ -100,6 +62,19 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     return this.#forwarding.client.address
   }
 
+  get clientNetwork(): string {
+    return clientNetwork(this.#forwarding.client.address)
+  }
+
+  get accountId(): string | undefined {
+    return this.#forwarding.accountId
+  }
+
+  get bodyProgress(): BodyProgress {
+    if (this.#isBodyWhole) return 'whole'
+    return this.#early?.isFull === false ? 'awaited' : 'streaming'
+  }
+
   head({ authority }: Target): string {
     const { target, upstream, host, headerLines } = this.#forwarding
     const hostLine = `Host: ${upstream.host === 'client' ? host : authority}`
@@ -107,14 +82,23 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 
   start(): void {
+    const { head } = this.#forwarding
     this.#connection.attach(this)
+    // A client that waits for a 100 sends nothing yet: the target decides whether it may.
+    if (!this.#isBodyWhole && !head.expectsContinue) this.#early = new EarlyBody()
     this.#call.start()
+    // No connection yet: what comes of the body meanwhile shows whether the client is slow.
+    if (this.#early && !this.#isSettled) this.#connection.wantBody()
   }
 
   onSent(target: Target, now: number): void {
     this.#target = target
     this.#events.onSent(this.#forwarding, now)
-    if (this.#forwarding.head.body.kind !== 'none') this.#connection.wantBody()
+    const early = this.#early
+    this.#early = undefined
+    for (const chunk of early?.chunks ?? []) this.#call.write(chunk)
+    if (early?.trailers) this.#call.finish(this.#trailerLines(early.trailers))
+    else if (!this.#isBodyWhole) this.#connection.wantBody()
   }
 
   onInformation({ status, reason, headers }: ResponseHead): void {
@@ -173,6 +157,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   onBodyData(chunk: Buffer): void {
     this.#bodyBytes += chunk.length
     if (this.#bodyBytes > this.#forwarding.bodyBytesMax) this.#fail('body-too-large')
+    else if (this.#early) this.#takeEarly(this.#early, chunk)
     else if (!this.#call.write(chunk)) this.#connection.holdBody()
   }
 
@@ -181,10 +166,25 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 
   onBodyEnd(trailers: readonly string[]): void {
-    this.#call.finish(trailers.length === 0 ? '' : this.#forwarding.writeTrailers(trailers))
+    this.#isBodyWhole = true
+    if (this.#early) {
+      this.#early.trailers = trailers
+      this.#call.onBodyProgress()
+    } else this.#call.finish(this.#trailerLines(trailers))
   }
 
-  onBodyBroken(error: MalformedMessage): void {
+  #takeEarly(early: EarlyBody, chunk: Buffer): void {
+    early.add(chunk)
+    if (!early.isFull) return
+    this.#connection.holdBody()
+    this.#call.onBodyProgress()
+  }
+
+  #trailerLines(trailers: readonly string[]): string {
+    return trailers.length === 0 ? '' : this.#forwarding.writeTrailers(trailers)
+  }
+
+  onBodyBroken(error: MalformedMessage | BodyTooSlow): void {
     if (!this.#settle()) return
     this.#call.cancel()
     this.#events.onFailed(this.#forwarding, error)

@@ -5,11 +5,12 @@ import type { Caller, Choose } from './balance.ts'
 import type { Connection } from './connection.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import { type FailureReason, UpstreamFailure } from './failure.ts'
-import type { Waiter } from './pool.ts'
+import type { Acquisition, Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
+import type { BodyProgress, ConnectionUser } from './share.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'>, Caller {
+export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'>, Caller, ConnectionUser {
   /** The whole head for a target, with the empty line at its end. */
   head(target: Target): string
 }
@@ -47,7 +48,7 @@ export class Call implements ExchangeEvents, Waiter {
   /** undefined before it starts and after it is over. */
   #target: Target | undefined
   #connection: Connection | undefined
-  #cancelAcquire: (() => void) | undefined
+  #acquisition: Acquisition | undefined
   #isAnswered = false
   #isFresh = false
   /** Whether it is the trial of a target that is out. */
@@ -57,6 +58,18 @@ export class Call implements ExchangeEvents, Waiter {
     this.#request = request
     this.#events = events
     this.#terms = terms
+  }
+
+  get clientNetwork(): string {
+    return this.#request.clientNetwork
+  }
+
+  get accountId(): string | undefined {
+    return this.#request.accountId
+  }
+
+  get bodyProgress(): BodyProgress {
+    return this.#request.bodyProgress
   }
 
   start(): void {
@@ -75,6 +88,11 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#connection !== undefined && hasWrittenAll(this.#connection.socket)
   }
 
+  /** To be told while it waits for a connection, when `bodyProgress` has changed. */
+  onBodyProgress(): void {
+    this.#acquisition?.onBodyProgress()
+  }
+
   finish(trailers: string): void {
     this.#connection?.finish(trailers)
   }
@@ -90,7 +108,7 @@ export class Call implements ExchangeEvents, Waiter {
   /** Gives up the request; no more events come. */
   cancel(): void {
     this.#leave()
-    this.#cancelAcquire?.()
+    this.#acquisition?.cancel()
     this.#connection?.destroy()
   }
 
@@ -155,7 +173,7 @@ export class Call implements ExchangeEvents, Waiter {
     }
     const { method, isUpgrade, body, responseTimeoutMs } = this.#request
     const { idleTimeoutMs } = this.#terms
-    this.#cancelAcquire = undefined
+    this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
     const now = performance.now()
@@ -173,7 +191,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   #acquire(): void {
     const pool = this.#target?.pool
-    this.#cancelAcquire = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isFresh)
+    this.#acquisition = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isFresh)
   }
 
   /** Counts the failure against the target, if it is the target's own. */

@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ActiveTerms } from './health.ts'
-import type { Waiter } from './pool.ts'
+import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
@@ -15,11 +15,11 @@ type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
  * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head comes in
  * time.
  */
-export class Check implements ExchangeEvents, Waiter {
+export class Check implements ExchangeEvents, ConnectionReceiver {
   readonly #target: Target
   readonly #terms: CheckTerms
   readonly #onVerdict: (failure: string | undefined) => void
-  #cancelDial: (() => void) | undefined
+  #dialing: Acquisition | undefined
   #connection: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #hasVerdict = false
@@ -38,7 +38,7 @@ export class Check implements ExchangeEvents, Waiter {
       this.#close()
       this.#decide(`no answer within ${timeoutMs} ms`)
     }, timeoutMs).unref()
-    this.#cancelDial = this.#target.pool.open(this)
+    this.#dialing = this.#target.pool.open(this)
   }
 
   /** Ends the check without a verdict. */
@@ -95,7 +95,7 @@ export class Check implements ExchangeEvents, Waiter {
 
   #close(): void {
     clearTimeout(this.#timer)
-    this.#cancelDial?.()
+    this.#dialing?.cancel()
     this.#connection?.destroy()
   }
 }

@@ -1,52 +1,34 @@
 import type { Socket } from 'node:net'
-import { plainAddress } from './address.ts'
 import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { type BodyState, Intake, type IntakeEvents } from './intake.ts'
-import { type HeadTooLarge, MalformedMessage } from './malformed.ts'
+import { Lingering } from './lingering.ts'
+import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from './malformed.ts'
 import * as patience from './patience.ts'
 import type { RequestHead } from './request-head.ts'
-import { type ResponseFraming, ResponseWriter } from './response-writer.ts'
+import type { ResponseFraming } from './response-writer.ts'
 import { StraightReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
+import { WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
-export class ClientConnection implements Expiring, IntakeEvents {
-  readonly socket: Socket
-  /** The IP address of the other end, as text. */
-  readonly peerAddress: string
-  readonly protocol: 'http' | 'https'
-  readonly #options: ConnectionOptions<ClientConnection>
+export class ClientConnection extends WritableConnection<ClientConnection> implements Expiring, IntakeEvents {
   readonly #reader: StraightReader
   readonly #intake: Intake
-  readonly #writer: ResponseWriter
-  /** The request that is under way. Code that still decides about a request compares it, to see whether that is over. */
-  head: RequestHead | undefined
-  deadline: number
+  readonly #lingering = new Lingering()
   #events: RequestEvents | undefined
   #isAnswering = false
   #closes = false
-  #isLingering = false
   #discardedBytes = 0
   /** Set once the client has closed its side. */
   #stopWaiting: (() => void) | undefined
 
   constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
-    this.socket = socket
-    this.peerAddress = plainAddress(socket.remoteAddress ?? '')
-    this.protocol = 'encrypted' in socket ? 'https' : 'http'
-    this.#options = options
+    super(socket, options)
     this.#reader = new StraightReader(socket, this.#receive)
     this.#intake = new Intake(this.#reader, options, this)
-    this.#writer = new ResponseWriter(socket, options.keepAlive)
-    this.deadline = performance.now() + options.requestTimeoutMs
     socket.on('drain', this.#drained).on('end', this.#ended)
     socket.on('error', () => socket.destroy()).on('close', this.#closed)
-  }
-
-  /** Whether a part of the answer has left; until then it can be replaced by another answer. */
-  get isHeadSent(): boolean {
-    return this.#writer.hasBegun
   }
 
   get bodyState(): BodyState {
@@ -72,45 +54,37 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   wantBody(): void {
     this.#intake.wantBody()
+    if (this.#isAnswering && !this.#intake.isBodyWhole) this.bodyRate.start()
   }
 
   holdBody(): void {
+    this.bodyRate.stop()
     this.#intake.holdBody()
+  }
+
+  onBodyTooSlow(): void {
+    this.#closes = true
+    this.#events?.onBodyBroken(new BodyTooSlow('the body comes more slowly than limits.bodyRate'))
   }
 
   /** Whether the connection can go on after this answer, as far as known now. */
   canPersist(): boolean {
-    if (!this.head?.isPersistent || this.#closes || this.#options.isDraining()) return false
+    if (!this.head?.isPersistent || this.#closes || this.options.isDraining()) return false
     if (this.#intake.isBodyWhole) return true
     // A client that waits for 100 may send the body after all, or not: what comes next could be either.
     return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
   }
 
-  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
-  inform(status: number, reason: string, lines: string): boolean {
-    return this.#writer.inform(status, reason, lines) || this.awaitReader()
-  }
-
   /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#closes = framing === 'until-close' || !this.canPersist()
-    this.#writer.begin({ status, reason, lines, framing }, this.#closes ? undefined : this.#options.keepAlive)
-  }
-
-  /** @returns false where more should wait for onClientDrain */
-  write(chunk: Buffer): boolean {
-    return this.#writer.write(chunk) || this.awaitReader()
-  }
-
-  /** Sends what was held back to leave in one piece. @returns false where more should wait for onClientDrain */
-  flush(): boolean {
-    return this.#writer.flush() || this.awaitReader()
+    this.writer.begin({ status, reason, lines, framing }, this.#closes ? undefined : this.options.keepAlive)
   }
 
   /** The answer is whole. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last = ''): void {
     this.awaitReader()
-    this.#writer.end(last, this.#over)
+    this.writer.end(last, this.#over)
   }
 
   /** The answer has been written past this connection, straight to the socket. */
@@ -119,17 +93,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#over()
   }
 
-  /** Ends an answer so that no client can take it for a whole one. */
-  breakOff(): void {
-    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
-    if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
-    else this.socket.destroy()
-  }
-
   /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has sent already */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopWaiting?.()
+    this.bodyRate.stop()
     this.#events = undefined
     this.#reader.release()
     this.socket.off('drain', this.#drained).off('end', this.#ended)
@@ -138,7 +106,7 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   /** The deadline has passed, whatever it was for. */
   expire(): void {
-    if (this.#isAnswering || this.#isLingering || !this.#intake.isWithinHead) this.socket.destroy()
+    if (this.#isAnswering || this.#lingering.isActive || !this.#intake.isWithinHead) this.socket.destroy()
     else this.#refuse('timeout')
   }
 
@@ -146,21 +114,24 @@ export class ClientConnection implements Expiring, IntakeEvents {
     this.#intake.feed(chunk) && this.#events?.hasPassedAll() === true
 
   onHeadBegun(): void {
-    this.deadline = performance.now() + this.#options.requestTimeoutMs
+    this.deadline = performance.now() + this.options.requestTimeoutMs
   }
 
   onHead(head: RequestHead): void {
     this.head = head
+    this.bodyRate.begin(head.expectsContinue)
     this.deadline = Number.POSITIVE_INFINITY
     this.#isAnswering = true
-    this.#options.onRequest(this, head)
+    this.options.onRequest(this, head)
   }
 
   onBodyData(chunk: Buffer): void {
+    this.bodyRate.count(chunk.length)
     this.#events?.onBodyData(chunk)
   }
 
   onBodyEnd(trailers: readonly string[]): void {
+    this.bodyRate.stop()
     if (this.#isAnswering) this.#events?.onBodyEnd(trailers)
     else this.#waitForNext()
   }
@@ -179,54 +150,50 @@ export class ClientConnection implements Expiring, IntakeEvents {
 
   onDiscarded(bytes: number): void {
     this.#discardedBytes += bytes
-    if (this.#isLingering) {
+    if (this.#lingering.isActive) {
+      const deadline = this.#lingering.discard(bytes, this.options.sweep.sweptAt)
       // No more is read: the system slows the client down, which can still read the answer.
-      if (this.#discardedBytes > patience.lingeringBytesMax) this.#reader.pause()
+      if (deadline === undefined) this.#reader.pause()
+      else this.deadline = deadline
     } else if (!this.#isAnswering && this.#discardedBytes > patience.discardedBytesMax) this.#linger()
   }
 
   #refuse(what: Unreadable): void {
-    this.deadline = performance.now() + patience.lingeringMs
+    this.deadline = performance.now() + patience.discardingMs
     this.#closes = true
     this.#isAnswering = true
-    this.#options.onUnreadable(this, what)
+    this.options.onUnreadable(this, what)
   }
 
   readonly #over = (error?: Error | null): void => {
     // A failed write is handled when the socket closes.
     if (error || !this.#isAnswering) return
     this.#isAnswering = false
-    this.#writer.hasBegun = false
+    this.bodyRate.stop()
+    this.writer.hasBegun = false
     this.#events = undefined
-    if (this.head !== undefined) this.#options.onEnd(this, true)
+    if (this.head !== undefined) this.options.onEnd(this, true)
     this.head = undefined
     this.#discardedBytes = 0
     if (this.#closes) this.#linger()
     else if (this.#intake.isBodyWhole) this.#waitForNext()
     else {
-      this.deadline = performance.now() + patience.lingeringMs
+      this.deadline = performance.now() + patience.discardingMs
       this.#intake.next()
     }
   }
 
   #waitForNext(): void {
-    this.deadline = this.#options.sweep.sweptAt + this.#writer.told.timeoutMs + patience.keepAliveMarginMs
+    this.deadline = this.options.sweep.sweptAt + this.writer.told.timeoutMs + patience.keepAliveMarginMs
     this.#intake.next()
   }
 
   /** Closes without a reset, so that the client sees the answer: what it still sends is thrown away (RFC 9112 9.6). */
   #linger(): void {
-    if (this.#isLingering) return
-    this.#isLingering = true
-    this.deadline = performance.now() + patience.lingeringMs
+    if (this.#lingering.isActive) return
+    this.deadline = this.#lingering.begin(performance.now())
     this.socket.end()
     this.#intake.goDeaf()
-  }
-
-  /** Sets a deadline for the client to read what was written. @returns false: write no more for now */
-  awaitReader(): false {
-    this.deadline = this.#options.sweep.sweptAt + patience.stalledMs
-    return false
   }
 
   readonly #drained = (): void => {
@@ -241,10 +208,11 @@ export class ClientConnection implements Expiring, IntakeEvents {
   }
 
   readonly #closed = (): void => {
+    this.bodyRate.stop()
     if (!this.#isAnswering) return
     this.#isAnswering = false
     this.takeBack()
-    if (this.head !== undefined) this.#options.onEnd(this, false)
+    if (this.head !== undefined) this.options.onEnd(this, false)
     this.head = undefined
   }
 }

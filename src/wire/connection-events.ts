@@ -1,4 +1,4 @@
-import type { HeadTooLarge, MalformedMessage } from './malformed.ts'
+import type { BodyTooSlow, HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RecentFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import type { KeepAlive } from './response-writer.ts'
@@ -17,7 +17,7 @@ export interface RequestEvents {
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
   /** The rest of the body cannot be read; the connection ends with the answer. */
-  onBodyBroken(error: MalformedMessage): void
+  onBodyBroken(error: MalformedMessage | BodyTooSlow): void
   /** More of the answer may be written. */
   onClientDrain(): void
   /** The client has left before the whole answer was sent. */
@@ -30,6 +30,8 @@ export interface ConnectionLimits {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
+  /** Bytes a second, over 10 s, that a body must come with while it is waited for; from 1. */
+  readonly bodyRateMin: number
 }
 
 /** What a connection works with, and whom it tells what its client sends. */
@@ -38,7 +40,7 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   /** Shared by all connections. */
   readonly recentFields: RecentFields
   /** It watches the deadlines of all connections. */
-  readonly sweep: Pick<Sweep, 'sweptAt'>
+  readonly sweep: Pick<Sweep, 'sweptAt' | 'add' | 'remove'>
   /** Whether answers are to say that the connection ends: asked for each answer. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

@@ -10,6 +10,11 @@ export class MalformedMessage extends Error {
   }
 }
 
+/** The body comes more slowly than clients have to send. */
+export class BodyTooSlow extends Error {
+  override readonly name = 'BodyTooSlow'
+}
+
 /** The head is larger than allowed. */
 export class HeadTooLarge extends Error {
   override readonly name = 'HeadTooLarge'

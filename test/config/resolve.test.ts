@@ -14,6 +14,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
       requestTimeoutMs: 30_000,
       keepAliveTimeoutMs: 72_000,
       headersBytesMax: 16_384,
+      bodyRateMin: 500,
       workers: 1,
       tls: undefined,
     },

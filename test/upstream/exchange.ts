@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Call } from '../../src/upstream/call.ts'
 import type { UpstreamFailure } from '../../src/upstream/failure.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
+import type { BodyProgress } from '../../src/upstream/share.ts'
 import type { Target } from '../../src/upstream/target.ts'
 import {
   openUpstream,
@@ -47,6 +48,8 @@ export interface Asked {
   readonly isUpgrade?: boolean
   readonly responseTimeoutMs?: number
   readonly clientAddress?: string
+  readonly accountId?: string
+  bodyProgress?(): BodyProgress
 }
 
 export interface Answer {
@@ -90,6 +93,9 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       isUpgrade,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',
+      clientNetwork: asked.clientAddress ?? '127.0.0.1',
+      accountId: asked.accountId,
+      bodyProgress: asked.bodyProgress?.() ?? 'whole',
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {

@@ -11,7 +11,7 @@ export async function listen(
   onRequest: ConnectionOptions<ClientConnection>['onRequest'],
   terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'> & Partial<ListenerTerms>,
 ) {
-  const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, ...terms }
+  const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
   const { server, connections, adapt } = createListener({
     ...limits,
     isDraining: () => false,

@@ -179,6 +179,13 @@ export const configSchema = {
         default: 100,
         description: 'Most sessions of one account; with one more the oldest ends.',
       }),
+      bodyRate: size({
+        min: '1B',
+        max: '1GiB',
+        default: '500B',
+        description:
+          'Least rate of a request body: so much a second, over 10 s, while the client is waited for; else 408.',
+      }),
       failures: section(
         'How many wrong keys, pairs and passwords one client address may send; a right one always passes.',
         {

@@ -23,6 +23,7 @@ export async function startOwnServer(
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 5_000,
     headersBytesMax: 16_384,
+    bodyRateMin: 1,
     tls: undefined,
     trusted: { has: () => false },
     observer: { begin: () => {}, end: (...end) => void ended.push(end), refuse: () => {} },

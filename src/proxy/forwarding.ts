@@ -1,0 +1,54 @@
+import type { Socket } from 'node:net'
+import type { GatehouseError } from '../errors.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { ClientConnection } from '../wire/client-connection.ts'
+import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+import type { CrossOrigin } from './cross-origin.ts'
+
+/** A request that may pass, and where it goes. */
+export interface Forwarding {
+  readonly connection: ClientConnection
+  readonly head: RequestHead
+  readonly upstream: Upstream
+  /** Path and query for the upstream. */
+  readonly target: string
+  /** Header lines for the upstream, all but Host. */
+  readonly headerLines: string
+  /** Field lines for the upstream, from name, value, name, value. */
+  writeTrailers(rawTrailers: readonly string[]): string
+  /** The Host header of the client. */
+  readonly host: string
+  /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  /** The account that calls; undefined = nobody in particular. */
+  readonly accountId: string | undefined
+  readonly bodyBytesMax: number
+  readonly responseTimeoutMs: number
+  readonly isUpgrade: boolean
+  /** What the answer says about CORS; undefined = what the upstream says. */
+  readonly crossOrigin: CrossOrigin | undefined
+}
+
+/** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
+export interface ForwardEvents<Forwarded extends Forwarding> {
+  /** The request is on its way. @param now on the clock of performance.now() */
+  onSent(forwarded: Forwarded, now: number): void
+  /** The head of the response has come. */
+  onAnswered(forwarded: Forwarded, status: number): void
+  /** The whole response has been handed on. */
+  onForwarded(forwarded: Forwarded): void
+  /** There is no response, or the client cannot be given the whole of it. */
+  onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
+  /** 101: both sockets belong to a tunnel from here on. */
+  onUpgraded(forwarded: Forwarded, upgrade: Upgrade): void
+}
+
+export interface Upgrade {
+  readonly reason: string
+  /** Header lines for the client, each ended by CR LF. */
+  readonly lines: string
+  readonly upstreamSocket: Socket
+  /** What the upstream sent right after its head. */
+  readonly rest: Buffer
+}

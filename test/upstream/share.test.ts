@@ -1,0 +1,62 @@
+import t from 'tap'
+import { type BodyProgress, type ConnectionUser, mayTakeConnection } from '../../src/upstream/share.ts'
+
+function user(
+  clientNetwork: string,
+  accountId?: string,
+  bodyProgress: BodyProgress = 'whole',
+): ConnectionUser {
+  return { clientNetwork, accountId, bodyProgress }
+}
+
+/** Takes connections, in turns, until nobody gets any more. @returns how many each has */
+function fill(connectionsMax: number, takers: readonly ConnectionUser[]): readonly number[] {
+  const users: ConnectionUser[] = []
+  for (let before = -1; before !== users.length; ) {
+    before = users.length
+    for (const taker of takers) {
+      if (mayTakeConnection(taker, { connectionsMax, inUse: users.length, users: () => users }))
+        users.push(taker)
+    }
+  }
+  return takers.map((taker) => users.filter((each) => each === taker).length)
+}
+
+t.test('one client network leaves connections for others', async (t) => {
+  t.strictSame(fill(128, [user('a')]), [114])
+  t.strictSame(fill(1_000, [user('a')]), [889])
+})
+
+t.test('one account leaves connections for others, from however many networks it comes', async (t) => {
+  const takers = Array.from({ length: 50 }, (_, index) => user(`network ${index}`, 'ada'))
+  t.equal(
+    fill(128, takers).reduce((sum, count) => sum + count),
+    114,
+  )
+})
+
+t.test('many networks share the connections evenly', async (t) => {
+  t.strictSame(fill(128, [user('a'), user('b')]), [61, 60])
+  const [least = 0, ...others] = fill(
+    128,
+    Array.from({ length: 10 }, (_, index) => user(`${index}`)),
+  ).toSorted((one, other) => one - other)
+  t.ok(least > 10 && others.every((count) => count <= least + 1))
+})
+
+t.test('a few connections are for everybody: nothing is kept back', async (t) => {
+  for (const connectionsMax of [1, 2, 8]) t.strictSame(fill(connectionsMax, [user('a')]), [connectionsMax])
+})
+
+t.test('bodies that are still on their way use at most three quarters', async (t) => {
+  for (const progress of ['awaited', 'streaming'] as const) {
+    t.strictSame(fill(128, [user('a', undefined, progress)]), [96])
+    t.strictSame(fill(4, [user('a', undefined, progress)]), [3])
+    t.strictSame(fill(1, [user('a', undefined, progress)]), [1])
+  }
+  const many = Array.from({ length: 50 }, (_, index) => user(`network ${index}`, undefined, 'streaming'))
+  t.equal(
+    fill(128, many).reduce((sum, count) => sum + count),
+    96,
+  )
+})
