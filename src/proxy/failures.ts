@@ -5,6 +5,7 @@ import type { FailureReason } from '../upstream/failure.ts'
 export const failureCodes = {
   'connect-failed': 'upstream-unreachable',
   'connect-timeout': 'upstream-timeout',
+  'no-resources': 'upstream-unavailable',
   'no-target': 'upstream-unavailable',
   'no-connection': 'upstream-unavailable',
   'response-timeout': 'upstream-timeout',

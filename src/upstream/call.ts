@@ -30,8 +30,13 @@ export interface CallTerms {
 
 /** Methods that may be sent twice without asking (RFC 9110 9.2.2), as far as they are safe too. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Failures that are not the target's fault: all our connections to it are in use, or the client stopped sending. */
-const ofOthers = new Set<FailureReason>(['no-connection', 'body-stalled'])
+/**
+ * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, or this
+ * machine has no more descriptors, ports or memory.
+ */
+const ofOthers = new Set<FailureReason>(['no-connection', 'no-resources', 'body-stalled'])
+/** Failures before anything was sent: no client can bring them about. */
+const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
 const none: readonly Target[] = []
 
 /**
@@ -198,13 +203,18 @@ export class Call implements ExchangeEvents, Waiter {
   #blame(failure: UpstreamFailure): void {
     const { reason, message } = failure
     if (ofOthers.has(reason)) return
-    this.#target?.health?.noteFailure(`${reason}: ${message}`, this.#isTrial)
+    const client = unsent.has(reason) ? undefined : this.#request
+    this.#target?.health?.noteFailure(
+      `${reason}: ${message}`,
+      client && { clientNetwork: client.clientNetwork, accountId: client.accountId },
+      this.#isTrial,
+    )
   }
 
   #mayBeSentAgain({ reason }: UpstreamFailure): boolean {
     if (this.#isAnswered) return false
     const { body, method } = this.#request
-    const isUnsent = reason === 'connect-failed' || reason === 'connect-timeout' || reason === 'no-connection'
+    const isUnsent = unsent.has(reason) || reason === 'no-connection' || reason === 'no-resources'
     return isUnsent || (body === 'none' && repeatable.has(method))
   }
 

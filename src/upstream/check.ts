@@ -9,6 +9,9 @@ import type { Target } from './target.ts'
 /** No more of a body is read: it does not matter. */
 const bodyBytesMax = 65_536
 
+/** How the target is, in words for the operator if it is not well; `unknown` = it could not be asked. */
+export type Verdict = 'well' | 'unknown' | { readonly failure: string }
+
 type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
 
 /**
@@ -18,15 +21,15 @@ type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
 export class Check implements ExchangeEvents, ConnectionReceiver {
   readonly #target: Target
   readonly #terms: CheckTerms
-  readonly #onVerdict: (failure: string | undefined) => void
+  readonly #onVerdict: (verdict: Verdict) => void
   #dialing: Acquisition | undefined
   #connection: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #hasVerdict = false
   #bodyBytes = 0
 
-  /** @param onVerdict told once, unless it is cancelled before; undefined = the target is well */
-  constructor(target: Target, terms: CheckTerms, onVerdict: (failure: string | undefined) => void) {
+  /** @param onVerdict told once, unless it is cancelled before */
+  constructor(target: Target, terms: CheckTerms, onVerdict: (verdict: Verdict) => void) {
     this.#target = target
     this.#terms = terms
     this.#onVerdict = onVerdict
@@ -36,7 +39,7 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
     const { timeoutMs } = this.#terms
     this.#timer = setTimeout(() => {
       this.#close()
-      this.#decide(`no answer within ${timeoutMs} ms`)
+      this.#decide({ failure: `no answer within ${timeoutMs} ms` })
     }, timeoutMs).unref()
     this.#dialing = this.#target.pool.open(this)
   }
@@ -61,7 +64,7 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
   }
 
   onHead({ status }: ResponseHead): void {
-    this.#decide(status < 400 ? undefined : `it answered ${status}`)
+    this.#decide(status < 400 ? 'well' : { failure: `it answered ${status}` })
   }
 
   onData({ length }: Buffer): void {
@@ -75,7 +78,8 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
 
   onFailure({ reason, message }: UpstreamFailure): void {
     clearTimeout(this.#timer)
-    this.#decide(`${reason}: ${message}`)
+    // It says nothing of the target that this machine has nothing left for a connection.
+    this.#decide(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
 
   /** These never come: nothing asks for them. */
@@ -87,10 +91,10 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
     return false
   }
 
-  #decide(failure: string | undefined): void {
+  #decide(verdict: Verdict): void {
     if (this.#hasVerdict) return
     this.#hasVerdict = true
-    this.#onVerdict(failure)
+    this.#onVerdict(verdict)
   }
 
   #close(): void {

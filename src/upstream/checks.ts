@@ -25,8 +25,8 @@ function keepChecking(target: Target, terms: ActiveTerms, firstAfterMs: number):
     const begunAt = performance.now()
     // The verdict comes with the head: a slow body may still be arriving.
     check?.cancel()
-    check = new Check(target, terms, (failure) => {
-      target.health?.noteCheck(failure)
+    check = new Check(target, terms, (verdict) => {
+      if (verdict !== 'unknown') target.health?.noteCheck(verdict === 'well' ? undefined : verdict.failure)
       const waitMs = Math.max(0, terms.intervalMs - (performance.now() - begunAt))
       timer = setTimeout(begin, waitMs).unref()
     })

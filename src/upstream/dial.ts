@@ -54,7 +54,8 @@ export function dial(
   }
 
   function onError(cause: Error): void {
-    if (settle()) events.onFailure(new UpstreamFailure('connect-failed', describe(cause), cause))
+    const reason = isOwnShortage(cause) ? 'no-resources' : 'connect-failed'
+    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause), cause))
   }
 
   function onTimeout(): void {
@@ -99,6 +100,16 @@ function openTls(url: URL, tls: TargetTls): Socket {
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+/** What this machine lacks: descriptors, ports for more connections to one address, memory. */
+const shortages = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
+
+/** Whether the target has no part in it: it must not count against it. */
+function isOwnShortage(error: Error): boolean {
+  // A name with several addresses: one that refused is the target's word.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isOwnShortage)
+  return 'code' in error && shortages.has(String(error.code))
 }
 
 /** OpenSSL's codes where the answer to a handshake is not TLS but, for example, HTTP. */

@@ -2,6 +2,8 @@
 export type FailureReason =
   | 'connect-failed'
   | 'connect-timeout'
+  /** This machine has no descriptor, port or memory left for a connection. */
+  | 'no-resources'
   /** All targets are out. */
   | 'no-target'
   /** Every connection to the target was in use for too long. */

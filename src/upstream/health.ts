@@ -1,3 +1,5 @@
+import { type FailedClient, FailedRequests } from './failed-requests.ts'
+
 /** Checks: requests of our own to see whether a target works. */
 export interface ActiveTerms {
   /** Path and query. */
@@ -49,13 +51,13 @@ export class TargetHealth {
   #isDown = false
   /** Checks in a row that contradict that. */
   #contradictions = 0
-  /** When requests failed, the oldest first: those that still count. */
-  #failedAt: number[] = []
+  readonly #failures: FailedRequests
   /** When it may be tried again; undefined = it is not ejected. */
   #trialAt: number | undefined
 
   constructor(options: TargetHealthOptions) {
     this.#options = options
+    this.#failures = new FailedRequests(options.passive?.maxFailures ?? 1)
   }
 
   /** Takes the result of a check. @param failure undefined = the check succeeded */
@@ -79,8 +81,12 @@ export class TargetHealth {
     )
   }
 
-  /** A request to it failed. @param isTrial whether the request was a trial of the target */
-  noteFailure(failure: string, isTrial: boolean): void {
+  /**
+   * A request to it failed.
+   * @param client whose request it was; undefined = it does not matter, as the request was never sent
+   * @param isTrial whether the request was a trial of the target
+   */
+  noteFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
     const { passive, clock } = this.#options
     if (!passive || this.#isDown) return
     const now = clock()
@@ -89,9 +95,9 @@ export class TargetHealth {
       if (isTrial) this.#trialAt = now + passive.ejectForMs
       return
     }
-    this.#failedAt = this.#failedAt.filter((at) => at > now - passive.windowMs)
-    this.#failedAt.push(now)
-    if (this.#failedAt.length < passive.maxFailures) return
+    this.#failures.forgetBefore(now - passive.windowMs)
+    this.#failures.add(now, client)
+    if (!this.#failures.areEnough()) return
     this.#forgetRequests()
     this.#trialAt = now + passive.ejectForMs
     this.#settle(`${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`)
@@ -116,7 +122,7 @@ export class TargetHealth {
   }
 
   #forgetRequests(): void {
-    this.#failedAt = []
+    this.#failures.clear()
     this.#trialAt = undefined
   }
 

@@ -224,3 +224,22 @@ t.test('ipHash sends a client to the same target', async (t) => {
   for (let client = 0; client < 60; client++) await request(upstream, { clientAddress: `192.0.2.${client}` })
   for (const { seen } of backends) t.ok(seen.length > 0)
 })
+
+t.test('one client whose requests the target fails does not take it from others', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path === '/odd') socket.destroy()
+    else socket.write(answerOf('ok'))
+  })
+  const { upstream, changes } = openWatched(t, backend.url)
+  const odd = { path: '/odd', clientAddress: '192.0.2.1' }
+  for (let turn = 0; turn < 20; turn++) t.equal(await reasonOf(upstream, odd), 'closed-early')
+  t.strictSame(changes, [])
+  t.equal((await request(upstream, { clientAddress: '192.0.2.2' })).body, 'ok')
+})
+
+t.test('one client is enough to find out that a target takes no connections', async (t) => {
+  const { upstream, changes } = openWatched(t, `http://127.0.0.1:${await freePort()}`)
+  for (let turn = 0; turn < 2; turn++)
+    t.equal(await reasonOf(upstream, { clientAddress: '192.0.2.1' }), 'connect-failed')
+  t.equal(changes.length, 1)
+})

@@ -47,6 +47,7 @@ export interface Asked {
   readonly body?: 'none' | 'counted' | 'chunked'
   readonly isUpgrade?: boolean
   readonly responseTimeoutMs?: number
+  /** Default: of each request another. */
   readonly clientAddress?: string
   readonly accountId?: string
   bodyProgress?(): BodyProgress
@@ -76,6 +77,8 @@ export interface Exchange {
   onData: (chunk: Buffer) => void
 }
 
+let clients = 0
+
 /** Sends a request to an upstream: a body, if any, is written by whoever called, once it is sent. */
 export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   const { method = 'GET', path = '/', lines = '', body = 'none', isUpgrade = false } = asked
@@ -93,7 +96,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       isUpgrade,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',
-      clientNetwork: asked.clientAddress ?? '127.0.0.1',
+      clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
       bodyProgress: asked.bodyProgress?.() ?? 'whole',
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,

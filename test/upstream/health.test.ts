@@ -21,7 +21,8 @@ function watched(terms: {
     told,
     time,
     fail: (count: number) => {
-      for (let failed = 0; failed < count; failed++) health.noteFailure('connect-failed: refused', false)
+      for (let failed = 0; failed < count; failed++)
+        health.noteFailure('connect-failed: refused', undefined, false)
     },
   }
 }
@@ -126,7 +127,7 @@ t.test('a trial that fails ejects it for as long again, and says nothing new', a
   time.now = 15_000
   health.beginTrial()
   time.now = 17_000
-  health.noteFailure('connect-failed: refused', true)
+  health.noteFailure('connect-failed: refused', undefined, true)
   time.now = 31_999
   t.equal(health.isDueForTrial(), false)
   time.now = 32_000
