@@ -141,6 +141,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     encodedSlash: route.encodedSlash,
     caseSensitive: route.caseSensitive,
     methodOverride: route.methodOverride,
+    trailers: route.trailers,
     forwardCredentials: route.forwardCredentials,
     rateLimit: route.rateLimit && {
       limit: route.rateLimit.limit,

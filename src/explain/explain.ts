@@ -16,7 +16,7 @@ import { redactTarget } from './redact.ts'
 import { createTrail, type Trail } from './trail.ts'
 import { showUpstreamHead } from './upstream-head.ts'
 import { whyRoute } from './why-route.ts'
-import { ofLimits, ofPolicy } from './wording.ts'
+import { ofLimits, ofPolicy, ofTrailers } from './wording.ts'
 
 type FoundRoute = Route<UpstreamTerms>
 
@@ -48,9 +48,10 @@ export async function explain(
     const headers = showUpstreamHead(config, { ...arrived, route, principal })
     const target = redactTarget(forwardedTarget(route, arrived.target))
     const { name } = route.upstream
+    const trailers = ofTrailers(arrived.head, route)
     trail.pass('upstream', {
-      detail: `${name} gets ${request.method} ${target}`,
-      facts: { upstream: name, method: request.method, target, headers },
+      detail: `${name} gets ${request.method} ${target}${trailers.detail}`,
+      facts: { upstream: name, method: request.method, target, headers, ...trailers.facts },
     })
     return 'forward'
   })

@@ -6,7 +6,7 @@ import { asksForWebSocket } from '../http/upgrade.ts'
 import type { Client } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity.ts'
-import { createRequestWriter } from '../proxy/request-head.ts'
+import { createRequestWriter, isLastOnItsConnection } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamTerms } from '../upstream/upstream.ts'
@@ -50,6 +50,8 @@ export function showUpstreamHead(config: Config, { head, fields, client, route, 
     body: head.body,
     connectionNames: fields.connectionNames,
     isUpgrade: route.websocket && asksForWebSocket(head),
+    isLast: isLastOnItsConnection(head, route),
+    minorVersion: head.minorVersion,
   })
   const headers = [{ name: 'Host', value: hostFor(route.upstream, fields) }, ...parseLines(lines)]
   // A configured name may look like that of a secret, but the value is the gateway's own.

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Access, GatedRoute, Route } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import { clientNetwork } from '../wire/client-network.ts'
+import type { RequestHead } from '../wire/request-head.ts'
 import type { Step } from './explanation.ts'
 
 /** The result of a step, in words and for programs. */
@@ -65,6 +66,14 @@ export function ofLimits(
     detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (nothing is counted now, nor is it looked up how many are left); ${body}`,
     facts: { rate: { limit, perMs, by, counted }, bodyMax },
   }
+}
+
+/** What becomes of trailer fields: only chunks can carry them. */
+export function ofTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): Told {
+  if (body.kind !== 'chunked') return { detail: '', facts: {} }
+  return passesTrailers
+    ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
+    : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
 }
 
 export function ofWrongKey(address: string, { limit, perMs }: Rate): string {

@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, Forwarding } from '../proxy/forwarding.ts'
-import type { RequestWriter } from '../proxy/request-head.ts'
+import { isLastOnItsConnection, type RequestWriter } from '../proxy/request-head.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
@@ -48,6 +48,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
     const isUpgrade = route.websocket && asksForWebSocket(head)
+    const isLast = isLastOnItsConnection(head, route)
     const { connectionNames, host = '' } = fields
     outcome.upstream = route.upstream.name
     if (tracer) arrival.trace = tracer.begin(head.rawHeaders)
@@ -68,8 +69,11 @@ export function createProxy(options: ProxyOptions): CarryOut {
           body,
           connectionNames,
           isUpgrade,
+          isLast,
+          minorVersion: head.minorVersion,
         }),
-        writeTrailers: writer.writeTrailers,
+        isLast,
+        writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
         host,
         client,
         accountId: principalOf(arrival)?.accountId,

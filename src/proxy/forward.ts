@@ -31,6 +31,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   readonly method: string
   readonly isUpgrade: boolean
   readonly body: 'none' | 'counted' | 'chunked'
+  readonly isLast: boolean
   readonly responseTimeoutMs: number
   readonly #forwarding: Forwarded
   readonly #events: ForwardEvents<Forwarded>
@@ -50,6 +51,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
     this.method = head.method
     this.isUpgrade = isUpgrade
     this.body = head.body.kind
+    this.isLast = forwarding.isLast
     this.#isBodyWhole = head.body.kind === 'none'
     this.responseTimeoutMs = responseTimeoutMs
     this.#forwarding = forwarding
@@ -181,7 +183,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 
   #trailerLines(trailers: readonly string[]): string {
-    return trailers.length === 0 ? '' : this.#forwarding.writeTrailers(trailers)
+    return trailers.length === 0 ? '' : (this.#forwarding.writeTrailers?.(trailers) ?? '')
   }
 
   onBodyBroken(error: MalformedMessage | BodyTooSlow): void {

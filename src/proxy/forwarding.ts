@@ -15,8 +15,10 @@ export interface Forwarding {
   readonly target: string
   /** Header lines for the upstream, all but Host. */
   readonly headerLines: string
-  /** Field lines for the upstream, from name, value, name, value. */
-  writeTrailers(rawTrailers: readonly string[]): string
+  /** Whether these lines say that no request follows on the connection. */
+  readonly isLast: boolean
+  /** Field lines for the upstream, from name, value, name, value; undefined = none may pass. */
+  readonly writeTrailers: ((rawTrailers: readonly string[]) => string) | undefined
   /** The Host header of the client. */
   readonly host: string
   /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */

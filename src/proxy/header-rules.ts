@@ -14,6 +14,10 @@ export type HeaderRule =
   | 'cookie'
   /** Forwarded from a trusted proxy only. */
   | 'proxy-word'
+  /** Forwarded where the route passes trailer fields. */
+  | 'trailer'
+  /** Forwarded from a client that knows of it: of HTTP/1.1. */
+  | 'expect'
 
 export interface HeaderRules {
   ruleOf(name: string): HeaderRule
@@ -71,6 +75,7 @@ export function createHeaderRules(configured: readonly string[]): HeaderRules {
     if (lower === 'secretkey') return 'secret-key'
     if (lower === 'authorization') return 'authorization'
     if (lower === 'cookie') return 'cookie'
+    if (lower === 'trailer' || lower === 'expect') return lower
     const plain = lettersAndDigits(name)
     if (ownedNames.has(lower) || setNames.has(plain) || identity.has(plain)) return 'drop'
     if (plain === proxyVariable) return 'drop'

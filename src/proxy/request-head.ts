@@ -1,7 +1,7 @@
 import type { Principal } from '../auth/principal.ts'
 import type { Route } from '../routes/route.ts'
 import { copyOf } from '../wire/copy.ts'
-import type { RequestBody } from '../wire/request-head.ts'
+import type { RequestBody, RequestHead } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion.ts'
 import type { Client } from './client.ts'
 import { withoutCookie } from './cookies.ts'
@@ -14,7 +14,7 @@ export interface RequestHeadInput {
   readonly isFamiliar: boolean
   readonly route: Pick<
     Route<{ readonly name: string }>,
-    'forwardsCredentials' | 'passesMethodOverride' | 'upstream'
+    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
   >
   readonly principal: Principal | undefined
   readonly client: Client
@@ -23,6 +23,10 @@ export interface RequestHeadInput {
   /** Names in Connection, in lower case; they concern only the connection they came on. */
   readonly connectionNames: ReadonlySet<string> | undefined
   readonly isUpgrade: boolean
+  /** Whether the upstream is told that no request follows on the connection (see isLastOnItsConnection). */
+  readonly isLast: boolean
+  /** The client's HTTP version: 1.0 knows neither trailer fields nor expectations. */
+  readonly minorVersion: number
 }
 
 export interface RequestHeadOptions {
@@ -59,6 +63,18 @@ export interface RequestWriter {
   writeHead(input: RequestHeadInput): string
   /** The trailer lines, by the same rules: a server may take a trailer field for a header field. */
   writeTrailers(rawTrailers: readonly string[]): string
+}
+
+/**
+ * Whether no request may follow on the upstream's connection: a backend could read something of this one as the next.
+ * One that does not wait for what comes after its answer leaves an expected body there, or trailer fields; if it was
+ * told `close` it reads no request after this one (RFC 9112 9.6).
+ */
+export function isLastOnItsConnection(
+  { expectsContinue, body }: Pick<RequestHead, 'expectsContinue' | 'body'>,
+  { passesTrailers }: Pick<Route<unknown>, 'passesTrailers'>,
+): boolean {
+  return expectsContinue || (passesTrailers && body.kind === 'chunked')
 }
 
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
@@ -106,7 +122,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** The client's fields that may pass, and the framing. */
   function clientLines(input: RequestHeadInput): string {
-    const { rawHeaders, connectionNames, body, isUpgrade } = input
+    const { rawHeaders, connectionNames, body } = input
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -117,8 +133,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       lines +=
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
     }
-    lines += bodyLine(body)
-    return isUpgrade ? `${lines}Connection: Upgrade\r\nUpgrade: websocket\r\n` : lines
+    return lines + bodyLine(body) + connectionLines(input)
   }
 
   function writeTrailers(rawTrailers: readonly string[]): string {
@@ -134,7 +149,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 }
 
 /** Whether a header of this request that a rule is about is forwarded. */
-function passes(rule: HeaderRule, { route, client, principal }: RequestHeadInput): boolean {
+function passes(rule: HeaderRule, input: RequestHeadInput): boolean {
+  const { route, client, principal, minorVersion } = input
   switch (rule) {
     case 'pass':
     case 'cookie':
@@ -150,6 +166,11 @@ function passes(rule: HeaderRule, { route, client, principal }: RequestHeadInput
       return route.passesMethodOverride
     case 'proxy-word':
       return client.isTrusted
+    case 'trailer':
+      return route.passesTrailers
+    case 'expect':
+      // RFC 9110 10.1.1: with HTTP/1.0 it has no meaning.
+      return minorVersion === 1
     default:
       return rule satisfies never
   }
@@ -162,6 +183,23 @@ function isNominated(names: ReadonlySet<string>, name: string): boolean {
 
 function cookieLine(name: string, value: string): string {
   return value === '' ? '' : `${name}: ${value}\r\n`
+}
+
+/** What concerns only the connection to the upstream (RFC 9110 7.6.1). */
+function connectionLines({ rawHeaders, isUpgrade, isLast, minorVersion }: RequestHeadInput): string {
+  if (isUpgrade) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  // Alone: some servers compare the whole value.
+  if (isLast) return 'Connection: close\r\n'
+  return minorVersion === 1 && takesTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
+}
+
+/** Whether the client reads the trailer fields of answers, which pass through here (RFC 9110 10.1.4). */
+function takesTrailers(rawHeaders: readonly string[]): boolean {
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length !== 2 || rawHeaders[index]?.toLowerCase() !== 'te') continue
+    if (/(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(rawHeaders[index + 1] ?? '')) return true
+  }
+  return false
 }
 
 function bodyLine(body: RequestBody): string {

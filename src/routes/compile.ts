@@ -18,6 +18,7 @@ export interface RouteOptions {
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
+  readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
   readonly rateLimit: RateLimit | undefined
   /** Infinity = unlimited. */
@@ -56,6 +57,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
       passesEncodedSlash: config.encodedSlash !== 'reject',
       isCaseSensitive: config.caseSensitive,
       passesMethodOverride: config.methodOverride === 'pass',
+      passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
       rateLimit: config.rateLimit,
       bodyBytesMax: config.bodyBytesMax,

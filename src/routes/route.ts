@@ -24,6 +24,8 @@ export interface Route<Upstream> extends GatedRoute {
   /** Whether its backend tells `/Orders` from `/orders`. */
   readonly isCaseSensitive: boolean
   readonly passesMethodOverride: boolean
+  /** Whether trailer fields of requests reach the upstream. */
+  readonly passesTrailers: boolean
   readonly forwardsCredentials: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number

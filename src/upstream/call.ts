@@ -176,13 +176,13 @@ export class Call implements ExchangeEvents, Waiter {
       connection.destroy()
       return
     }
-    const { method, isUpgrade, body, responseTimeoutMs } = this.#request
     const { idleTimeoutMs } = this.#terms
     this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
     const now = performance.now()
-    connection.start(head, { method, isUpgrade, body, responseTimeoutMs, idleTimeoutMs }, this, now)
+    const { method, isUpgrade, body, isLast, responseTimeoutMs } = this.#request
+    connection.start(head, { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs }, this, now)
     this.#events.onSent(target, now)
   }
 

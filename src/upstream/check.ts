@@ -57,7 +57,7 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
     this.#connection = connection
     connection.start(
       `GET ${path} HTTP/1.1\r\n${lines}\r\n`,
-      { method: 'GET', isUpgrade: false, body: 'none', ...timeouts },
+      { method: 'GET', isUpgrade: false, body: 'none', isLast: true, ...timeouts },
       this,
       performance.now(),
     )

@@ -10,17 +10,13 @@ import { UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
+import { close, reusableMs, settlingMs } from './reuse.ts'
 
-/** How long an idle connection is kept where the upstream does not say: less than servers usually do. */
-const keptIdleMs = 4_000
-/** A connection is given up this long before the upstream said it would. */
-const keepAliveMarginMs = 1_000
 /** How long an answer is still read that the target sent before it closed. */
 const lastWordsMs = 1_000
 
-/** How late a timeout may be noticed. */
-const sweepMs = 50
-const sweep = new Sweep(sweepMs)
+/** Notices timeouts up to 50 ms late. */
+const sweep = new Sweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
@@ -36,6 +32,7 @@ export class Connection implements Expiring {
   #connectionTerms: ConnectionTerms | undefined
   #isRequestSent = false
   #isHeadReceived = false
+  #isEarly = false
   #isHandedOver = false
   /** The deadline for the head of the response, or for silence within a body. */
   deadline = never
@@ -48,6 +45,8 @@ export class Connection implements Expiring {
   reusableUntil = 0
   /** Whether it has carried a request before. */
   isReused = false
+  /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
+  settledAt = 0
 
   /** @param reader given if the socket was made with it */
   constructor(socket: Socket, reader?: SharedReader) {
@@ -72,6 +71,7 @@ export class Connection implements Expiring {
     this.#terms = terms
     this.#parser = new ResponseParser(this.#responseEvents, terms)
     this.#isHeadReceived = false
+    this.#isEarly = false
     this.#isRequestSent = terms.body === 'none'
     this.#isDeadlineForHead = false
     this.#isHeld = false
@@ -119,6 +119,8 @@ export class Connection implements Expiring {
     onInformation: (head) => this.#events?.onInformation(head),
     onHead: (head, connectionTerms, framing) => {
       this.#isHeadReceived = true
+      // What is left of the request may stay unread.
+      this.#isEarly = !this.#isRequestSent || this.socket.writableLength > 0
       this.#connectionTerms = connectionTerms
       this.#events?.onHead(head, framing)
     },
@@ -154,7 +156,6 @@ export class Connection implements Expiring {
   }
 
   readonly #drained = (): void => this.#events?.onDrain()
-
   readonly #ended = (): void => {
     try {
       // After a failed write the end may come from a reset: it does not complete an answer that lasts until the end.
@@ -176,19 +177,19 @@ export class Connection implements Expiring {
     this.onFree(false)
   }
 
-  /** The response is whole. If the request is not, the target no longer wants it: the connection is not reusable. */
+  /** The response is whole. The next request may follow only if nothing of this exchange can be taken for a part of it. */
   #complete(isClean: boolean): void {
     this.#stopWatching()
     this.#events = undefined
     this.#parser = undefined
     const terms = this.#connectionTerms
-    const isOver = !isClean || !this.#isRequestSent || this.#lastWords !== undefined
-    if (isOver || !terms?.isPersistent || this.socket.destroyed) {
-      this.socket.destroy()
+    const isOver = !isClean || this.#isEarly || this.#lastWords !== undefined || !terms?.isPersistent
+    if (isOver || this.socket.destroyed || terms.isBodyFeared || this.#terms?.isLast) {
+      close(this.socket, { isExpected: isOver })
       return
     }
-    const keptMs = Math.max(0, (terms.keepAliveMs ?? keptIdleMs + keepAliveMarginMs) - keepAliveMarginMs)
-    this.reusableUntil = sweep.sweptAt + keptMs
+    this.settledAt = this.#terms?.body === 'chunked' ? sweep.sweptAt + settlingMs : 0
+    this.reusableUntil = sweep.sweptAt + reusableMs(terms)
     this.isReused = true
     this.#reader.resume()
     this.onFree(true)

@@ -9,6 +9,8 @@ export interface RequestTerms {
   readonly isUpgrade: boolean
   /** `counted` = as long as its Content-Length says, which the caller has to keep to. */
   readonly body: 'none' | 'counted' | 'chunked'
+  /** Whether no request may follow it on its connection, as its head says. */
+  readonly isLast: boolean
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
 }

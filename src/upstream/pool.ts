@@ -105,12 +105,15 @@ export class Pool implements ConnectionUse {
     return this.#dialCounted(waiter)
   }
 
-  /** The connection used last, which the target is the least likely to have closed. */
+  /** The connection used last, which the target is the least likely to have closed; none that has to settle. */
   #takeIdle(): Place | undefined {
-    for (let place = this.#idle.pop(); place; place = this.#idle.pop()) {
+    const now = performance.now()
+    for (let index = this.#idle.length - 1; index >= 0; index--) {
+      const place = this.#idle[index]
+      if (!place || now < (place.connection?.settledAt ?? 0)) continue
+      this.#idle.splice(index, 1)
       const { connection } = place
-      if (connection && !connection.socket.destroyed && performance.now() < connection.reusableUntil)
-        return place
+      if (connection && !connection.socket.destroyed && now < connection.reusableUntil) return place
       this.#places.delete(place)
       connection?.destroy()
     }

@@ -28,6 +28,8 @@ export interface ResponseEvents {
 /** What the upstream says about its connection. */
 export interface ConnectionTerms {
   readonly isPersistent: boolean
+  /** Whether a body may follow where none belongs: the connection is not to be reused. */
+  readonly isBodyFeared: boolean
   /** `Keep-Alive: timeout=…`; undefined where it says nothing. */
   readonly keepAliveMs: number | undefined
 }
@@ -120,6 +122,7 @@ export class ResponseParser {
     this.#state = this.#bodyState(head.status, framing)
     const terms = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
+      isBodyFeared: this.#isBodyFeared(framing),
       keepAliveMs: framing.keepAliveMs,
     }
     this.#events.onHead(head, terms, this.#framingOf(this.#state, framing))
@@ -144,6 +147,14 @@ export class ResponseParser {
     if (contentLength === undefined) return 'until-close'
     this.#remaining = contentLength
     return contentLength === 0 ? 'complete' : 'counted'
+  }
+
+  /**
+   * Whether a body is announced where there is none (RFC 9112 6.3): several servers send it all the same after a HEAD
+   * or a 304, in a packet of its own, which must not become the answer to the next request.
+   */
+  #isBodyFeared({ contentLength, isChunked }: Framing): boolean {
+    return this.#state === 'complete' && (isChunked || (contentLength ?? 0) > 0)
   }
 
   #framingOf(state: State, { contentLength }: Framing): ResponseFraming {

@@ -38,6 +38,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     encodedSlash: 'auto',
     caseSensitive: false,
     methodOverride: 'drop',
+    trailers: 'drop',
     rateLimit: undefined,
     ...changes,
   }

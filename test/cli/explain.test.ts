@@ -443,6 +443,28 @@ t.test('who the client is depends on where the connection comes from', async (t)
   t.match(other.stdout, /Host: api\.example\.com\n/, 'a path alone is asked of the public URL')
 })
 
+t.test('what becomes of trailer fields is said where a request can have some', async (t) => {
+  const options = { upstream: 'backend', auth: 'none' }
+  const { configFile } = await startGateway(t, {
+    config: {
+      routes: [
+        { ...options, name: 'drop', path: '/drop' },
+        { ...options, name: 'pass', path: '/pass', trailers: 'pass' },
+      ],
+    },
+  })
+  const explain = explainOf(t, { configFile })
+  for (const trailers of ['drop', 'pass']) {
+    const headers = ['Transfer-Encoding: chunked', 'Trailer: X-Sum']
+    const { stdout } = await explain(`POST /${trailers}`, headers, '--json')
+    const facts = (JSON.parse(stdout) as Explained).steps.at(-1)?.facts
+    t.equal(facts?.trailers, trailers)
+    const sent = JSON.stringify(facts?.headers)
+    t.equal(sent.includes('X-Sum'), trailers === 'pass')
+    t.equal(sent.includes('"close"'), trailers === 'pass')
+  }
+})
+
 t.test('an upgrade is one where the route takes it', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
   const { run } = place(t, {

@@ -52,6 +52,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
         encodedSlash: 'auto',
         caseSensitive: false,
         methodOverride: 'drop',
+        trailers: 'drop',
         forwardCredentials: false,
         rateLimit: undefined,
         bodyBytesMax: 10_485_760,

@@ -39,6 +39,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
 export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = false) => ({
   forwardsCredentials,
   passesMethodOverride,
+  passesTrailers: false,
   upstream: { name: 'backend' },
 })
 
@@ -54,6 +55,8 @@ export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
     body: { kind: 'none', isEmpty: false },
     connectionNames: undefined,
     isUpgrade: false,
+    isLast: false,
+    minorVersion: 1,
   }
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RequestHeadInput } from '../../src/proxy/request-head.ts'
+import { isLastOnItsConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
 import type { RequestBody } from '../../src/wire/request-head.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
@@ -59,7 +59,7 @@ t.test('hop-by-hop fields, Host and framing from the client never pass', async (
     'Keep-Alive',
     'timeout=1',
     'TE',
-    'trailers',
+    'gzip',
     'Upgrade',
     'h2c',
     'Proxy-Authorization',
@@ -246,4 +246,56 @@ t.test('lines that were written before are those that would be written anew', as
   for (const each of [...inputs, ...inputs.toReversed()].flatMap((each) => [each, each])) {
     t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, isFamiliar: false }))
   }
+})
+
+const close = 'Connection: close'
+const chunks = 'Transfer-Encoding: chunked'
+
+t.test(
+  'Trailer, and what it announces, is for routes that pass trailers, on a connection of its own',
+  async (t) => {
+    const sent = ['Trailer', 'X-Sum']
+    const body = { kind: 'chunked' } as const
+    t.strictSame(linesOf(sent, { body }), [chunks, ...ownLines])
+    const passesTrailers = { ...routeOf(false), passesTrailers: true }
+    const isLast = isLastOnItsConnection({ body, expectsContinue: false }, passesTrailers)
+    t.strictSame(linesOf(sent, { body, isLast, route: passesTrailers }), [
+      'Trailer: X-Sum',
+      chunks,
+      close,
+      ...ownLines,
+    ])
+  },
+)
+
+t.test(
+  'only chunks on a route that passes trailers, and what expects 100, are last on their connection',
+  async (t) => {
+    for (const [passesTrailers, kind, expectsContinue, isLast] of [
+      [false, 'chunked', false, false],
+      [true, 'chunked', false, true],
+      [true, 'none', false, false],
+      [false, 'none', true, true],
+      [false, 'chunked', true, true],
+    ] as const) {
+      const body = kind === 'none' ? ({ kind, isEmpty: false } as const) : ({ kind } as const)
+      t.equal(isLastOnItsConnection({ body, expectsContinue }, { passesTrailers }), isLast)
+    }
+  },
+)
+
+t.test('an expectation passes, but not from HTTP/1.0, which knows none', async (t) => {
+  const sent = ['Expect', '100-continue']
+  t.strictSame(linesOf(sent, { isLast: true }), ['Expect: 100-continue', close, ...ownLines])
+  t.strictSame(linesOf(sent, { minorVersion: 0 }), ownLines)
+})
+
+t.test('of TE only trailers passes, once, and is named in Connection', async (t) => {
+  const te = ['Connection: TE', 'TE: trailers']
+  t.strictSame(linesOf(['TE', 'trailers']), [...te, ...ownLines])
+  t.strictSame(linesOf(['TE', 'gzip;q=0.5, Trailers', 'te', 'trailers']), [...te, ...ownLines])
+  for (const value of ['gzip', 'xtrailers', 'trailers;q=1', ''])
+    t.strictSame(linesOf(['TE', value]), ownLines)
+  t.strictSame(linesOf(['TE', 'trailers'], { minorVersion: 0 }), ownLines, 'HTTP/1.0 has no trailers')
+  t.strictSame(linesOf(['TE', 'trailers'], { isLast: true }), [close, ...ownLines])
 })

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { startBackend, startCannedBackend } from '../setup/backend.ts'
+import { until } from '../setup/net.ts'
+import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 import { connectProxy, headOf } from './proxies.ts'
 
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'
@@ -55,21 +57,44 @@ t.test('trailers of an answer change neither framing nor cookies', async (t) => 
   }
 })
 
-t.test('trailers of a request pass to the target', async (t) => {
+const chunks = '2\r\nok\r\n0\r\n'
+const announced = headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Sum')
+
+t.test('nothing of the trailer section of a request reaches the target', async (t) => {
   const backend = await startBackend(t)
   const client = await connectProxy(t, backend.url)
-  client.send(
-    `${headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Sum')}2\r\nok\r\n0\r\nX-Sum: abc\r\n\r\n`,
-  )
+  client.send(`${announced}${chunks}X-Sum: abc\r\n\r\n`)
+  t.equal((await client.response()).body, 'ok')
+  t.equal(backend.last().body, 'ok')
+  t.equal(backend.last().headers.trailer, undefined)
+  t.strictSame({ ...backend.last().trailers }, {})
+})
+
+t.test('trailers of a request pass where the route says so', async (t) => {
+  const backend = await startBackend(t)
+  const client = await connectProxy(t, backend.url, { route: { trailers: 'pass' } })
+  client.send(`${announced}${chunks}X-Sum: abc\r\n\r\n`)
   t.equal((await client.response()).body, 'ok')
   t.equal(backend.last().body, 'ok')
   t.equal(backend.last().headers.trailer, 'X-Sum')
   t.strictSame({ ...backend.last().trailers }, { 'x-sum': 'abc' })
 })
 
-t.test('trailers of a request bring neither identity nor credentials to the target', async (t) => {
+t.test('a connection that trailers of a request went on is never reused', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
+  const client = await connectProxy(t, backend.url, { route: { trailers: 'pass' } })
+  for (let turn = 0; turn < 3; turn++) {
+    client.send(`${headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked')}${chunks}X-Sum: abc\r\n\r\n`)
+    t.equal((await client.response()).body, 'ok')
+  }
+  t.match(backend.heads[0]?.text, /\r\nConnection: close\r\n/)
+  await until('all are closed', () => backend.sockets.every(({ closed }) => closed) || undefined)
+  t.equal(backend.sockets.length, 3)
+})
+
+t.test('trailers that pass bring neither identity nor credentials to the target', async (t) => {
   const backend = await startBackend(t)
-  const client = await connectProxy(t, backend.url)
+  const client = await connectProxy(t, backend.url, { route: { trailers: 'pass' } })
   const trailers = [
     'X-User-Id: eve',
     'x_user_role: Admin',

@@ -56,6 +56,7 @@ t.test('switches and limits are taken as they are', async (t) => {
     encodedSlash: 'reject',
     caseSensitive: true,
     methodOverride: 'pass',
+    trailers: 'pass',
     forwardCredentials: true,
   } as const
   t.hasStrict(compileOne({ ...on, bodyBytesMax: Number.POSITIVE_INFINITY }), {
@@ -64,6 +65,7 @@ t.test('switches and limits are taken as they are', async (t) => {
     passesEncodedSlash: false,
     isCaseSensitive: true,
     passesMethodOverride: true,
+    passesTrailers: true,
     forwardsCredentials: true,
     bodyBytesMax: Number.POSITIVE_INFINITY,
   })
@@ -72,6 +74,7 @@ t.test('switches and limits are taken as they are', async (t) => {
     passesEncodedSlash: true,
     isCaseSensitive: false,
     passesMethodOverride: false,
+    passesTrailers: false,
     websocket: false,
   })
 })

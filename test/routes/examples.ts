@@ -26,6 +26,7 @@ export const options: RouteOptions = {
   encodedSlash: 'auto',
   caseSensitive: false,
   methodOverride: 'drop',
+  trailers: 'drop',
   rateLimit: undefined,
   forwardCredentials: false,
   bodyBytesMax: 10_485_760,

@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { requiredServers } from '../security/support/lenient-servers.ts'
 import { chromiumNames } from './chromium.ts'
 
-/** Runs before the tests: they bring up real Redis servers and a real browser, and none is ever skipped. */
+/** Runs before the tests: they bring up real Redis servers, a real browser and real backends, and none is skipped. */
 
 interface Program {
   /** What it is called; any of them will do. */
   readonly names: readonly string[]
+  /** What shows that it is there; default: `--version`. */
+  readonly probe?: readonly string[]
   readonly debianPackage: string
   readonly otherWay: string
 }
@@ -13,12 +16,18 @@ interface Program {
 const programs: readonly Program[] = [
   { names: ['redis-server'], debianPackage: 'redis-server', otherWay: 'brew install redis' },
   { names: chromiumNames, debianPackage: 'chromium', otherWay: 'brew install --cask chromium' },
+  ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
+    names: [program],
+    probe,
+    debianPackage,
+    otherWay: `${program} -m pip install ${name}`,
+  })),
 ]
 
-function isThere({ names }: Program): boolean {
+function isThere({ names, probe = ['--version'] }: Program): boolean {
   return names.some((name) => {
     try {
-      execFileSync(name, ['--version'], { stdio: 'ignore' })
+      execFileSync(name, probe, { stdio: 'ignore' })
       return true
     } catch {
       return false
@@ -46,9 +55,9 @@ if (missing.length > 0 && process.getuid?.() === 0) {
     console.error(String(error))
   }
 }
-for (const { names, debianPackage, otherWay } of missing.filter((program) => !isThere(program))) {
+for (const { debianPackage, otherWay } of missing.filter((program) => !isThere(program))) {
   console.error(
-    `The tests need ${names[0]}, and there is none. Install it and make it findable: apt-get install ${debianPackage}, or ${otherWay}.`,
+    `The tests need ${debianPackage}, and it is not there. Install it and make it findable: apt-get install ${debianPackage}, or ${otherWay}.`,
   )
   process.exitCode = 1
 }

@@ -46,6 +46,7 @@ export interface Asked {
   readonly lines?: string
   readonly body?: 'none' | 'counted' | 'chunked'
   readonly isUpgrade?: boolean
+  readonly isLast?: boolean
   readonly responseTimeoutMs?: number
   /** Default: of each request another. */
   readonly clientAddress?: string
@@ -94,6 +95,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       method,
       body,
       isUpgrade,
+      isLast: asked.isLast ?? false,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,

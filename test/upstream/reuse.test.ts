@@ -7,9 +7,9 @@ import { exchange, openTestUpstream, request } from './exchange.ts'
 const reusable: Readonly<Record<string, readonly [method: string, answer: string]>> = {
   'a counted body': ['GET', answerOf('ok')],
   chunks: ['GET', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n'],
-  HEAD: ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'],
+  'no body, to HEAD': ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
   '204': ['GET', 'HTTP/1.1 204 No Content\r\n\r\n'],
-  '304': ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n'],
+  '304': ['GET', 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n'],
   'a 1xx before': ['GET', `HTTP/1.1 103 Early Hints\r\n\r\n${answerOf('ok')}`],
   'a long Keep-Alive': ['GET', answerOf('ok', 'Keep-Alive: timeout=60\r\n')],
 }
@@ -115,4 +115,34 @@ t.test('an idle connection is closed before the target said it would close it', 
   await once(socket, 'close')
   const keptMs = performance.now() - start
   t.ok(keptMs > 900 && keptMs < 3_500, `kept for ${keptMs} ms`)
+})
+
+const feared: Readonly<Record<string, readonly [method: string, answer: string]>> = {
+  'the length of a body to HEAD': ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'],
+  'chunks announced to HEAD': ['HEAD', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  '304 and a length': ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n'],
+  '204 and a length': ['GET', 'HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n'],
+}
+
+for (const [what, [method, answer]] of Object.entries(feared)) {
+  t.test(`a body that the target may send all the same answers nobody: ${what}`, async (t) => {
+    const backend = await startHeadBackend(t, ({ socket }) => socket.write(answer))
+    const upstream = openTestUpstream(t, backend.url)
+    for (let turn = 0; turn < 3; turn++) await request(upstream, { method })
+    t.strictSame(
+      backend.heads.map(({ turn }) => turn),
+      [0, 0, 0],
+    )
+    await until('we close them', () => backend.sockets.every(({ closed }) => closed) || undefined, 4_000)
+  })
+}
+
+t.test('no request follows one that is the last on its connection', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
+  const upstream = openTestUpstream(t, backend.url)
+  for (let turn = 0; turn < 3; turn++) await request(upstream, { isLast: true })
+  t.strictSame(
+    backend.heads.map(({ turn }) => turn),
+    [0, 0, 0],
+  )
 })

@@ -47,6 +47,11 @@ export const route = item('Sends matching requests to an upstream.', {
     description:
       'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then carry out another method than the route accepted.',
   }),
+  trailers: choice(['drop', 'pass'], {
+    default: 'drop',
+    description:
+      'What becomes of the trailer fields of requests. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a connection of their own. Trailer fields of answers always pass.',
+  }),
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
   rateLimit: optional(
     item('How many requests may pass, counted across instances; absent = any number.', {
