@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net'
 
+/** How long an answer is still read that the target sent before it took no more. */
+export const lastWordsMs = 1_000
+
 type Done = (error?: Error | null) => void
 
 /**

@@ -4,16 +4,13 @@ import { kept } from '../wire/shared-memory.ts'
 import type { SharedReader } from '../wire/shared-reader.ts'
 import { StraightReader } from '../wire/straight-reader.ts'
 import { type Expiring, Sweep } from '../wire/sweep.ts'
-import { catchWriteErrors } from './catch-write-errors.ts'
+import { catchWriteErrors, lastWordsMs } from './catch-write-errors.ts'
 import type { ExchangeEvents, RequestTerms } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
 import { close, reusableMs, settlingMs } from './reuse.ts'
-
-/** How long an answer is still read that the target sent before it closed. */
-const lastWordsMs = 1_000
 
 /** Notices timeouts up to 50 ms late. */
 const sweep = new Sweep(50)
@@ -156,6 +153,7 @@ export class Connection implements Expiring {
   }
 
   readonly #drained = (): void => this.#events?.onDrain()
+
   readonly #ended = (): void => {
     try {
       // After a failed write the end may come from a reset: it does not complete an answer that lasts until the end.
