@@ -56,6 +56,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       config = next
     },
   })
+  const status = createStatus({
+    config: () => config,
+    health: front.health,
+    storeState: front.storeState,
+    isShuttingDown: () => isShuttingDown,
+    snapshot: front.metricsSnapshot,
+    version,
+    clock,
+  })
   const ops = await buildOps({
     contentType: metrics.contentType,
     address: () => config.ops,
@@ -63,20 +72,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     identity: front.health,
     storeState: front.storeState,
     isShuttingDown: () => isShuttingDown,
-    look: createStatus({
-      config: () => config,
-      health: front.health,
-      storeState: front.storeState,
-      isShuttingDown: () => isShuttingDown,
-      snapshot: front.metricsSnapshot,
-      version,
-      clock,
-    }),
+    look: status.look,
     reload,
   })
 
   async function shutDown(): Promise<boolean> {
     isShuttingDown = true
+    status.close()
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
     const isClean = await front.drain(config.shutdown.drainMs)
     await front.close()
@@ -88,8 +90,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   try {
     const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
+    await status.start()
     return { url: front.url, opsUrl: urlOf('http', config.ops.host, opsPort), reload, shutDown }
   } catch (error) {
+    status.close()
     await front.drain(0)
     await front.close()
     metrics.close()
@@ -109,6 +113,6 @@ async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Fro
     ...worker,
     prepare: (next) => worker.prepare(next.config),
     metricsText: metrics.text,
-    metricsSnapshot: metrics.snapshot,
+    metricsSnapshot: metrics.ownSnapshot,
   }
 }

@@ -6,7 +6,7 @@ import { takeRate } from '../auth/limits.ts'
 import type { Limiter } from '../auth/rate-limit.ts'
 import { GatehouseError, refusalOf } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { GatedRoute } from '../routes/route.ts'
+import type { GatedRoute, RateLimit, SchemeName } from '../routes/route.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival, Destination } from './arrival.ts'
 import { createDecisionCounts } from './decision-counts.ts'
@@ -58,18 +58,37 @@ export function createGate<Passable extends GatedRoute>(options: GateOptions<Pas
   ): Passage<Passable> | Promise<Passage<Passable>> {
     arrival.decision = decision
     if (decision.kind === 'refused') {
-      count(decision.scheme, decision.code)
       arrival.outcome.reason = decision.reason
-      return refuse(decision, arrival)
+      const error = refuse(decision, arrival)
+      return error instanceof Promise
+        ? error.then((settled) => counted(decision.scheme, settled))
+        : counted(decision.scheme, error)
     }
     noteUse(arrival, decision)
     const code = authorize(route.access, decision.principal)
     if (code !== undefined && !isConfirmed) return passConfirmed(route, arrival, decision)
-    count(decision.scheme, code)
-    if (code !== undefined) return refusalOf(code)
-    if (!route.rateLimit) return route
-    const caller = { principal: decision.principal, address: arrival.client.address }
-    return takeRate(limiter, route.name, route.rateLimit, caller).then((excess) => excess ?? route)
+    if (code !== undefined) return counted(decision.scheme, refusalOf(code))
+    if (route.rateLimit) return passRated(route, route.rateLimit, arrival, decision)
+    count(decision.scheme, undefined)
+    return route
+  }
+
+  async function passRated(
+    route: Passable,
+    rateLimit: RateLimit,
+    { client: { address } }: Arrival,
+    { scheme, principal }: Allowed,
+  ): Promise<Passage<Passable>> {
+    const excess = await takeRate(limiter, route.name, rateLimit, { principal, address })
+    if (excess) return counted(scheme, excess)
+    count(scheme, undefined)
+    return route
+  }
+
+  /** Counts a refusal by what the client is told. */
+  function counted(scheme: SchemeName | undefined, error: GatehouseError): GatehouseError {
+    count(scheme, error.code)
+    return error
   }
 
   /** A caller refused by what the cache holds may have got another role since, or have been verified. */

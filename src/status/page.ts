@@ -5,6 +5,7 @@ import { icon, mark } from '../pages/icons.ts'
 import { type BadgeKind, badge, remark } from '../pages/notice.ts'
 import { exact } from '../pages/time.ts'
 import type { Figures } from './figures.ts'
+import { plots } from './plots.ts'
 import type { Status, TargetState } from './status.ts'
 import { type Cell, table } from './table.ts'
 
@@ -52,9 +53,11 @@ export function statusPage(status: Status, { style, script }: Inlined): Html {
 <p class="said" data-said role="status" hidden></p>
 ${status.status === 'degraded' && !status.store.isUp && remark('warn', 'The store is out of reach: known callers are served, all others and all changes get 503.')}
 ${tiles(status, figures, seconds)}
+${plots(status.series, Date.parse(status.at))}
 ${routes(figures, seconds)}
 ${refusals(figures)}
 ${upstreams(status, figures)}
+${targets(status)}
 ${store(status, figures)}
 </div>
 </main></div>
@@ -105,21 +108,34 @@ function refusals({ refusals }: Figures): Html | undefined {
 }
 
 function upstreams({ upstreams }: Status, figures: Figures): Html {
-  const rows = upstreams.flatMap(({ name, targets }) => {
+  const rows = upstreams.map(({ name, targets }): readonly Cell[] => {
     const { requests = 0, latencyMs = null } = figures.upstreams.find((one) => one.name === name) ?? {}
-    return targets.map((target, index): readonly Cell[] => [
+    const out = targets.filter(({ isHealthy }) => isHealthy === false).length
+    return [
+      { content: html`<code>${name}</code>` },
+      { content: out === 0 ? amount(targets.length) : `${amount(targets.length)}, ${amount(out)} out` },
+      number(requests),
+      ...latencies(latencyMs),
+    ]
+  })
+  const head = ['Upstream', 'Targets', 'Requests', 'p50', 'p95', 'p99']
+  return card({ title: 'Upstreams', isFlush: true, body: table(head, rows) })
+}
+
+function targets({ upstreams }: Status): Html {
+  const rows = upstreams.flatMap(({ name, targets }) =>
+    targets.map((target): readonly Cell[] => [
       { content: html`<code>${name}</code>` },
       { content: html`<code>${target.url}</code>` },
       { content: stateOf(target) },
       number(target.weight),
-      // Figures of the whole upstream: shown once.
-      ...(index === 0
-        ? [number(requests), ...latencies(latencyMs)]
-        : [0, 1, 2, 3].map(() => ({ content: '' }))),
-    ])
+    ]),
+  )
+  return card({
+    title: 'Targets',
+    isFlush: true,
+    body: table(['Upstream', 'Target', 'Health', 'Weight'], rows),
   })
-  const head = ['Upstream', 'Target', 'Health', 'Weight', 'Requests', 'p50', 'p95', 'p99']
-  return card({ title: 'Targets', isFlush: true, body: table(head, rows) })
 }
 
 function stateOf({ isHealthy }: TargetState): Content {

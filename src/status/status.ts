@@ -3,6 +3,7 @@ import type { IdentityHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import { type Figures, figuresOf } from './figures.ts'
+import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type Reading, readMetrics } from './reading.ts'
 
 /** The state of the gateway at one moment. */
@@ -24,8 +25,10 @@ export interface Status {
   }
   readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
   readonly sinceStart: Figures
-  /** The last minute; null at the first look, which has nothing to compare with. */
+  /** The last minute, or the time since the start; null in the moment of the start. */
   readonly recent: (Figures & { readonly seconds: number }) | null
+  /** The last hour, oldest first. */
+  readonly series: readonly Point[]
 }
 
 export interface TargetState {
@@ -47,33 +50,30 @@ export interface StatusOptions {
   readonly clock: () => number
 }
 
-interface Look {
-  readonly at: number
-  readonly snapshot: MetricsSnapshot
+/** Gives the present state, and takes samples from the start on. */
+export interface StatusReader {
+  look(): Promise<Status>
+  /** Takes the first sample; further ones follow by themselves. */
+  start(): Promise<void>
+  close(): void
 }
 
-/** How far back `recent` goes, and the least time between two remembered looks. */
-const recentMs = 60_000
-const apartMs = 1_000
-
-/** @returns gives the present state; nothing is measured for it in between */
-export function createStatus(options: StatusOptions): () => Promise<Status> {
+export function createStatus(options: StatusOptions): StatusReader {
   const { config, health, storeState, isShuttingDown, snapshot, version, clock } = options
   const startedAt = clock()
-  let looks: readonly Look[] = []
+  const history = createHistory()
 
-  function remember(look: Look): Look | undefined {
-    looks = looks.filter(({ at }) => at <= look.at && look.at - at <= recentMs)
-    const earliest = looks[0]
-    if (look.at - (looks.at(-1)?.at ?? 0) >= apartMs) looks = [...looks, look]
-    return earliest && look.at > earliest.at ? earliest : undefined
+  async function sample(): Promise<Sample> {
+    const shown = await snapshot()
+    const taken = { at: clock(), snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
+    history.add(taken.at, taken.snapshot)
+    return taken
   }
 
-  return async function look() {
-    const [shown, identity, state] = await Promise.all([snapshot(), health(), storeState()])
-    const now = clock()
-    const current = { at: now, snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
-    const before = remember(current)
+  async function look(): Promise<Status> {
+    const [current, identity, state] = await Promise.all([sample(), health(), storeState()])
+    const now = current.at
+    const before = history.minuteBefore(now)
     const inForce = config()
     const whole = readMetrics(current.snapshot)
     return {
@@ -99,7 +99,17 @@ export function createStatus(options: StatusOptions): () => Promise<Status> {
             ...figuresOf(readMetrics(current.snapshot, before.snapshot), inForce),
           }
         : null,
+      series: history.points(now),
     }
+  }
+
+  // The next one makes up for a sample that fails.
+  const timer = setInterval(() => void sample().catch(() => {}), sampleMs).unref()
+
+  return {
+    look,
+    start: async () => void (await sample()),
+    close: () => clearInterval(timer),
   }
 }
 

@@ -165,7 +165,7 @@ t.test('several workers tell refused writes as one', async (t) => {
   const gateway = await startGateway(t, {
     driver: 'redis',
     redis,
-    config: { listen: { port: 0, workers: 2 } },
+    config: { listen: { port: 0, workers: 2 }, log: { level: 'silent' } },
   })
   await redisCommand(redis.port, 'CONFIG SET maxmemory 1')
   const told = await until('it is told', async () => {

@@ -22,6 +22,7 @@ t.test('whatever a name holds is text on the page, and each state has its words'
     upstreams: [{ name: 'a', targets: [{ url: 'http://a"<i>', weight: 1, isHealthy: false }] }],
     sinceStart: figuresOf(reading, { routes: [], upstreams: [] }),
     recent: null,
+    series: [],
   }
   const show = (changes: Partial<Status> = {}) =>
     statusPage({ ...status, ...changes }, { style: '', script: '' }).text

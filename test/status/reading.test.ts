@@ -81,7 +81,7 @@ t.test('the health of a target is told where it is watched', async (t) => {
       targets: targets.map((url) => ({ url: new URL(url), weight: 2 })),
     })),
   }
-  const look = createStatus({
+  const reader = createStatus({
     // The cast is sound: of the config these are read.
     config: () => config as unknown as Config,
     storeState: () => ({ writesRefused: null, risks: [] }),
@@ -91,7 +91,8 @@ t.test('the health of a target is told where it is watched', async (t) => {
     version: '1',
     clock: () => 0,
   })
-  const status = await look()
+  reader.close()
+  const status = await reader.look()
   t.equal(status.status, 'shutting-down')
   t.strictSame(
     status.upstreams.map(({ targets }) => targets.map(({ isHealthy }) => isHealthy)),

@@ -12,7 +12,12 @@
       })
       const next = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main')
       if (!response.ok || !next) throw new Error('no figures')
+      const before = document.querySelector('#numbers')
+      const hasFocus = before?.contains(document.activeElement)
+      // What somebody has opened stays open, and keeps the focus.
+      next.querySelector('#numbers')?.toggleAttribute('open', before?.open === true)
       document.querySelector('main').replaceChildren(...next.childNodes)
+      if (hasFocus) document.querySelector('#numbers > summary')?.focus()
     } catch {
       said().textContent = 'The gateway does not answer. These are the last figures.'
       said().hidden = false

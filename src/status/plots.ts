@@ -1,0 +1,163 @@
+import { amount, milliseconds, perSecond } from '../pages/amounts.ts'
+import { card } from '../pages/card.ts'
+import { type Html, html } from '../pages/html.ts'
+import { historyMs, type Point } from './history.ts'
+import { clockTime, type Line, plot } from './plot.ts'
+import { type Cell, table } from './table.ts'
+
+/** So many reasons get a line of their own; the others share one. */
+const reasonsMax = 4
+const rowMs = 300_000
+
+/** The last hour as curves, and as a table for those who cannot see them, or want to copy it. */
+export function plots(points: readonly Point[], now: number): Html {
+  const lead = 'By 15 seconds; times are UTC.'
+  if (points.length === 0)
+    return card({
+      title: 'The last hour',
+      body: html`<p class="muted">The first figures come in a quarter of a minute.</p>`,
+    })
+  const times = points.map(({ at }) => Date.parse(at))
+  const common = { times, from: now - historyMs, to: now }
+  const rate = (value: number) => `${perSecond(value, 1)}/s`
+  const all = [
+    {
+      id: 'requests',
+      title: 'Requests a second',
+      description: `All requests, and those answered 5xx. ${peak(
+        points.map(({ requests, seconds }) => requests / seconds),
+        rate,
+      )}`,
+      lines: [
+        { name: 'all', values: points.map(({ requests, seconds }) => requests / seconds) },
+        { name: '5xx', values: points.map(({ failed, seconds }) => failed / seconds) },
+      ],
+      format: rate,
+    },
+    {
+      id: 'refusals',
+      title: 'Refusals a second, by reason',
+      description: `Requests refused for their credential, role or rate. ${peak(
+        points.map((point) => refusedOf(point) / point.seconds),
+        rate,
+      )}`,
+      lines: refusalLines(points),
+      format: rate,
+    },
+    {
+      id: 'latency',
+      title: 'Latency',
+      description: `From the head of a request to the end of its answer: median and 99th percentile. ${peak(
+        points.map(({ latencyMs }) => latencyMs?.p99 ?? 0),
+        milliseconds,
+      )}`,
+      lines: quantileLines(points, 'latencyMs'),
+      format: milliseconds,
+    },
+    {
+      id: 'overhead',
+      title: 'Own share of the gateway',
+      description: `What the gateway adds to proxied requests: median and 99th percentile. ${peak(
+        points.map(({ overheadMs }) => overheadMs?.p99 ?? 0),
+        milliseconds,
+      )}`,
+      lines: quantileLines(points, 'overheadMs'),
+      format: milliseconds,
+    },
+  ]
+  return card({
+    title: 'The last hour',
+    lead,
+    isFlush: true,
+    body: html`<div class="body plots">${all.map((one) => plot({ ...common, ...one }))}</div>
+<details class="numbers" id="numbers"><summary>The last hour in numbers</summary>${numbers(points)}</details>`,
+  })
+}
+
+function peak(values: readonly number[], format: (value: number) => string): string {
+  return `At most ${format(Math.max(...values))}, last ${format(values.at(-1) ?? 0)}.`
+}
+
+function quantileLines(points: readonly Point[], of: 'latencyMs' | 'overheadMs'): readonly Line[] {
+  return (['p50', 'p99'] as const).map((name) => ({
+    name,
+    values: points.map((point) => point[of]?.[name] ?? null),
+  }))
+}
+
+function refusedOf({ refusals }: Point): number {
+  return Object.values(refusals).reduce((sum, count) => sum + count, 0)
+}
+
+/** The most frequent reasons of the hour, and the rest. */
+function refusalLines(points: readonly Point[]): readonly Line[] {
+  const totals = totalsOf(points)
+  const reasons = totals.slice(0, reasonsMax).map(([reason]) => reason)
+  const lines = reasons.map((reason) => ({
+    name: reason,
+    values: points.map(({ refusals, seconds }) => (refusals[reason] ?? 0) / seconds),
+  }))
+  if (lines.length === 0) return [{ name: 'none', values: points.map(() => 0) }]
+  if (totals.length <= reasonsMax) return lines
+  const rest = (point: Point) =>
+    refusedOf(point) - reasons.reduce((sum, reason) => sum + (point.refusals[reason] ?? 0), 0)
+  return [...lines, { name: 'other reasons', values: points.map((point) => rest(point) / point.seconds) }]
+}
+
+/** Most frequent first. */
+function totalsOf(points: readonly Point[]): readonly (readonly [reason: string, count: number])[] {
+  const totals = new Map<string, number>()
+  for (const { refusals } of points) {
+    for (const [reason, count] of Object.entries(refusals))
+      totals.set(reason, (totals.get(reason) ?? 0) + count)
+  }
+  return [...totals].toSorted(([, a], [, b]) => b - a)
+}
+
+/** Rows of five minutes, the latest first. */
+function numbers(points: readonly Point[]): Html {
+  const byTime = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - 1) / rowMs) * rowMs)
+  const head = [
+    'From',
+    'Requests',
+    'A second',
+    '5xx',
+    'Refused',
+    'Refused for',
+    'Highest p99',
+    'Own share, highest p99',
+  ]
+  const rows = [...byTime]
+    .toSorted(([a], [b]) => b - a)
+    .map(([from, group]): readonly Cell[] => {
+      const sum = (of: (point: Point) => number) => group.reduce((total, point) => total + of(point), 0)
+      const highest = (of: (point: Point) => number | undefined) => {
+        const known = group.flatMap((point) => of(point) ?? [])
+        return { content: milliseconds(known.length === 0 ? undefined : Math.max(...known)), kind: 'number' }
+      }
+      const count = (value: number) => ({ content: amount(value), kind: 'number' })
+      const requests = sum(({ requests }) => requests)
+      return [
+        { content: clockTime(from) },
+        count(requests),
+        {
+          content: perSecond(
+            requests,
+            sum(({ seconds }) => seconds),
+          ),
+          kind: 'number',
+        },
+        count(sum(({ failed }) => failed)),
+        count(sum(refusedOf)),
+        {
+          content:
+            totalsOf(group)
+              .map(([reason, times]) => `${reason} ${amount(times)}`)
+              .join(', ') || '–',
+        },
+        highest(({ latencyMs }) => latencyMs?.p99),
+        highest(({ overheadMs }) => overheadMs?.p99),
+      ]
+    })
+  return table(head, rows)
+}
