@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
+import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
 import type { AuditPage, FoundAudit } from '../store/portal-store.ts'
 import type { Store } from '../store/store.ts'
 import { csvLine } from './csv-line.ts'
@@ -67,8 +67,8 @@ export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
   return { find, export: exportAll }
 }
 
-/** An entry as the admin API and the exports show it. */
-export function auditData({ at, actor, action, target, details }: LoggedAuditEntry) {
+/** An entry as the admin API, the exports and the log show it. */
+export function auditData({ at, actor, action, target, details }: AuditEntry) {
   return {
     at: new Date(at).toISOString(),
     channel: actor.channel,

@@ -28,11 +28,22 @@ export async function takeRate(
 /** So many sessions an account may start at once, and after that ten a second: each is a write to the store. */
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
+/** So many forms of the portal an account may send at once, and after that one in five seconds. */
+export const portalActRate: Rate = { limit: 120, perMs: 600_000 }
+
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
-export async function takeSessionStart(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
-  const taken = await limiter.take(`session start ${accountId}`, sessionStartRate)
-  if (taken.isAllowed) return
-  throw new GatehouseError('rate-limited', { rate: { limit: sessionStartRate.limit, ...taken } })
+export function takeSessionStart(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
+  return takeOf(limiter, `session start ${accountId}`, sessionStartRate)
+}
+
+/** @throws GatehouseError `rate-limited` if the account does too much in the portal: each act may be logged */
+export function takePortalAct(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
+  return takeOf(limiter, `portal act ${accountId}`, portalActRate)
+}
+
+async function takeOf(limiter: Pick<Limiter, 'take'>, subject: string, rate: Rate): Promise<void> {
+  const taken = await limiter.take(subject, rate)
+  if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
 }
 
 /**

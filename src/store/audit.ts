@@ -62,9 +62,6 @@ export interface LoggedAuditEntry extends AuditEntry {
   readonly position: string
 }
 
-/** How many entries are kept; then the oldest go. */
-export const auditEntriesKept = 250_000
-
 export function parseAuditEntry(text: string): AuditEntry {
   // The text was written by JSON.stringify from this type, which leaves out what is undefined.
   return { target: undefined, ...(JSON.parse(text) as Omit<AuditEntry, 'target'> & Partial<AuditEntry>) }

@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit.ts'
+import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
 import type { KeyUse, NotedKeyUse } from './key-use.ts'
 import type { EmailLink, OneTimeLink, PasswordChange, PortalSession } from './portal-access.ts'
 import type { Visitor } from './visitor.ts'
@@ -53,6 +54,19 @@ export interface PortalStore {
    * find none and yet there may be more.
    */
   findAudit(page: AuditPage): Promise<FoundAudit>
+  /** The ends of the chains of the audit log (audit-chain.ts). */
+  readAuditChains(): Promise<readonly AuditChain[]>
+  /** Entries of one chain, oldest first. */
+  readAuditChain(page: AuditChainPage): Promise<readonly ChainedEntry[]>
+  /** Calls the listener with each entry that was written through this port, once it is safe. */
+  onAudit(listener: (entry: AuditEntry) => void): void
+}
+
+export interface AuditChainPage {
+  readonly class: AuditClass
+  /** The page begins after this position; undefined = with the oldest. */
+  readonly after: string | undefined
+  readonly limit: number
 }
 
 export interface AuditPage {

@@ -131,11 +131,12 @@ function buildOwnApi(options: TrafficOptions) {
   })
 }
 
-function portalOptions(people: People, { config, clock, gatewayUrl }: TrafficOptions) {
+function portalOptions(people: People, { config, limiter, clock, gatewayUrl }: TrafficOptions) {
   const { publicOrigin, portal, routes, identityHeaders } = config
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
     ...people,
+    limiter,
     path: portal.path,
     publicOrigin,
     routes,

@@ -1,3 +1,4 @@
+import { auditData } from '../accounts/audit-log.ts'
 import { openKeyUses } from '../accounts/key-uses.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import { openLimiter } from '../auth/rate-limit.ts'
@@ -51,6 +52,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'request', counts)
+  // A copy that nobody who can write to the store can change.
+  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'an entry of the audit log'))
   const webSockets = createWebSockets({ metrics, clock, known: () => current.identity })
   let inForce: Identity | undefined
   const contact = {

@@ -19,6 +19,8 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['keys show', 'ID|EMAIL', true],
   ['sessions list', 'ID|EMAIL', true],
   ['sessions revoke', 'ID|EMAIL', true],
+  ['audit list', '', true],
+  ['audit verify', '', true],
   ['signing-keys list', '', true],
   ['signing-keys rotate', '', true],
   ['signing-keys retire', 'KID', true],
@@ -49,6 +51,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
   ],
   'keys reset-secret': ['--grace 0s'],
   'sessions revoke': ['--session SID'],
+  'audit list': ['--action ACTION', '--who ID|EMAIL', '--limit N'],
   'signing-keys rotate': ['--now'],
 }
 

@@ -13,6 +13,7 @@ t.setTimeout(170_000)
 const count = 100_000
 const atOnce = 5_000
 const limit = 50
+const oldestAt = Date.now() - 60_000
 /** Generous: alone on a machine the whole log takes some 200 ms. */
 const wholeMsMax = 4_000
 /** In which nobody else is served: far less than what the whole log takes. */
@@ -29,7 +30,7 @@ for (const options of [
     const store = await openStore(options, 'command')
     t.teardown(() => store.close())
     await store.ready(5_000)
-    await store.appendAudit(newAuditEntry({ at: 1, action: 'key-revealed' }))
+    await store.appendAudit(newAuditEntry({ at: oldestAt, action: 'key-revealed' }))
     for (let start = 0; start < count; start += atOnce) {
       const entries = Array.from({ length: atOnce }, () => newAuditEntry({ action: 'account-created' }))
       await store.createAccounts([newAccount()], entries)
@@ -48,7 +49,7 @@ for (const options of [
     const tookMs = performance.now() - began
     clearInterval(timer)
 
-    t.strictSame([found.entries.map(({ at }) => at), found.before], [[1], undefined])
+    t.strictSame([found.entries.map(({ at }) => at), found.before], [[oldestAt], undefined])
     t.comment(`${tookMs} ms, others wait for ${longestPauseMs} ms at most`)
     t.ok(tookMs < wholeMsMax, `${tookMs} ms`)
     t.ok(longestPauseMs < pauseMsMax, `${longestPauseMs} ms`)

@@ -3,6 +3,7 @@ import { absenceCases } from './cases/absence.ts'
 import { accountChangeCases } from './cases/account-changes.ts'
 import { accountCases } from './cases/accounts.ts'
 import { auditCases } from './cases/audit.ts'
+import { auditChainCases } from './cases/audit-chain.ts'
 import { changeLogCases } from './cases/change-log.ts'
 import { endingSessionsCases } from './cases/ending-sessions.ts'
 import { keyUseCases } from './cases/key-uses.ts'
@@ -41,6 +42,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     portalSessionCases,
     keyUseCases,
     auditCases,
+    auditChainCases,
     searchCases,
   ]) {
     cases(t, newPlace)

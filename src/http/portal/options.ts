@@ -1,5 +1,6 @@
 import type { ActsOf } from '../../accounts/acts.ts'
 import type { EmailVerification } from '../../accounts/profile.ts'
+import type { Limiter } from '../../auth/rate-limit.ts'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { IdentityHeaders } from '../../proxy/identity.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
@@ -15,6 +16,8 @@ export interface PortalOptions {
   /** For the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
   readonly actsOf: ActsOf
   readonly emailVerification: EmailVerification
+  /** Counts what an account does. */
+  readonly limiter: Pick<Limiter, 'take'>
   readonly cookie: PortalCookie
   /** Milliseconds since 1970. */
   readonly clock: () => number

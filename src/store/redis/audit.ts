@@ -1,4 +1,5 @@
 import { type LoggedAuditEntry, needlesOf, parseAuditEntry, passesFilter } from '../audit.ts'
+import { auditClasses } from '../audit-chain.ts'
 import type { PortalStore } from '../portal-store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -13,9 +14,14 @@ const scannedMax = 1_000
 const findScript = loadScript('find-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
 
-/** The audit log as a stream, whose entries cannot be changed. */
-export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudit' | 'findAudit'> {
-  const { keys, run, confirmAbsence } = connection
+type AuditVerbs = Pick<
+  PortalStore,
+  'appendAudit' | 'findAudit' | 'readAuditChains' | 'readAuditChain' | 'onAudit'
+>
+
+/** The audit log as two streams, whose entries cannot be changed. */
+export function openAudit(connection: Connection): AuditVerbs {
+  const { keys, ask, run, confirmAbsence } = connection
   const audited = createAudited(connection)
 
   return {
@@ -27,12 +33,31 @@ export function openAudit(connection: Connection): Pick<PortalStore, 'appendAudi
       if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }
       const start = before === undefined ? '+' : `(${before}`
       const { exact, lower } = needlesOf(filter)
-      const answer = await run(findScript, [keys.audit], [start, scannedMax, limit, exact, lower])
+      const answer = await run(
+        findScript,
+        [keys.audit, keys.ownAudit],
+        [start, scannedMax, limit, exact, lower],
+      )
       // The cast is sound: the script answers nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
       const entries = found.map(toEntry).filter((entry) => passesFilter(entry, filter))
       return { entries, before: next === '' ? undefined : next }
+    },
+    onAudit: connection.onAudit,
+    readAuditChains: async () => {
+      const fields = await ask((client) => client.hgetall(keys.auditChains))
+      if (Object.keys(fields).length === 0) await confirmAbsence()
+      return auditClasses.map((name) => {
+        const [trimmed = '', last = ''] = [fields[`${name}:trimmed`], fields[`${name}:last`]]
+        return { class: name, algorithm: 'sha1', trimmed, last }
+      })
+    },
+    readAuditChain: async ({ class: name, after, limit }) => {
+      const stream = name === 'own' ? keys.ownAudit : keys.audit
+      const start = after === undefined ? '-' : `(${after}`
+      const entries = await ask((client) => client.xrange(stream, start, '+', 'COUNT', limit))
+      return entries.map(([position, [, text = '', , link = '']]) => ({ position, text, link }))
     },
   }
 }

@@ -1,21 +1,44 @@
-import { type AuditEntry, auditEntriesKept } from '../audit.ts'
+import type { AuditEntry } from '../audit.ts'
+import { auditRetention, classOf, contentDigest } from '../audit-chain.ts'
 import type { Connection } from './connection.ts'
 import type { Script } from './scripts.ts'
 
 type Entries = AuditEntry | readonly AuditEntry[] | undefined
 
 /** Runs a script that changes something; if it does, the entries are added to the audit log. */
-export function createAudited({ runDurably, keys }: Pick<Connection, 'runDurably' | 'keys'>) {
-  return (
+export function createAudited({
+  runDurably,
+  keys,
+  tellAudited,
+}: Pick<Connection, 'runDurably' | 'keys' | 'tellAudited'>) {
+  const auditKeys = [keys.audit, keys.ownAudit, keys.auditChains]
+  return async (
     script: Script,
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
     audit: Entries,
-  ): Promise<unknown> =>
-    runDurably(script, [...scriptKeys, keys.audit], [...args, entriesText(audit), auditEntriesKept])
+  ): Promise<unknown> => {
+    const entries = entriesOf(audit)
+    const outcome = await runDurably(
+      script,
+      [...scriptKeys, ...auditKeys],
+      [...args, entriesText(entries), auditRetention.entries, Date.now() - auditRetention.ageMs],
+    )
+    // As the script sees it (audited.lua).
+    const isDone = Array.isArray(outcome) ? outcome.length === 0 : typeof outcome === 'number' && outcome > 0
+    if (isDone) for (const entry of entries) tellAudited(entry)
+    return outcome
+  }
 }
 
-function entriesText(audit: Entries = []): string {
-  const entries = 'action' in audit ? [audit] : audit
-  return JSON.stringify(entries.map((entry) => JSON.stringify(entry)))
+function entriesOf(audit: Entries = []): readonly AuditEntry[] {
+  return 'action' in audit ? [audit] : audit
+}
+
+function entriesText(entries: readonly AuditEntry[]): string {
+  const texts = entries.map((entry) => {
+    const text = JSON.stringify(entry)
+    return [classOf(entry), text, contentDigest(text)]
+  })
+  return JSON.stringify(texts)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
+import type { AuditEntry } from '../audit.ts'
 import { changesKept } from '../changes.ts'
 import { createWriteReport } from '../condition.ts'
 import type { Change, LoggedChange } from '../store.ts'
@@ -29,6 +30,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   if (isLasting) writer?.open()
   const listeners: ((change: LoggedChange) => void)[] = []
   const { report, onWrite } = createWriteReport()
+  const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
   function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
@@ -96,6 +98,10 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     waitsForReplicas: writer !== undefined,
     tell,
     hear,
+    tellAudited: (entry: AuditEntry) => {
+      for (const listener of auditListeners) listener(entry)
+    },
+    onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
     storeId,
     confirmAbsence: storeId.confirmAbsence,
     ready,

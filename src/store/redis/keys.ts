@@ -21,6 +21,8 @@ export function createKeys(prefix: string) {
     openSessionsOf: (accountId: string, epoch: number) => `${base}open-sessions:${accountId}:${epoch}`,
     terms: `${base}terms`,
     audit: `${base}audit`,
+    ownAudit: `${base}audit-own`,
+    auditChains: `${base}audit-chains`,
     portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
     keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
     instances: `${prefix}instances`,

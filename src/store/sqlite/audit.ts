@@ -1,13 +1,13 @@
 import {
   type AuditEntry,
   type AuditFilter,
-  auditEntriesKept,
   type LoggedAuditEntry,
   needlesOf,
   parseAuditEntry,
   passesFilter,
 } from '../audit.ts'
 import type { FoundAudit } from '../portal-store.ts'
+import { openAuditChains } from './audit-chains.ts'
 import type { Database } from './database.ts'
 
 /** How many entries are looked at for one answer: this blocks the process for some milliseconds. */
@@ -15,8 +15,7 @@ const scannedMax = 2_000
 
 /** The audit table, of which the oldest rows are removed. Every function is to be called within a read or a write. */
 export function openAudit({ prepare }: Database) {
-  const insert = prepare('INSERT INTO audit (entry) VALUES (?)')
-  const prune = prepare('DELETE FROM audit WHERE seq <= ?')
+  const chained = openAuditChains({ prepare })
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
@@ -27,9 +26,7 @@ export function openAudit({ prepare }: Database) {
   )
 
   function append(entries: readonly AuditEntry[]): void {
-    let last = 0
-    for (const entry of entries) last = Number(insert.run(JSON.stringify(entry)).lastInsertRowid)
-    if (entries.length > 0) prune.run(last - auditEntriesKept)
+    for (const entry of entries) chained.append(entry)
   }
 
   function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
@@ -45,7 +42,7 @@ export function openAudit({ prepare }: Database) {
     return { entries, before: isFull || start > Number(first) ? next : undefined }
   }
 
-  return { append, find }
+  return { append, find, chains: chained.chains, page: chained.page }
 }
 
 function isPosition(before: string | undefined): boolean {

@@ -17,7 +17,7 @@ interface Tables {
 /** The verbs of the portal on the tables of a database. */
 export function openPortal(
   { read, write }: Database,
-  { change, act, audit }: Writer,
+  { change, act, audit, onAudit }: Writer,
   { accounts, portalSessions, keyUses }: Tables,
 ): PortalStore {
   const replace: Replace = (id, become, entry) =>
@@ -56,7 +56,15 @@ export function openPortal(
     },
     findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
 
-    appendAudit: async (entry) => write(() => audit.append([entry])),
+    appendAudit: (entry) =>
+      act(
+        () => {},
+        () => true,
+        [entry],
+      ),
     findAudit: async ({ filter, before, limit }) => read(() => audit.find(filter, before, limit)),
+    readAuditChains: async () => read(audit.chains),
+    readAuditChain: async (page) => read(() => audit.page(page)),
+    onAudit,
   }
 }

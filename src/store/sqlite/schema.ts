@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { parseAuditEntry } from '../audit.ts'
+import { auditClasses, classOf, linkOf } from '../audit-chain.ts'
 import { termsOf } from '../search.ts'
 
 /**
@@ -118,7 +120,39 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       CREATE TABLE store (id TEXT NOT NULL, probed_at INTEGER NOT NULL) STRICT;
       INSERT INTO store (id, probed_at) VALUES (lower(hex(randomblob(16))), 0);
     `),
+  chainAudit,
 ]
+
+/** What is there already is the beginning of the chains. */
+function chainAudit(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE audit ADD COLUMN class TEXT NOT NULL DEFAULT '';
+    ALTER TABLE audit ADD COLUMN link TEXT NOT NULL DEFAULT '';
+    CREATE TABLE audit_chains (
+      class TEXT PRIMARY KEY,
+      trimmed TEXT NOT NULL,
+      last TEXT NOT NULL,
+      entries INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID`)
+  const update = database.prepare('UPDATE audit SET class = ?, link = ? WHERE seq = ?')
+  const select = database.prepare('SELECT seq, entry FROM audit WHERE seq > ? ORDER BY seq LIMIT 1000')
+  const save = database.prepare(
+    'INSERT INTO audit_chains (class, trimmed, last, entries) VALUES (?, ?, ?, ?)',
+  )
+  const chains = { acts: { last: '', entries: 0 }, own: { last: '', entries: 0 } }
+  for (let rows = select.all(0); rows.length > 0; rows = select.all(Number(rows.at(-1)?.seq))) {
+    for (const { seq, entry } of rows) {
+      const text = String(entry)
+      const name = classOf(parseAuditEntry(text))
+      const chain = chains[name]
+      chain.last = linkOf(chain.last, text, 'sha256')
+      chain.entries++
+      update.run(name, chain.last, Number(seq))
+    }
+  }
+  for (const name of auditClasses) save.run(name, '', chains[name].last, chains[name].entries)
+  database.exec('CREATE INDEX audit_by_class ON audit (class, seq)')
+}
 
 /** Indexes the accounts that were made before there was an index. */
 function indexAll(database: DatabaseSync): void {

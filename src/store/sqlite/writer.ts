@@ -11,6 +11,7 @@ export function openWriter(database: Database) {
   const changes = openChanges(database)
   const audit = openAudit(database)
   const listeners: ((change: LoggedChange) => void)[] = []
+  const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** Writes, logs the change if there is one, and tells the listeners once all is on disk. */
   async function change<Result>(
@@ -27,12 +28,14 @@ export function openWriter(database: Database) {
     describe: (result: Result) => readonly Change[],
     entry?: AuditEntry,
   ): Promise<Result> {
-    const { result, logged } = await database.write(() => {
+    const { result, entries, logged } = await database.write(() => {
       const result = work()
       const described = describe(result)
-      if (described.length > 0 && entry) audit.append([entry])
-      return { result, logged: described.map((one) => changes.append(one, Date.now())) }
+      const entries = described.length > 0 && entry ? [entry] : []
+      audit.append(entries)
+      return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
     })
+    tellAudited(entries)
     for (const change of logged) for (const listener of listeners) listener(change)
     return result
   }
@@ -43,11 +46,18 @@ export function openWriter(database: Database) {
     isDone: (result: Result) => boolean,
     entries: readonly AuditEntry[] = [],
   ): Promise<Result> {
-    return database.write(() => {
+    const { result, written } = await database.write(() => {
       const result = work()
-      if (isDone(result)) audit.append(entries)
-      return result
+      const written = isDone(result) ? entries : []
+      audit.append(written)
+      return { result, written }
     })
+    tellAudited(written)
+    return result
+  }
+
+  function tellAudited(entries: readonly AuditEntry[]): void {
+    for (const entry of entries) for (const listener of auditListeners) listener(entry)
   }
 
   return {
@@ -57,6 +67,7 @@ export function openWriter(database: Database) {
     changeMany,
     act,
     onChange: (listener: Listener) => void listeners.push(listener),
+    onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }
 }
 

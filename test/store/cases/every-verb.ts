@@ -4,10 +4,12 @@ import type { Store } from '../../../src/store/store.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 
-type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'onWrite' | 'close'>
+type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'onWrite' | 'onAudit' | 'close'>
 
 /** A call of each verb that asks the store: a verb that is new has to come in here. */
 export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unknown> } = {
+  readAuditChains: (store) => store.readAuditChains(),
+  readAuditChain: (store) => store.readAuditChain({ class: 'own', after: undefined, limit: 1 }),
   createAccounts: (store) => store.createAccounts([newAccount()]),
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),

@@ -4,6 +4,7 @@ import t from 'tap'
 import { OperatorError } from '../../../src/errors.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
+import { newAuditEntry } from '../portal-samples.ts'
 import { createAccount } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
 import { openAt, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
@@ -21,6 +22,10 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
     for (const ask of Object.values(everyVerb)) await ask(store)
     const inspector = new Redis(server.url, credentials)
     t.teardown(() => inspector.disconnect())
+    // What is too old goes with the next entry.
+    await inspector.xadd('gh:old:{account}:audit', '1-1', 'entry', '{}')
+    const old = await openStoreAt(t, optionsOf(server, { ...credentials, keyPrefix: 'gh:old:' }))
+    await old.appendAudit(newAuditEntry())
     const used = [...(await inspector.info('commandstats')).matchAll(/^cmdstat_([^:]+)/gm)]
     const names = new Set(used.map(([, name]) => name))
     t.strictSame(

@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises'
+import { type AuditChain, type ChainedEntry, linkOf } from '../store/audit-chain.ts'
+import type { Store } from '../store/store.ts'
+
+export type AuditVerification =
+  | {
+      readonly kind: 'whole'
+      readonly entries: number
+      /** How many of them were written before entries were chained: these prove nothing. */
+      readonly unchained: number
+    }
+  /** `position` is that of the first entry that does not follow from the one before, or of the last that is there. */
+  | { readonly kind: 'broken'; readonly position: string | undefined; readonly problem: string }
+
+/** How many entries are read at once. */
+const sliceEntries = 500
+/** How often a check begins again because entries were trimmed meanwhile. */
+const attemptsMax = 3
+
+type Reader = Pick<Store, 'readAuditChains' | 'readAuditChain'>
+
+/** Checks that no entry of the audit log was changed or removed, but by retention. Reads it in slices. */
+export async function verifyAudit(store: Reader): Promise<AuditVerification> {
+  let entries = 0
+  let unchained = 0
+  for (const chain of await store.readAuditChains()) {
+    const result = await verifyChain(store, chain)
+    if (result.kind === 'broken') return result
+    entries += result.entries
+    unchained += result.unchained
+  }
+  return { kind: 'whole', entries, unchained }
+}
+
+async function verifyChain(store: Reader, first: AuditChain): Promise<AuditVerification> {
+  let chain = first
+  for (let attempt = 1; ; attempt++) {
+    const result = await follow(store, chain)
+    const now = (await store.readAuditChains()).find((one) => one.class === chain.class)
+    if (result.kind === 'whole' || !now || now.trimmed === chain.trimmed || attempt === attemptsMax) {
+      return result
+    }
+    chain = now
+  }
+}
+
+async function follow(store: Reader, chain: AuditChain): Promise<AuditVerification> {
+  let link = chain.trimmed
+  let entries = 0
+  let unchained = 0
+  let last: ChainedEntry | undefined
+  for (;;) {
+    const slice = await store.readAuditChain({
+      class: chain.class,
+      after: last?.position,
+      limit: sliceEntries,
+    })
+    for (const entry of slice) {
+      if (entry.link === '' && entries === unchained) unchained++
+      else {
+        const problem = 'this entry, or one before it, was changed, added or removed'
+        if (entry.link !== linkOf(link, entry.text, chain.algorithm)) {
+          return { kind: 'broken', position: entry.position, problem }
+        }
+        link = entry.link
+      }
+      entries++
+      last = entry
+      // What came since the check began is not looked at.
+      if (link === chain.last && link !== '') return { kind: 'whole', entries, unchained }
+    }
+    if (slice.length < sliceEntries) break
+    await setImmediate()
+  }
+  if (link === chain.last) return { kind: 'whole', entries, unchained }
+  return { kind: 'broken', position: last?.position, problem: 'entries after this one were removed' }
+}

@@ -1,0 +1,80 @@
+import { auditData, createAuditLog } from '../accounts/audit-log.ts'
+import { verifyAudit } from '../accounts/audit-verification.ts'
+import { type AuditAction, auditActions } from '../store/audit.ts'
+import { type Command, UsageError } from './command.ts'
+import { withOperator } from './operator.ts'
+import { printData, table } from './print.ts'
+
+const entriesShown = 50
+const entriesMax = 100_000
+
+const list: Command = {
+  name: 'audit list',
+  operands: [],
+  summary: 'Lists the entries of the audit log, newest first.',
+  options: {
+    action: { type: 'string', value: 'ACTION', help: 'Only entries with this action.' },
+    who: { type: 'string', value: 'ID|EMAIL', help: 'Only entries by or about this account, or operator.' },
+    limit: { type: 'string', value: 'N', help: `How many at most; default ${entriesShown}.` },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const limit = parseLimit(invocation.text('limit'))
+    const filter = { action: parseAction(invocation.text('action')), who: invocation.text('who') }
+    const { entries } = await withOperator(invocation.config, ({ store }) =>
+      createAuditLog(store).find({ filter, before: undefined, limit }),
+    )
+    const data = entries.map((entry) => ({ id: entry.position, ...auditData(entry) }))
+    const rows = data.map(({ at, actor, address, action, target }) => [
+      at,
+      actor,
+      address ?? '-',
+      action,
+      target ?? '-',
+    ])
+    const header = ['AT', 'ACTOR', 'FROM', 'ACTION', 'TARGET']
+    printData(invocation, data, table(header, rows, 'There are no such entries.'))
+    return 0
+  },
+}
+
+const verify: Command = {
+  name: 'audit verify',
+  operands: [],
+  summary:
+    'Checks that no entry of the audit log was changed or removed; exit status 1 names the first that was.',
+  printsData: true,
+  run: async (invocation) => {
+    const result = await withOperator(invocation.config, ({ store }) => verifyAudit(store))
+    if (result.kind === 'broken') {
+      const { position, problem } = result
+      const data = { verified: false, entry: position ?? null, problem }
+      printData(invocation, data, [`The audit log is broken at entry ${position ?? '(none)'}: ${problem}.`])
+      return 1
+    }
+    const { entries, unchained } = result
+    const before =
+      unchained === 0 ? '' : ` (${unchained} of them were written before entries were chained: not checked)`
+    printData(invocation, { verified: true, entries, unchained }, [
+      `The audit log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'}${before}.`,
+    ])
+    return 0
+  },
+}
+
+function parseLimit(text: string | undefined): number {
+  const limit = Number(text ?? entriesShown)
+  if (!Number.isInteger(limit) || limit < 1 || limit > entriesMax) {
+    throw new UsageError(`--limit must be a whole number from 1 to ${entriesMax}`)
+  }
+  return limit
+}
+
+function parseAction(text: string | undefined): AuditAction | undefined {
+  const action = auditActions.find((name) => name === text)
+  if (text !== undefined && !action)
+    throw new UsageError(`--action must be one of ${auditActions.join(', ')}`)
+  return action
+}
+
+export const auditCommands: readonly Command[] = [list, verify]
