@@ -28,8 +28,8 @@ export async function takeRate(
 /** So many sessions an account may start at once, and after that ten a second: each is a write to the store. */
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
-/** So many forms of the portal an account may send at once, and after that one in five seconds. */
-export const portalActRate: Rate = { limit: 120, perMs: 600_000 }
+/** So many forms of the portal an account may send at once, and after that one in six seconds. */
+export const portalActRate: Rate = { limit: 600, perMs: 3_600_000 }
 
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
 export function takeSessionStart(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
