@@ -30,6 +30,7 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
   ): Authentication | Promise<Authentication> {
     const verdict = judge(key, account)
     if (verdict.kind === 'authenticated' || isFinal(key, account)) return verdict
+    if (!account) return refuseInSameTime(key)
     return confirm().then(
       () => decideAfresh(key),
       (outOfReach: unknown) => {
@@ -40,9 +41,22 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     )
   }
 
-  /** Whether no change could have made the key right since: neither a removed account nor an old key comes back. */
+  /** Whether no change could have made the key right since: an old key never comes back. */
   function isFinal({ digest }: ParsedKey, account: KnownAccount | undefined): boolean {
-    return !account || isOver(account, digest, clock()) || spentKeys.has(digest)
+    return spentKeys.has(digest) || (account !== undefined && isOver(account, digest, clock()))
+  }
+
+  /**
+   * A key of no account is refused whatever has changed: a removed account does not come back. But it waits as long as
+   * a wrong key of an account, and is remembered like one: the time must not tell which account IDs there are.
+   */
+  async function refuseInSameTime({ digest }: ParsedKey): Promise<Authentication> {
+    const isRemembered = await confirm().then(
+      () => true,
+      () => false,
+    )
+    if (isRemembered) spentKeys.note(digest)
+    return invalid
   }
 
   async function decideAfresh(key: ParsedKey): Promise<Authentication> {

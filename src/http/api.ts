@@ -28,6 +28,9 @@ export interface ApiOptions extends AccountEndpointsOptions {
   readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }
 
+/** For a year, and for this host alone: what its neighbours and subdomains speak is not ours to say. */
+const strictTransportSecurity = 'max-age=31536000'
+
 /** The JSON scope: the endpoints of the gateway itself. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
@@ -46,8 +49,11 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
   })
   await app.register(fastifyCookie)
-  app.addHook('onRequest', (request, _reply, done) => {
+  const isSecure = options.publicOrigin.startsWith('https:')
+  app.addHook('onRequest', (request, reply, done) => {
     arrivalOf(request.raw).outcome.route = ownRouteName
+    // On the response itself: every way to answer keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
+    if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
     done()
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {

@@ -4,7 +4,7 @@ import { fullName } from '../accounts/full-name.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import type { SetupLink } from '../accounts/setup-links.ts'
 import { card } from '../pages/card.ts'
-import { type Html, html } from '../pages/html.ts'
+import { type Content, type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
 import { badge, remark } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
@@ -12,7 +12,7 @@ import type { PortalSession } from '../store/portal-access.ts'
 import type { Account, Session } from '../store/store.ts'
 import { roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton } from './code.ts'
-import { field, form, formMessage } from './form.ts'
+import { field, form, formMessage, passwordAgain } from './form.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './page.ts'
@@ -111,7 +111,7 @@ function detailsCard(frame: Frame, { account, state = emptyForm }: AccountView):
         autocomplete: 'off',
         lengthMax: emailLengthMax,
         value: account.email,
-      })}${nameFields(state, account)}${roleField(frame, state, account.role)}
+      })}${nameFields(state, account)}${roleField(frame, state, account.role)}${ownPassword(frame, account, { state, scope: 'details' })}
 <p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
     }),
   })
@@ -125,17 +125,20 @@ function accessCard(frame: Frame, account: Account, { isOwn }: { readonly isOwn:
     body: html`${
       isDisabled
         ? factRow('Set-up link', 'Enable the account first: a link for a disabled one is refused.')
-        : actRow(frame, {
-            path: `/accounts/${id}/set-up-link`,
-            text: 'Set-up link',
-            hint: 'With it the owner chooses a password for the portal.',
-            button: 'Make a link',
-          })
+        : isOwn
+          ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
+          : actRow(frame, {
+              path: `/accounts/${id}/set-up-link`,
+              text: 'Set-up link',
+              hint: 'With it the owner chooses a password for the portal.',
+              button: 'Make a link',
+            })
     }${actRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
       hint: 'Some routes are for verified accounts only.',
       button: isVerified ? 'Mark as not verified' : 'Mark as verified',
+      asked: ownPassword(frame, account, { scope: 'verify' }),
     })}${
       isOwn
         ? factRow('This is your own account', 'Another Admin can change its role, disable or delete it.')
@@ -163,7 +166,16 @@ function disableRow(frame: Frame, id: string): Html {
   )}</div>`
 }
 
-function factRow(text: string, hint: string): Html {
+/** Acts on one's own account ask for the password. */
+function ownPassword(
+  frame: Frame,
+  { id }: Account,
+  { state = emptyForm, scope }: { readonly state?: FormState; readonly scope: string },
+): Html | undefined {
+  return id === frame.viewer?.id ? passwordAgain(frame, state, scope) : undefined
+}
+
+function factRow(text: string, hint: Content): Html {
   return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
 }
 
@@ -172,13 +184,15 @@ interface Act {
   readonly text: string
   readonly hint: string
   readonly button: string
+  /** A field to fill in first. */
+  readonly asked?: Html | undefined
 }
 
-function actRow(frame: Frame, { path, text, hint, button }: Act): Html {
+function actRow(frame: Frame, { path, text, hint, button, asked }: Act): Html {
   return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
     action: path,
     class: 'inline',
-    body: html`<button>${button}</button>`,
+    body: html`${asked}<button>${button}</button>`,
   })}</div>`
 }
 
@@ -191,10 +205,10 @@ function keysCard(frame: Frame, { account, keys }: AccountView): Html {
 ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { end: `/accounts/${id}/end-overlap` })}
 <div class="acts-list"><details class="act"><summary>Reset the secret…</summary>${form(frame, {
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replaces(secretKey.createdAt)}${overlapField(emptyForm)}<div><button class="danger primary">Reset the secret</button></div>`,
+      body: html`${replaces(secretKey.createdAt)}${overlapField(emptyForm)}${ownPassword(frame, account, { scope: 'secret' })}<div><button class="danger primary">Reset the secret</button></div>`,
     })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
       action: `/accounts/${id}/reset-api-key`,
-      body: html`${replaces(apiKey.createdAt)}<p class="muted">The old key ends now.</p><div><button class="danger primary">Reset the API key</button></div>`,
+      body: html`${replaces(apiKey.createdAt)}<p class="muted">The old key ends now.</p>${ownPassword(frame, account, { scope: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
     })}</details></div>`,
   })
 }

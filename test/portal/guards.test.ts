@@ -131,6 +131,68 @@ test('who asks for the path of a form is led to the page it stands on', async (t
   }
 })
 
+test("an Admin's own account takes nothing without the password, also among the accounts", async (t, portal) => {
+  const person = await portal.createPerson({ role: 'Admin' })
+  const cookie = await cookieOf(person)
+  const csrf = await csrfOf(portal, cookie)
+  const send = async (path: string, fields: Readonly<Record<string, string>>) => {
+    const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', Accept: 'text/html' }
+    const body = new URLSearchParams({ csrf, ...fields })
+    const url = `${portal.url}/portal${path.replace('ID', person.id)}`
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
+    return { status: response.status, text: await response.text() }
+  }
+  const before = JSON.stringify(await portal.command('accounts', 'show', person.id))
+  const details = { email: 'thief@example.com', firstName: 'T', lastName: 'T', role: 'Admin' }
+  for (const path of adminPosts.filter((path) => /ID.(?!end|delete|disable|enable)/.test(path))) {
+    for (const password of ['', 'a wrong password']) {
+      const { status, text } = await send(path, { ...details, graceSeconds: '0', password })
+      t.equal(status, 400, `${path} with '${password}'`)
+      t.match(text, 'The password is wrong.', path)
+      t.notMatch(text, /g[sal]k_[0-9A-Za-z]{22}|setup#/, `${path} hands nothing out`)
+    }
+  }
+  t.equal(JSON.stringify(await portal.command('accounts', 'show', person.id)), before)
+  const { password, id, page } = person
+  t.equal((await send('/accounts/ID/unverify', { password })).status, 303, 'with the password')
+  await page.goto(`${portal.url}/portal/accounts/${id}`)
+  await page.getByText('Reset the API key…').click()
+  await page.locator('form[action$="/reset-api-key"]').getByLabel('Your password').fill(password)
+  await page.getByRole('button', { name: 'Reset the API key' }).click()
+  await page.getByRole('heading', { name: 'A new key has been made' }).waitFor()
+})
+
+test('after signing in nothing but a page of the portal is gone on to', async (t, portal) => {
+  const { page, email, password } = await portal.createPerson({ role: 'Admin' })
+  const outside = [
+    '/../orders',
+    '/%2e%2e/orders',
+    '/accounts/.%2E/../orders',
+    '/..',
+    '/./../x',
+    '//evil.example',
+  ]
+  const elsewhere = [
+    '/assets/x',
+    '/sign-out',
+    '/nothing',
+    '/accounts/../../orders?q=/audit',
+    '/\\evil.example',
+  ]
+  const attempts = [...outside, ...elsewhere, '/integration']
+  await page.context().clearCookies()
+  for (const next of attempts) {
+    await page.goto(`${portal.url}/portal/sign-in?next=${encodeURIComponent(next)}`)
+    const hidden = await page.locator('input[name="next"]').inputValue()
+    t.equal(hidden, next === '/integration' ? next : '', next)
+  }
+  await page.goto(`${portal.url}/portal/sign-in?next=${encodeURIComponent('/audit?who=x&action=signed-in')}`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${portal.url}/portal/audit?who=x&action=signed-in`)
+})
+
 test('a link from another site finds its reader signed in, and no frame shows the portal', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto('about:blank')
@@ -199,6 +261,30 @@ testSecure('behind https the cookies go over https alone', async (t, portal) => 
     headers.get('set-cookie'),
     /^__Secure-gatehouse-form=\w{32}; Path=\/portal; HttpOnly; Secure; SameSite=Strict$/,
   )
+})
+
+testSecure(
+  'behind https every answer of the gateway itself asks for https, and none of a backend',
+  async (t, portal) => {
+    const own = [
+      '/portal/sign-in',
+      '/portal/none',
+      '/portal/assets/none',
+      '/.well-known/jwks.json',
+      '/api/v1/admin/audit',
+    ]
+    for (const path of own) {
+      const { headers } = await fetch(`${portal.url}${path}`)
+      t.equal(headers.get('strict-transport-security'), 'max-age=31536000', path)
+    }
+    const answer = await fetch(`${portal.url}/pub/x`)
+    t.equal(answer.headers.get('strict-transport-security'), null, 'the backend speaks for itself')
+  },
+)
+
+test('over plain http nothing asks for https', async (t, portal) => {
+  const { headers } = await fetch(`${portal.url}/portal/sign-in`)
+  t.equal(headers.get('strict-transport-security'), null)
 })
 
 testWithout('a portal that is turned off leaves its paths to the routes', async (t, portal) => {

@@ -1,9 +1,11 @@
 import type { KeyKind } from '../../accounts/keys.ts'
+import type { SignIn } from '../../auth/sign-in.ts'
 import { GatehouseError } from '../../errors.ts'
 import { deleteAccountPage } from '../../portal/account.ts'
 import type { Account, AccountChanges } from '../../store/store.ts'
 import { assertKnownCase, profileOf, showAccount } from './account.ts'
 import { type Answer, goTo } from './answer.ts'
+import { confirmPassword } from './confirm.ts'
 import { formRefusal, wrongField } from './form-refusal.ts'
 import { replaceKey } from './integration-pages.ts'
 import type { NoticeName } from './notices.ts'
@@ -18,8 +20,23 @@ type ActName = PortalPath extends infer Path
   : never
 type Work = (visit: SignedInVisit, account: Account) => Promise<Answer>
 
+/** Acts that only end something: they need no password on one's own account either, as on the viewer's own pages. */
+const endingActs: ReadonlySet<ActName> = new Set([
+  'end',
+  'end-all',
+  'end-portal',
+  'end-all-portal',
+  'end-overlap',
+])
+
 /** One account and everything an Admin can do to it. */
-export const accountPages: Pages = ({ roles }) => [
+export const accountPages: Pages = ({ roles, signIn }) => {
+  return accountActs((name, work) => act(name, work, signIn), roles)
+}
+
+type MakeAct = (name: ActName, work: Work) => PortalPage
+
+const accountActs = (act: MakeAct, roles: readonly string[]): readonly PortalPage[] => [
   {
     path: '/accounts/:id',
     get: withAccount((visit, account) => showAccount(visit, account)),
@@ -56,13 +73,19 @@ export const accountPages: Pages = ({ roles }) => [
   },
 ]
 
-/** A refused form shows the account, and why. */
-function act(name: ActName, work: Work): PortalPage {
+/**
+ * What is done to one's own account needs the password, wherever it is touched: somebody else may be at the keyboard.
+ * A refused form shows the account, and why.
+ */
+function act(name: ActName, work: Work, signIn: SignIn): PortalPage {
   const post = withAccount(async (visit, account) => {
     try {
+      if (account.id === visit.viewer.account.id && !endingActs.has(name))
+        await confirmPassword(visit, signIn)
       return await work(visit, account)
     } catch (error) {
-      const refusal = formRefusal(error, {})
+      const refusal = formRefusal(error, name === 'update' ? profileOf(visit.form) : {})
+      if (name === 'update') return showAccount(visit, account, { state: refusal.state }, refusal)
       const problem = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
       return showAccount(visit, account, { problem }, refusal)
     }
@@ -81,13 +104,8 @@ function withAccount(work: Work): (visit: SignedInVisit) => Promise<Answer> {
 
 async function update(visit: SignedInVisit, account: Account, roles: readonly string[]): Promise<Answer> {
   const values = profileOf(visit.form)
-  try {
-    if (values.role !== account.role) assertKnownCase(values.role, roles)
-    await visit.acts.accounts.update(account.id, values)
-  } catch (error) {
-    const refusal = formRefusal(error, values)
-    return showAccount(visit, account, { state: refusal.state }, refusal)
-  }
+  if (values.role !== account.role) assertKnownCase(values.role, roles)
+  await visit.acts.accounts.update(account.id, values)
   return goTo(`/accounts/${account.id}`, 'account-saved')
 }
 

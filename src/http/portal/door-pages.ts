@@ -4,6 +4,7 @@ import { emptyForm } from '../../portal/frame.ts'
 import { type Answer, goTo } from './answer.ts'
 import { formRefusal, wrongField } from './form-refusal.ts'
 import { type Pages, queryOf } from './pages.ts'
+import { portalPlanAt } from './plans.ts'
 import type { SignedInVisit, Visit } from './visit.ts'
 
 /** The first page after signing in. */
@@ -111,7 +112,15 @@ function tokenOf(typed: string): string {
   return typed.slice(typed.lastIndexOf('#') + 1).trim()
 }
 
-/** A path of the portal to go on to; empty for anything else. */
+const nextLengthMax = 500
+
+/**
+ * A page of the portal to go on to; empty for anything else. A browser takes out dot segments, encoded ones too, and
+ * would leave the portal by them.
+ */
 function safeNext(next: string): string {
-  return /^(?!.*\/\/)\/[\w/?=&%.~+-]*$/.test(next) && next.length <= 500 ? next : ''
+  const [path = ''] = next.split('?', 1)
+  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
+  return portalPlanAt(path)?.methods.includes('GET') ? next : ''
 }
