@@ -283,6 +283,8 @@ interface GatehouseErrorOptions {
   readonly errors?: readonly FieldError[]
   /** Methods that the path does take, for Allow. */
   readonly allow?: readonly string[]
+  /** The account that it is about, for the log; not told to the client. */
+  readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
   readonly rate?: ExceededRate
 }
@@ -304,9 +306,10 @@ export class GatehouseError extends Error {
   readonly detail: string | undefined
   readonly errors: readonly FieldError[] | undefined
   readonly allow: readonly string[] | undefined
+  readonly accountId: string | undefined
   readonly rate: ExceededRate | undefined
 
-  constructor(code: Code, { cause, detail, errors, allow, rate }: GatehouseErrorOptions = {}) {
+  constructor(code: Code, { cause, detail, errors, allow, accountId, rate }: GatehouseErrorOptions = {}) {
     const failure: Failure = failures[code]
     const { stackTraceLimit } = Error
     // The code of a refusal says all; collecting its stack would be the most expensive part.
@@ -319,6 +322,7 @@ export class GatehouseError extends Error {
     this.detail = detail ?? failure.detail
     this.errors = errors ?? (code === 'request-invalid' ? ofWholeRequest(this.detail ?? '') : undefined)
     this.allow = allow
+    this.accountId = accountId
     this.rate = rate
   }
 }

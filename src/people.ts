@@ -2,6 +2,7 @@ import { type ActsOf, type ActsOptions, createActs } from './accounts/acts.ts'
 import { createPasswords } from './accounts/passwords.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from './accounts/profile.ts'
 import { createSealer, deriveKey } from './accounts/sealing.ts'
+import { createKnownClients } from './auth/known-clients.ts'
 import { createPasswordCheck } from './auth/password-check.ts'
 import type { Limiter } from './auth/rate-limit.ts'
 import { createSignIn, type SignIn } from './auth/sign-in.ts'
@@ -30,7 +31,8 @@ export function createPeople({ config, store, sealingKey, limiter, clock }: Peop
     signIn: createSignIn({
       store,
       passwords,
-      check: createPasswordCheck({ passwords, limiter, failures: config.failures }),
+      check: createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock }),
+      knownClients: createKnownClients(deriveKey(sealingKey, 'known clients')),
       sessionLifetimeMs: config.portal.sessionLifetimeMs,
       clock,
     }),

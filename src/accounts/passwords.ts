@@ -2,20 +2,20 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatehouseError } from '../errors.ts'
 import { isCommonPassword, isMadeOfOwner, type PasswordOwner } from './common-password.ts'
-import { createTurnstile } from './turnstile.ts'
+import { createTurnstile, type Place } from './turnstile.ts'
 
 /** The fewest characters, and the most bytes in UTF-8, of a password. */
 export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 
 /** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
-  /** @param who whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
-  hash(password: string, who: string): Promise<string>
+  /** @param place whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
+  hash(password: string, place: Place): Promise<string>
   /**
    * Whether this is the password that was hashed. Takes the same time where there is none.
    * @throws GatehouseError `sign-in-busy`
    */
-  verify(password: string, stored: string | undefined, who: string): Promise<boolean>
+  verify(password: string, stored: string | undefined, place: Place): Promise<boolean>
   /** Whether a password was hashed with other parameters than today's. */
   isOutdated(stored: string): boolean
 }
@@ -42,7 +42,7 @@ const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
 /** How many run at once, of Node's four threads for such work; how many may wait, in all and of one address. */
-const turns = { parallel: 2, waitingMax: 64, waitingOfOneMax: 8 } as const
+const turns = { parallel: 2, waitingMax: 64, waitingOfOneMax: 8, waitMs: 5_000 } as const
 
 const runArgon2 = promisify(argon2)
 
@@ -64,20 +64,20 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
     })
   }
 
-  async function verify(password: string, stored: string | undefined, who: string): Promise<boolean> {
+  async function verify(password: string, stored: string | undefined, place: Place): Promise<boolean> {
     const parsed = parse(stored ?? nobodys) ?? parse(nobodys)
     if (!parsed) throw new GatehouseError('internal')
     const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
-    const tag = await turnstile.pass(who, () =>
+    const tag = await turnstile.pass(place, () =>
       derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
     )
     return timingSafeEqual(tag, parsed.tag) && !isTooLong && stored !== undefined
   }
 
   return {
-    hash: async (password, who) => {
+    hash: async (password, place) => {
       const salt = randomBytes(bytes.salt)
-      const tag = await turnstile.pass(who, () => derive(password, parameters, salt))
+      const tag = await turnstile.pass(place, () => derive(password, parameters, salt))
       return format(parameters, salt, tag)
     },
     verify,

@@ -1,12 +1,26 @@
 import { hash } from 'node:crypto'
+import { entriesBy } from '../accounts/entries.ts'
 import type { Passwords } from '../accounts/passwords.ts'
+import type { Place } from '../accounts/turnstile.ts'
 import { GatehouseError } from '../errors.ts'
 import { emailKey } from '../store/email-key.ts'
-import type { Account, Rate } from '../store/store.ts'
+import { passwordFailuresMax } from '../store/password-failures.ts'
+import type { AttemptOutcome } from '../store/portal-access.ts'
+import type { Account, Rate, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
-import { clientNetwork } from '../wire/client-network.ts'
+import { clientNetwork, widerNetwork } from '../wire/client-network.ts'
 import { countFailure } from './limits.ts'
 import type { Limiter } from './rate-limit.ts'
+
+/** One try at a password. */
+export interface PasswordAttempt {
+  readonly email: string
+  readonly account: Account | undefined
+  readonly password: string
+  readonly visitor: Visitor
+  /** The ID of a client that was let in to this account before; undefined = a stranger. */
+  readonly client: string | undefined
+}
 
 /** Checks passwords, at no more than the rate at which people type them. */
 export interface PasswordCheck {
@@ -15,15 +29,21 @@ export interface PasswordCheck {
    * @throws GatehouseError `too-many-failures`
    */
   admit(email: string, visitor: Visitor): Promise<void>
-  /** @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy` */
-  verify(account: Account | undefined, password: string, visitor: Visitor): Promise<void>
+  /**
+   * @returns the account, as it is after the attempt
+   * @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy`
+   */
+  verify(attempt: PasswordAttempt): Promise<Account>
 }
 
 export interface PasswordCheckOptions {
+  readonly store: Pick<Store, 'takePasswordAttempt' | 'settlePasswordAttempt' | 'appendAudit'>
   readonly passwords: Passwords
   readonly limiter: Limiter
   /** How many wrong credentials one client address may send. */
   readonly failures: Rate
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
 }
 
 /**
@@ -32,23 +52,118 @@ export interface PasswordCheckOptions {
  * whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
+const dayMs = 86_400_000
+/** An e-mail of nobody is refused after as many attempts as an account, so that refusals tell of no account. */
+const nobodysRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
+/** After which failures in a row the audit log gets an entry: few, so that guessing does not push out other entries. */
+const auditedFailures: ReadonlySet<number> = new Set([
+  1,
+  2,
+  5,
+  10,
+  20,
+  40,
+  passwordFailuresMax.byStrangers,
+  90,
+  100,
+])
+/** How many such entries each process writes, for all accounts. */
+const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
-export function createPasswordCheck({ passwords, limiter, failures }: PasswordCheckOptions): PasswordCheck {
-  return {
-    admit: async (email, { address }) => {
-      const limit = failures.limit * attemptsPerFailure
-      const subject = `password ${clientNetwork(address)} ${hash('sha256', emailKey(email), 'base64url')}`
-      const taken = await limiter.take(subject, { ...failures, limit })
-      if (taken.isAllowed) return
-      // Not the text of the table: here even a right password does not pass.
-      const detail = 'Too many attempts with this e-mail from this address.'
-      throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
-    },
-    verify: async (account, password, { address }) => {
-      if (await passwords.verify(password, account?.portal.password, clientNetwork(address))) return
-      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw excess
-      throw new GatehouseError('credentials-invalid', { detail: 'E-mail and password do not match.' })
-    },
+export function createPasswordCheck(options: PasswordCheckOptions): PasswordCheck {
+  const { store, passwords, limiter, failures, clock } = options
+  const entry = entriesBy({ kind: 'system', channel: 'system' }, clock)
+
+  async function admit(email: string, { address }: Visitor): Promise<void> {
+    const limit = failures.limit * attemptsPerFailure
+    const subject = `password ${clientNetwork(address)} ${digestOf(email)}`
+    const taken = await limiter.take(subject, { ...failures, limit })
+    if (taken.isAllowed) return
+    // Not the text of the table: here even a right password does not pass.
+    const detail = 'Too many attempts with this e-mail from this address.'
+    throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
   }
+
+  /** Counts the attempt before it is checked. @returns the account with it; undefined = there is none */
+  async function reserve({ account, client, email }: PasswordAttempt): Promise<Account | undefined> {
+    if (!account) {
+      const taken = await limiter.take(`nobody ${digestOf(email)}`, nobodysRate)
+      if (!taken.isAllowed) throw tooManyInARow(undefined)
+      return undefined
+    }
+    const reserved = await store.takePasswordAttempt(account.id, client)
+    if (reserved.kind === 'refused') throw tooManyInARow(account.id)
+    return reserved.kind === 'updated' ? reserved.account : undefined
+  }
+
+  async function settle(account: Account, outcome: AttemptOutcome, client: string | undefined) {
+    const settled = await store.settlePasswordAttempt(account.id, outcome, client)
+    return settled.kind === 'updated' ? settled.account : account
+  }
+
+  async function verify(attempt: PasswordAttempt): Promise<Account> {
+    const { password, visitor, client } = attempt
+    const reserved = await reserve(attempt)
+    const place = placeOf(visitor, client !== undefined)
+    const isRight = await passwords
+      .verify(password, reserved?.portal.password, place)
+      .catch(async (error: unknown) => {
+        // It was not checked, as there was no place.
+        if (reserved) await settle(reserved, 'not-wrong', client)
+        throw error
+      })
+    if (isRight && reserved) {
+      return settle(reserved, client === undefined ? 'not-wrong' : 'known-client', client)
+    }
+    if (reserved) await audit(reserved, attempt)
+    const { address } = visitor
+    const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+    throw withAccount(
+      excess ?? new GatehouseError('credentials-invalid', { detail: wrongPassword }),
+      reserved,
+    )
+  }
+
+  async function audit(account: Account, { visitor, client }: PasswordAttempt): Promise<void> {
+    const inARow = account.portal.failures?.total ?? 0
+    if (!auditedFailures.has(inARow) || !limiter.takeHere('audit sign-in-failed', auditRate).isAllowed) return
+    const { address } = visitor
+    const details = { address, inARow, isKnownClient: client !== undefined }
+    await store.appendAudit(entry('sign-in-failed', account, details))
+  }
+
+  return { admit, verify }
+}
+
+/** Where somebody waits for a password to be checked or hashed. */
+export function placeOf({ address }: Visitor, isKnown: boolean): Place {
+  return { client: clientNetwork(address), network: widerNetwork(address), isKnown }
+}
+
+const wrongPassword = 'E-mail and password do not match.'
+
+function tooManyInARow(accountId: string | undefined): GatehouseError {
+  return new GatehouseError('too-many-failures', {
+    accountId,
+    detail:
+      'Too many wrong passwords in a row were tried with this e-mail. Sign in with a browser that you have signed in with before, or use a set-up link to choose a new password.',
+    cause: new Error('too many wrong passwords in a row for this account: none is checked'),
+  })
+}
+
+function withAccount(error: GatehouseError, account: Account | undefined): GatehouseError {
+  if (!account) return error
+  const { code, detail, rate } = error
+  const cause = new Error(`a wrong password, ${account.portal.failures?.total ?? 0} in a row`)
+  return new GatehouseError(code, {
+    accountId: account.id,
+    cause,
+    ...(detail !== undefined && { detail }),
+    ...(rate && { rate }),
+  })
+}
+
+/** A digest: it is remembered, and may be long. */
+function digestOf(email: string): string {
+  return hash('sha256', emailKey(email), 'base64url')
 }

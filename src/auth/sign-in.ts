@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { emailLengthMax } from '../accounts/account-input.ts'
 import { entriesBy } from '../accounts/entries.ts'
 import { parseLinkToken } from '../accounts/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../accounts/passwords.ts'
@@ -8,7 +8,9 @@ import type { PasswordProof, PortalSession } from '../store/portal-access.ts'
 import type { Account, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { actorOf } from './actor.ts'
-import type { PasswordCheck } from './password-check.ts'
+import { isSameText } from './is-same-text.ts'
+import type { KnownClients } from './known-clients.ts'
+import { type PasswordCheck, placeOf } from './password-check.ts'
 import { createPortalToken, parsePortalToken } from './portal-token.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
@@ -17,10 +19,19 @@ export interface Viewer {
   readonly session: PortalSession
 }
 
+export interface SignInAttempt {
+  readonly email: string
+  readonly password: string
+  /** Default: none. */
+  readonly clientTokens?: readonly string[]
+}
+
 /** A sign-in that was just made. */
 export interface SignedIn extends Viewer {
   /** For the cookie and nothing else: only its digest is stored. */
   readonly token: string
+  /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
+  readonly clientToken: string
 }
 
 /**
@@ -31,11 +42,12 @@ export interface SignIn {
   /**
    * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same answer after
    * the same time.
+   * @param attempt with the tokens by which browsers that were let in before are known
    * @param visitor one `address` may take only some of the places in the queue of password checks
    * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
    *   `sign-in-busy` (503), `too-many-failures` (429)
    */
-  signIn(attempt: { readonly email: string; readonly password: string }, visitor: Visitor): Promise<SignedIn>
+  signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
   /**
    * Sets the first password, or a new one, with the token of a set-up link, which is used up. All other sessions of
    * the account end.
@@ -75,6 +87,7 @@ export interface SignInOptions {
   readonly store: Store
   readonly passwords: Passwords
   readonly check: PasswordCheck
+  readonly knownClients: KnownClients
   /** `portal.sessionLifetime`. */
   readonly sessionLifetimeMs: number
   /** Milliseconds since 1970. */
@@ -86,13 +99,15 @@ const startAttemptsMax = 5
 /** The precision of the time at which a session was last used. */
 const seenStepMs = 60_000
 
-export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock }: SignInOptions): SignIn {
+export function createSignIn(options: SignInOptions): SignIn {
+  const { store, passwords, check, knownClients, sessionLifetimeMs, clock } = options
+
   function entryOf(account: Account, action: AuditAction, visitor: Visitor): AuditEntry {
     return entriesBy(actorOf({ account }, visitor), clock)(action, account)
   }
 
   /** @param first the account whose password, or link, was right; once the password changes it no longer is */
-  async function start(first: Account, visitor: Visitor): Promise<SignedIn> {
+  async function start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')
@@ -103,7 +118,8 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
       const started = await store.startPortalSession(session, account, entryOf(account, 'signed-in', visitor))
       if (started === 'started') {
         const { epoch } = account.portal
-        return { token, account, session: { ...session, seenAt: createdAt, epoch } }
+        const clientToken = knownClients.issue(account.id, client)
+        return { token, clientToken, account, session: { ...session, seenAt: createdAt, epoch } }
       }
       const changed = await store.findAccount(account.id)
       if (!changed || changed.portal.password !== first.portal.password) break
@@ -112,30 +128,30 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     throw new GatehouseError('credentials-invalid')
   }
 
-  async function signIn({ email, password }: { email: string; password: string }, visitor: Visitor) {
+  async function signIn({ email, password, clientTokens = [] }: SignInAttempt, visitor: Visitor) {
     await check.admit(email, visitor)
-    const account = await store.findAccountByEmail(email)
-    await check.verify(account, password, visitor)
-    if (!account) throw new GatehouseError('credentials-invalid')
-    if (account.isDisabled) throw new GatehouseError('account-disabled')
-    return start(await renew(account, password, visitor), visitor)
+    const found = email.length > emailLengthMax ? undefined : await store.findAccountByEmail(email)
+    const client = found && knownClients.find(found.id, clientTokens)
+    const account = await check.verify({ email, account: found, password, visitor, client })
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
+    return start(await renew(account, password, visitor), visitor, client)
   }
 
   /**
    * Hashes the password anew if its stored hash is outdated: only at a sign-in is the password known.
    * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
    */
-  async function renew(account: Account, password: string, { address }: Visitor): Promise<Account> {
+  async function renew(account: Account, password: string, visitor: Visitor): Promise<Account> {
     const { password: stored } = account.portal
     if (stored === undefined || !passwords.isOutdated(stored)) return account
-    const hashed = await passwords.hash(password, address)
+    const hashed = await passwords.hash(password, placeOf(visitor, true))
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
     const renewed = await store.findAccount(account.id)
     // Another sign-in may have hashed the password anew at the same moment.
     const isRight =
       renewed?.portal.password === hashed ||
-      (await passwords.verify(password, renewed?.portal.password, address))
+      (await passwords.verify(password, renewed?.portal.password, placeOf(visitor, true)))
     if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
     return renewed
   }
@@ -146,7 +162,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     const now = clock()
     // The link is checked before the password is hashed, which is expensive; setting the password uses it up in the
     // same step.
-    const isOpen = isSame(account?.portal.setupLink?.digest, token?.digest)
+    const isOpen = isSameText(account?.portal.setupLink?.digest, token?.digest)
     if (!token || !account || !isOpen || now >= (account.portal.setupLink?.expiresAt ?? 0)) {
       throw new GatehouseError('link-invalid')
     }
@@ -163,7 +179,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     { account, password, proof, action }: NewPassword,
     visitor: Visitor,
   ): Promise<Account | undefined> {
-    const hashed = await passwords.hash(password, visitor.address)
+    const hashed = await passwords.hash(password, placeOf(visitor, true))
     const change = { password: hashed, proof, endsSessions: true }
     const outcome = await store.setPassword(account.id, change, entryOf(account, action, visitor))
     if (outcome !== 'set') return undefined
@@ -180,7 +196,7 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
       store.findPortalSession(accountId, sessionId),
     ])
     const now = clock()
-    if (!account || account.isDisabled || !session || !isSame(session.digest, digest)) return undefined
+    if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
     if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
     if (now - session.seenAt >= seenStepMs) {
       // Not awaited: noting the use must neither delay nor fail the answer.
@@ -189,9 +205,11 @@ export function createSignIn({ store, passwords, check, sessionLifetimeMs, clock
     return { account, session }
   }
 
-  async function confirm({ account }: Viewer, password: string, visitor: Visitor): Promise<void> {
-    await check.admit(account.email, visitor)
-    await check.verify(account, password, visitor)
+  /** A session is a client that was let in. */
+  async function confirm({ account, session }: Viewer, password: string, visitor: Visitor): Promise<void> {
+    const { email } = account
+    await check.admit(email, visitor)
+    await check.verify({ email, account, password, visitor, client: session.id })
   }
 
   async function changePassword(
@@ -229,9 +247,4 @@ interface NewPassword {
   readonly password: string
   readonly proof: PasswordProof
   readonly action: 'password-set' | 'password-changed'
-}
-
-function isSame(stored: string | undefined, given: string | undefined): boolean {
-  if (stored === undefined || given === undefined || stored.length !== given.length) return false
-  return timingSafeEqual(Buffer.from(stored), Buffer.from(given))
 }

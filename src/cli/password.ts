@@ -56,7 +56,7 @@ export async function setPassword(
 ): Promise<void> {
   assertGoodPassword(password, account)
   const change = {
-    password: await passwords.hash(password, 'operator'),
+    password: await passwords.hash(password, { client: 'operator', network: 'operator', isKnown: true }),
     proof: undefined,
     endsSessions: true,
   }

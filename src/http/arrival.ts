@@ -45,6 +45,8 @@ export interface Outcome {
   code: Code | undefined
   /** Why it failed, in words for the operator. */
   reason: string | undefined
+  /** The account that a sign-in was for. */
+  accountId: string | undefined
   /** What was thrown that nobody reckoned with: a fault of the gateway. */
   fault: unknown
   /** When it left for the upstream, and when the whole answer had come. */
@@ -101,6 +103,7 @@ export function createArrival(
       status: undefined,
       code: undefined,
       reason: undefined,
+      accountId: undefined,
       fault: undefined,
       sentAt: undefined,
       answeredAt: undefined,

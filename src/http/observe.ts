@@ -83,7 +83,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
         member('route', route) +
         `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
         member('scheme', decision?.scheme) +
-        member('accountId', principalOf(arrival)?.accountId) +
+        member('accountId', principalOf(arrival)?.accountId ?? outcome.accountId) +
         member('upstream', upstream) +
         member('code', code) +
         member('reason', reason) +

@@ -35,9 +35,11 @@ export function createProblem(request: IncomingMessage, error: GatehouseError): 
   return describeProblem(error, { requestId: arrival.requestId, access: arrival.access })
 }
 
-function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
+/** Notes a failure for the log line of its request. */
+export function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
   const { code, cause } = error
   outcome.code = code
+  if (error.accountId !== undefined) outcome.accountId = error.accountId
   if (code === 'internal') outcome.fault = cause ?? error
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
 }

@@ -43,6 +43,7 @@ export const auditActions = [
   'password-set',
   'password-changed',
   'signed-in',
+  'sign-in-failed',
   'signed-out',
   'portal-session-ended',
   'portal-sessions-ended',

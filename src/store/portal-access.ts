@@ -1,9 +1,13 @@
+import type { PasswordFailures } from './password-failures.ts'
+
 /** How the person behind an account gets into the portal. Stored with the account; digests only. */
 export interface PortalAccess {
   /** Counts how often all portal sessions were ended: a session of an earlier epoch is over. */
   readonly epoch: number
   /** Argon2id in PHC form, keyed with the sealing key; undefined = no password has been set. */
   readonly password: string | undefined
+  /** undefined = there was no wrong one since. */
+  readonly failures: PasswordFailures | undefined
   /** The last set-up link that was made, until it is used. */
   readonly setupLink: OneTimeLink | undefined
   /** The last verification that was sent, until it is used. */
@@ -50,6 +54,13 @@ export type PasswordProof =
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 
+/** What is known of an attempt once it is over. */
+export type AttemptOutcome =
+  /** A known client has the right password: none of the failures before counts any more. */
+  | 'known-client'
+  /** A stranger has the right password, or it was not checked: only this attempt does not count. */
+  | 'not-wrong'
+
 /** A new password ends all portal sessions, a re-hashed one does not. */
 export interface PasswordChange {
   readonly password: string
@@ -61,6 +72,7 @@ export interface PasswordChange {
 export const noPortalAccess: PortalAccess = {
   epoch: 1,
   password: undefined,
+  failures: undefined,
   setupLink: undefined,
   emailLink: undefined,
 }

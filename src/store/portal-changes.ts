@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { EmailLink, OneTimeLink, PasswordChange, PortalAccess } from './portal-access.ts'
+import { withAttempt, withoutAttempt } from './password-failures.ts'
+import type { AttemptOutcome, EmailLink, OneTimeLink, PasswordChange, PortalAccess } from './portal-access.ts'
 import type { Account } from './store.ts'
 
 /**
@@ -19,8 +20,27 @@ export function withPassword(
     password,
     // An earlier link would let in somebody who is to be kept out.
     ...((isLink || endsSessions) && { setupLink: undefined }),
+    // Whoever could guess the old one knows nothing of the new one.
+    ...((isLink || endsSessions) && { failures: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
   })
+}
+
+export function withPasswordAttempt(account: Account, client: string | undefined): Account | undefined {
+  const failures = withAttempt(account.portal.failures, client)
+  return failures && nextPortal(account, { failures })
+}
+
+/** undefined where nothing is to be changed: failures that are forgotten already. */
+export function withSettledAttempt(
+  account: Account,
+  outcome: AttemptOutcome,
+  client: string | undefined,
+): Account | undefined {
+  const { failures } = account.portal
+  if (failures === undefined) return undefined
+  const left = outcome === 'known-client' ? undefined : withoutAttempt(failures, client)
+  return nextPortal(account, { failures: left?.total === 0 ? undefined : left })
 }
 
 export function withSetupLink(account: Account, setupLink: OneTimeLink): Account {

@@ -3,6 +3,8 @@ import {
   withoutPortalSessions,
   withoutPreviousKey,
   withPassword,
+  withPasswordAttempt,
+  withSettledAttempt,
   withSetupLink,
   withVerifiedEmail,
 } from './portal-changes.ts'
@@ -11,7 +13,14 @@ import type { Replace } from './replace.ts'
 
 type PortalVerbs = Pick<
   PortalStore,
-  'setPassword' | 'setSetupLink' | 'setEmailLink' | 'useEmailLink' | 'endOverlap' | 'endPortalSessions'
+  | 'setPassword'
+  | 'takePasswordAttempt'
+  | 'settlePasswordAttempt'
+  | 'setSetupLink'
+  | 'setEmailLink'
+  | 'useEmailLink'
+  | 'endOverlap'
+  | 'endPortalSessions'
 >
 
 /** The verbs of the portal that change an account, for any store that can replace one. */
@@ -26,6 +35,9 @@ export function createPortalVerbs(replace: Replace): PortalVerbs {
       if (kind === 'updated') return 'set'
       return kind === 'unknown' ? 'unknown' : 'refused'
     },
+    takePasswordAttempt: (id, client) => replace(id, (account) => withPasswordAttempt(account, client)),
+    settlePasswordAttempt: (id, outcome, client) =>
+      replace(id, (account) => withSettledAttempt(account, outcome, client)),
     setSetupLink: (id, link, audit) => isReplaced(id, (account) => withSetupLink(account, link), audit),
     setEmailLink: (id, link, audit) => isReplaced(id, (account) => withEmailLink(account, link), audit),
     useEmailLink: async (id, use, audit) => {

@@ -6,6 +6,7 @@ import { createActs } from '../../src/accounts/acts.ts'
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import type { SendMail } from '../../src/accounts/profile.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
+import { createKnownClients } from '../../src/auth/known-clients.ts'
 import { createPasswordCheck } from '../../src/auth/password-check.ts'
 import { openLimiter } from '../../src/auth/rate-limit.ts'
 import { createSignIn } from '../../src/auth/sign-in.ts'
@@ -49,7 +50,8 @@ export function openPeople(
         return hashed
       },
     },
-    check: createPasswordCheck({ passwords, limiter, failures }),
+    check: createPasswordCheck({ store, passwords, limiter, failures, clock }),
+    knownClients: createKnownClients(Buffer.alloc(32, 3)),
     sessionLifetimeMs: lifetimeMs,
   })
   const actsOf = createActs({

@@ -152,7 +152,7 @@ t.test('a password hashed with other parameters is hashed anew when it is used; 
   const { signIn, store, pepper, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
-  const outdated = await old.hash(password, 'a')
+  const outdated = await old.hash(password, { client: 'a', network: 'a', isKnown: true })
   await store.setPassword(id, { password: outdated, proof: undefined, endsSessions: false })
   await signIn.signIn({ email, password }, visitor)
   const stored = (await store.findAccount(id))?.portal.password
@@ -166,7 +166,7 @@ t.test('a password that is replaced while it is hashed anew lets nobody in', asy
   const { id, email } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
   const replaceBy = async (next: string) => {
-    const hashed = await old.hash(next, 'a')
+    const hashed = await old.hash(next, { client: 'a', network: 'a', isKnown: true })
     await store.setPassword(id, { password: hashed, proof: undefined, endsSessions: true })
   }
   await replaceBy(password)
@@ -180,7 +180,7 @@ t.test('of several who sign in with an outdated password at once each is let in'
   const { signIn, store, pepper, createPerson } = openPeople(t)
   const { id, email } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
-  const outdated = await old.hash(password, 'a')
+  const outdated = await old.hash(password, { client: 'a', network: 'a', isKnown: true })
   await store.setPassword(id, { password: outdated, proof: undefined, endsSessions: true })
   const attempts = await Promise.all([1, 2, 3].map(() => signIn.signIn({ email, password }, visitor)))
   for (const { token } of attempts) t.ok(await signIn.find(token, visitor))

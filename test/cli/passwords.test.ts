@@ -17,7 +17,14 @@ for (const driver of drivers) {
     const passwordOf = (email: string, password = good) =>
       withOperator({ file: here.config, env: {} }, async ({ accounts, passwords }) => {
         const { portal } = await accounts.find(email)
-        return { portal, isGood: await passwords.verify(password, portal.password, 'test') }
+        return {
+          portal,
+          isGood: await passwords.verify(password, portal.password, {
+            client: 'test',
+            network: 'test',
+            isKnown: false,
+          }),
+        }
       })
 
     t.test('a password from standard input is that of the account; no link is made', async (t) => {

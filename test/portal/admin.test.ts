@@ -106,7 +106,8 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
 })
 
 test('an Admin cannot lock themselves out', async (t, portal) => {
-  const { page, id, email } = await portal.createPerson({ role: 'Admin' })
+  const { page, id, email, password } = await portal.createPerson({ role: 'Admin' })
+  const passwordOf = (form: string) => page.locator(`form[action$="/${form}"]`).getByLabel('Your password')
   const own = `${portal.url}/portal/accounts/${id}`
   const refused = 'cannot disable, delete or demote their own account'
   await page.goto(own)
@@ -114,12 +115,14 @@ test('an Admin cannot lock themselves out', async (t, portal) => {
   t.equal(await page.getByText('Disable…').count(), 0)
   t.equal(await page.getByRole('link', { name: 'Delete account…' }).count(), 0)
   await page.getByLabel('Role').fill('User')
+  await passwordOf('update').fill(password)
   await page.getByRole('button', { name: 'Save details' }).click()
   await page.getByText(refused).waitFor()
   t.strictSame(await findBarriers(page), [])
   // What no page offers can be sent all the same.
   await page.goto(own)
   await page.evaluate(`document.querySelector('form[action$="/unverify"]').action = '${own}/disable'`)
+  await passwordOf('disable').fill(password)
   await page.getByRole('button', { name: 'Mark as not verified' }).click()
   await page.getByText(refused).waitFor()
   await page.goto(`${own}/delete`)

@@ -98,7 +98,13 @@ export function account(over: Partial<Account> = {}): Account {
     secretKey: key,
     previousSecretKey: undefined,
     apiKey: key,
-    portal: { epoch: 1, password: undefined, setupLink: undefined, emailLink: undefined },
+    portal: {
+      epoch: 1,
+      password: undefined,
+      failures: undefined,
+      setupLink: undefined,
+      emailLink: undefined,
+    },
     ...over,
   }
 }

@@ -31,12 +31,49 @@ testLimited(
       await page.getByText('do not match').waitFor()
     }
     await signIn(page, portal, { email, password: 'wrong password here' })
-    await page.getByText(/Too many attempts\. Try again in/).waitFor()
+    await page
+      .getByText(/Too many wrong credentials came from this address; a right one still passes\. Try again in/)
+      .waitFor()
     t.strictSame(await findBarriers(page), [])
     await signIn(page, portal, { email, password: goodPassword })
     await page.waitForURL('**/integration')
   },
 )
+
+test('strangers who guess keep nobody out of a browser that was signed in before', async (t, portal) => {
+  const { email, id, page } = await portal.createPerson()
+  const { page: stranger } = await portal.visit()
+  await stranger.goto(`${portal.url}/portal/sign-in`)
+  const csrf = await stranger.locator('input[name="csrf"]').inputValue()
+  const guess = async (password: string) => {
+    const form = { csrf, email, password }
+    const headers = { Accept: 'text/html' }
+    return stranger.request.post(`${portal.url}/portal/sign-in`, { form, headers, maxRedirects: 0 })
+  }
+  for (let count = 0; count < 80; count++) {
+    t.equal((await guess(`wrong password ${count}`)).status(), 403, `guess ${count}`)
+  }
+  const refused = await guess(goodPassword)
+  t.equal(refused.status(), 429)
+  t.equal(refused.headers()['retry-after'], '3600')
+  t.match(await refused.text(), /a browser that you have signed in with before, or use a set-up link/)
+  const lines = portal.output.stdout.split('\n').filter((line) => line.includes('"path":"/portal/sign-in"'))
+  t.match(JSON.parse(lines.at(-1) ?? '{}'), { accountId: id, code: 'too-many-failures', status: 429 })
+  t.match(JSON.parse(lines.at(-2) ?? '{}'), {
+    accountId: id,
+    code: 'credentials-invalid',
+    reason: /80 in a row/,
+  })
+  await page
+    .getByRole('button', { name: /sign out/i })
+    .first()
+    .click()
+  await page.waitForURL('**/sign-in')
+  await signIn(page, portal, { email, password: goodPassword })
+  await page.waitForURL('**/integration')
+  await signIn(stranger, portal, { email, password: goodPassword })
+  await stranger.waitForURL('**/integration')
+})
 
 test('signing in leads to where one wanted to go, and never away from the portal', async (t, portal) => {
   const { email } = await portal.createPerson()

@@ -144,9 +144,23 @@ for (const driver of drivers) {
       await gateway.operate(async ({ store, accounts, keys, passwords }) => {
         const account = await accounts.find(id)
         t.equal(keys.unseal(account, 'secretKey'), secrets['secret key'])
-        t.equal(await passwords.verify(password, account.portal.password, 'test'), true)
+        t.equal(
+          await passwords.verify(password, account.portal.password, {
+            client: 'test',
+            network: 'test',
+            isKnown: false,
+          }),
+          true,
+        )
         const thief = createPasswords({ pepper: deriveKey(Buffer.alloc(32, 9), 'password') })
-        t.equal(await thief.verify(password, account.portal.password, 'test'), false)
+        t.equal(
+          await thief.verify(password, account.portal.password, {
+            client: 'test',
+            network: 'test',
+            isKnown: false,
+          }),
+          false,
+        )
         t.ok((await listAudit(store, { before: undefined, limit: 1 })).length > 0)
       })
     })

@@ -1,5 +1,7 @@
 import type { SignIn } from '../../auth/sign-in.ts'
 import { GatehouseError } from '../../errors.ts'
+import { arrivalOf } from '../arrival.ts'
+import { noteFailure } from '../problem.ts'
 import { wrongField } from './form-refusal.ts'
 import type { SignedInVisit } from './visit.ts'
 
@@ -8,12 +10,13 @@ import type { SignedInVisit } from './visit.ts'
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
-  { viewer, visitor, form }: SignedInVisit,
+  { viewer, visitor, form, request }: SignedInVisit,
   signIn: SignIn,
 ): Promise<void> {
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {
+    if (error instanceof GatehouseError) noteFailure(arrivalOf(request.raw), error)
     throw atField(error, 'password', 'The password is wrong.')
   }
 }

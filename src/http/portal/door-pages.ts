@@ -1,6 +1,8 @@
 import { GatehouseError } from '../../errors.ts'
 import { setupPage, signInPage, verifyEmailPage } from '../../portal/door.ts'
 import { emptyForm } from '../../portal/frame.ts'
+import { arrivalOf } from '../arrival.ts'
+import { noteFailure } from '../problem.ts'
 import { type Answer, goTo } from './answer.ts'
 import { formRefusal, wrongField } from './form-refusal.ts'
 import { type Pages, queryOf } from './pages.ts'
@@ -23,12 +25,16 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
   }
 
   async function enter(visit: Visit): Promise<Answer> {
-    const { form, visitor, reply } = visit
+    const { form, visitor, reply, request } = visit
     const next = safeNext(form('next'))
     const email = form('email').trim()
     try {
-      cookie.set(reply, await signIn.signIn({ email, password: form('password') }, visitor))
+      const clientTokens = cookie.readClientTokens(request)
+      const signedIn = await signIn.signIn({ email, password: form('password'), clientTokens }, visitor)
+      arrivalOf(request.raw).outcome.accountId = signedIn.account.id
+      cookie.set(reply, signedIn)
     } catch (error) {
+      if (error instanceof GatehouseError) noteFailure(arrivalOf(request.raw), error)
       const refusal = formRefusal(error, { email }, signInWords)
       return visit.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
     }
@@ -93,7 +99,6 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
 const signInWords: Readonly<Record<string, string>> = {
   'credentials-invalid': 'E-mail and password do not match.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
-  'too-many-failures': 'Too many attempts.',
 }
 
 /** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */

@@ -48,9 +48,18 @@ export function formRefusal(
       errors: fields,
       message: Object.keys(fields).length > 0 ? undefined : `${words[code] ?? detail ?? ''}${later}`,
     },
-    headers: { ...(seconds !== undefined && { 'Retry-After': String(seconds) }) },
+    headers: {
+      ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
+      // Until when is not known: it depends on what the owner of the account does.
+      ...(status === 429 && seconds === undefined && { 'Retry-After': String(laterRetryS) }),
+      ...(status === 503 && { 'Retry-After': String(busyRetryS) }),
+    },
   }
 }
+
+/** When to try again after a 503, in seconds. */
+const busyRetryS = 5
+const laterRetryS = 3_600
 
 /** The error for one wrong field of a form. */
 export function wrongField(field: string, message: string): GatehouseError {

@@ -117,4 +117,44 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'refused')
     t.equal((await store.findAccount(id))?.email, 'other@example.com')
   })
+
+  runCase(
+    t,
+    newPlace,
+    'attempts are counted before they are checked, also many at once',
+    async (t, place, store) => {
+      const { id } = await createAccount(store)
+      const take = (client?: string) => store.takePasswordAttempt(id, client)
+      for (let count = 0; count < 78; count++) await take()
+      const kinds = (await Promise.all([1, 2, 3, 4].map(() => take()))).map(({ kind }) => kind)
+      t.strictSame(kinds.toSorted(), ['refused', 'refused', 'updated', 'updated'], 'at the limit')
+      t.match(await take('known'), { kind: 'updated', account: { portal: { failures: { total: 81 } } } })
+      const other = await place.open()
+      t.equal((await other.takePasswordAttempt(id, undefined)).kind, 'refused', 'for every instance')
+      await store.settlePasswordAttempt(id, 'not-wrong', 'known')
+      t.match((await store.findAccount(id))?.portal.failures, { total: 80, ofClients: {} })
+      await store.settlePasswordAttempt(id, 'known-client', 'known')
+      t.equal((await store.findAccount(id))?.portal.failures, undefined)
+      t.equal(
+        (await store.settlePasswordAttempt(id, 'not-wrong', undefined)).kind,
+        'refused',
+        'nothing is left',
+      )
+      t.equal((await store.takePasswordAttempt('nobody', undefined)).kind, 'unknown')
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'a new password ends the count of wrong ones, one hashed again does not',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store)
+      await store.takePasswordAttempt(id, undefined)
+      await store.setPassword(id, { password: 'x', proof: undefined, endsSessions: false })
+      t.equal((await store.findAccount(id))?.portal.failures?.total, 1)
+      await store.setPassword(id, { password: 'y', proof: undefined, endsSessions: true })
+      t.equal((await store.findAccount(id))?.portal.failures, undefined)
+    },
+  )
 }

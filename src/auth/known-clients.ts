@@ -1,0 +1,37 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomText } from '../text/random.ts'
+
+/**
+ * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token lets nobody
+ * in: it only keeps the browser apart from strangers who guess at the password.
+ */
+export interface KnownClients {
+  /** The ID of the client; undefined where none of the tokens is of this account. */
+  find(accountId: string, tokens: readonly string[]): string | undefined
+  /** The token of a browser that has signed in. @param client its ID, if it was known before */
+  issue(accountId: string, client: string | undefined): string
+}
+
+const idLength = 22
+const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
+
+/** @param key signs the tokens; derived from the sealing key */
+export function createKnownClients(key: Uint8Array): KnownClients {
+  function markOf(accountId: string, client: string): string {
+    return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
+  }
+
+  function find(accountId: string, tokens: readonly string[]): string | undefined {
+    for (const token of tokens) {
+      const [, client = '', mark = ''] = tokenPattern.exec(token) ?? []
+      if (client === '') continue
+      if (timingSafeEqual(Buffer.from(mark), Buffer.from(markOf(accountId, client)))) return client
+    }
+    return undefined
+  }
+
+  return {
+    find,
+    issue: (accountId, client = randomText(idLength)) => `${client}.${markOf(accountId, client)}`,
+  }
+}

@@ -1,0 +1,51 @@
+/** Wrong passwords of an account in a row: since a known client signed in, or a new password was set. */
+export interface PasswordFailures {
+  readonly total: number
+  /** Those of each known client, by its ID. */
+  readonly ofClients: Readonly<Record<string, number>>
+}
+
+/**
+ * At most 100 in a row (NIST SP 800-63B 3.2.2). Strangers may use up only a part, so that the rest is left to known
+ * clients, each with a budget of its own: no stranger can lock a person out of a browser that they have used.
+ */
+export const passwordFailuresMax = { total: 100, byStrangers: 80, ofClient: 10 } as const
+
+/** How many known clients are told apart; a further one counts as a stranger. */
+const clientsMax = 32
+
+const none: PasswordFailures = { total: 0, ofClients: {} }
+
+/**
+ * Counts an attempt before its password is checked, so that of many at once none is too many.
+ * @param client the ID of a known client; undefined = a stranger, as is a client that has used up its budget
+ * @returns undefined where it must not be checked at all
+ */
+export function withAttempt(
+  { total, ofClients }: PasswordFailures = none,
+  client: string | undefined,
+): PasswordFailures | undefined {
+  const { total: totalMax, byStrangers, ofClient } = passwordFailuresMax
+  if (client !== undefined && total < totalMax) {
+    const own = ofClients[client] ?? 0
+    const hasPlace = own > 0 || Object.keys(ofClients).length < clientsMax
+    if (hasPlace && own < ofClient)
+      return { total: total + 1, ofClients: { ...ofClients, [client]: own + 1 } }
+  }
+  return total < byStrangers ? { total: total + 1, ofClients } : undefined
+}
+
+/**
+ * What is left once an attempt has turned out to be none: its password was right, or was not checked.
+ * @param client who it was counted for
+ */
+export function withoutAttempt(
+  { total, ofClients }: PasswordFailures = none,
+  client: string | undefined,
+): PasswordFailures {
+  const left = Math.max(0, total - 1)
+  const own = client === undefined ? 0 : (ofClients[client] ?? 0)
+  if (client === undefined || own === 0) return { total: left, ofClients }
+  const { [client]: _, ...others } = ofClients
+  return { total: left, ofClients: own > 1 ? { ...others, [client]: own - 1 } : others }
+}
