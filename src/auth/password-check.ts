@@ -30,7 +30,7 @@ export interface PasswordCheck {
    */
   admit(email: string, visitor: Visitor): Promise<void>
   /**
-   * @returns the account, as it is after the attempt
+   * @returns the account of the right password
    * @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy`
    */
   verify(attempt: PasswordAttempt): Promise<Account>
@@ -84,8 +84,8 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
   }
 
-  /** Counts the attempt before it is checked. @returns the account with it; undefined = there is none */
-  async function reserve({ account, client, email }: PasswordAttempt): Promise<Account | undefined> {
+  /** Counts the attempt before it is checked. @returns how many are in a row with it; undefined = of no account */
+  async function reserve({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
     if (!account) {
       const taken = await limiter.take(`nobody ${digestOf(email)}`, nobodysRate)
       if (!taken.isAllowed) throw tooManyInARow(undefined)
@@ -93,39 +93,38 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     }
     const reserved = await store.takePasswordAttempt(account.id, client)
     if (reserved.kind === 'refused') throw tooManyInARow(account.id)
-    return reserved.kind === 'updated' ? reserved.account : undefined
-  }
-
-  async function settle(account: Account, outcome: AttemptOutcome, client: string | undefined) {
-    const settled = await store.settlePasswordAttempt(account.id, outcome, client)
-    return settled.kind === 'updated' ? settled.account : account
+    return reserved.kind === 'taken' ? reserved.inARow : undefined
   }
 
   async function verify(attempt: PasswordAttempt): Promise<Account> {
-    const { password, visitor, client } = attempt
-    const reserved = await reserve(attempt)
-    const place = placeOf(visitor, client !== undefined)
-    const isRight = await passwords
-      .verify(password, reserved?.portal.password, place)
-      .catch(async (error: unknown) => {
-        // It was not checked, as there was no place.
-        if (reserved) await settle(reserved, 'not-wrong', client)
-        throw error
-      })
-    if (isRight && reserved) {
-      return settle(reserved, client === undefined ? 'not-wrong' : 'known-client', client)
+    const { account, password, visitor, client } = attempt
+    const inARow = await reserve(attempt)
+    const settle = async (outcome: AttemptOutcome) => {
+      if (account) await store.settlePasswordAttempt(account.id, outcome, client)
     }
-    if (reserved) await audit(reserved, attempt)
+    const stored = inARow === undefined ? undefined : account?.portal.password
+    const place = placeOf(visitor, client !== undefined)
+    const isRight = await passwords.verify(password, stored, place).catch(async (error: unknown) => {
+      // It was not checked, as there was no place.
+      await settle('not-wrong')
+      throw error
+    })
+    if (isRight && account) {
+      await settle(client === undefined ? 'not-wrong' : 'known-client')
+      return account
+    }
+    if (account && inARow !== undefined) await audit(account, inARow, attempt)
     const { address } = visitor
     const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-    throw withAccount(
-      excess ?? new GatehouseError('credentials-invalid', { detail: wrongPassword }),
-      reserved,
-    )
+    const error = excess ?? new GatehouseError('credentials-invalid', { detail: wrongPassword })
+    throw account ? withAccount(error, account.id, inARow ?? 0) : error
   }
 
-  async function audit(account: Account, { visitor, client }: PasswordAttempt): Promise<void> {
-    const inARow = account.portal.failures?.total ?? 0
+  async function audit(
+    account: Account,
+    inARow: number,
+    { visitor, client }: PasswordAttempt,
+  ): Promise<void> {
     if (!auditedFailures.has(inARow) || !limiter.takeHere('audit sign-in-failed', auditRate).isAllowed) return
     const { address } = visitor
     const details = { address, inARow, isKnownClient: client !== undefined }
@@ -151,13 +150,11 @@ function tooManyInARow(accountId: string | undefined): GatehouseError {
   })
 }
 
-function withAccount(error: GatehouseError, account: Account | undefined): GatehouseError {
-  if (!account) return error
+function withAccount(error: GatehouseError, accountId: string, inARow: number): GatehouseError {
   const { code, detail, rate } = error
-  const cause = new Error(`a wrong password, ${account.portal.failures?.total ?? 0} in a row`)
   return new GatehouseError(code, {
-    accountId: account.id,
-    cause,
+    accountId,
+    cause: new Error(`a wrong password, ${inARow} in a row`),
     ...(detail !== undefined && { detail }),
     ...(rate && { rate }),
   })

@@ -4,13 +4,14 @@ import { fullName } from '../accounts/full-name.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import type { SetupLink } from '../accounts/setup-links.ts'
 import { card } from '../pages/card.ts'
-import { type Content, type Html, html } from '../pages/html.ts'
+import { type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
 import { badge, remark } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Account, Session } from '../store/store.ts'
 import { roleField, stateBadge } from './accounts.ts'
+import { actRow, factRow } from './act-row.ts'
 import { codeBlock, copyButton } from './code.ts'
 import { field, form, formMessage, passwordAgain } from './form.ts'
 import { emptyForm, type FormState, type Frame } from './frame.ts'
@@ -173,27 +174,6 @@ function ownPassword(
   { state = emptyForm, scope }: { readonly state?: FormState; readonly scope: string },
 ): Html | undefined {
   return id === frame.viewer?.id ? passwordAgain(frame, state, scope) : undefined
-}
-
-function factRow(text: string, hint: Content): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
-}
-
-interface Act {
-  readonly path: string
-  readonly text: string
-  readonly hint: string
-  readonly button: string
-  /** A field to fill in first. */
-  readonly asked?: Html | undefined
-}
-
-function actRow(frame: Frame, { path, text, hint, button, asked }: Act): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
-    action: path,
-    class: 'inline',
-    body: html`${asked}<button>${button}</button>`,
-  })}</div>`
 }
 
 function keysCard(frame: Frame, { account, keys }: AccountView): Html {

@@ -54,6 +54,11 @@ export type PasswordProof =
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 
+/** An attempt that was counted, and which one in a row it is; `refused` = too many were wrong in a row. */
+export type AttemptTaken =
+  | { readonly kind: 'taken'; readonly inARow: number }
+  | { readonly kind: 'refused' | 'unknown' }
+
 /** What is known of an attempt once it is over. */
 export type AttemptOutcome =
   /** A known client has the right password: none of the failures before counts any more. */

@@ -3,12 +3,12 @@ import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
 import type { KeyUse, NotedKeyUse } from './key-use.ts'
 import type {
   AttemptOutcome,
+  AttemptTaken,
   EmailLink,
   OneTimeLink,
   PasswordChange,
   PortalSession,
 } from './portal-access.ts'
-import type { Replacement } from './replace.ts'
 import type { Visitor } from './visitor.ts'
 
 /** The part of the port for the portal, the admin API and the audit log. The same rules hold. */
@@ -22,15 +22,10 @@ export interface PortalStore {
   /**
    * Counts an attempt to sign in, before its password is checked.
    * @param client the ID of a known client; undefined = a stranger
-   * @returns the account with the attempt counted; `refused` = too many were wrong in a row
    */
-  takePasswordAttempt(accountId: string, client: string | undefined): Promise<Replacement>
-  /** Takes back what takePasswordAttempt counted, where the password was not wrong. @returns the account as it is then */
-  settlePasswordAttempt(
-    accountId: string,
-    outcome: AttemptOutcome,
-    client: string | undefined,
-  ): Promise<Replacement>
+  takePasswordAttempt(accountId: string, client: string | undefined): Promise<AttemptTaken>
+  /** Takes back what takePasswordAttempt counted, where the password was not wrong. */
+  settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
   /** Replaces an earlier link; false where there is no such account. */
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>

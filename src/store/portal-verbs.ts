@@ -35,9 +35,15 @@ export function createPortalVerbs(replace: Replace): PortalVerbs {
       if (kind === 'updated') return 'set'
       return kind === 'unknown' ? 'unknown' : 'refused'
     },
-    takePasswordAttempt: (id, client) => replace(id, (account) => withPasswordAttempt(account, client)),
-    settlePasswordAttempt: (id, outcome, client) =>
-      replace(id, (account) => withSettledAttempt(account, outcome, client)),
+    takePasswordAttempt: async (id, client) => {
+      const taken = await replace(id, (account) => withPasswordAttempt(account, client))
+      if (taken.kind === 'unknown') return { kind: 'unknown' }
+      if (taken.kind !== 'updated') return { kind: 'refused' }
+      return { kind: 'taken', inARow: taken.account.portal.failures?.total ?? 0 }
+    },
+    settlePasswordAttempt: async (id, outcome, client) => {
+      await replace(id, (account) => withSettledAttempt(account, outcome, client))
+    },
     setSetupLink: (id, link, audit) => isReplaced(id, (account) => withSetupLink(account, link), audit),
     setEmailLink: (id, link, audit) => isReplaced(id, (account) => withEmailLink(account, link), audit),
     useEmailLink: async (id, use, audit) => {
