@@ -1,5 +1,6 @@
 import { GatehouseError } from '../errors.ts'
 import type { GatewayServer } from './server.ts'
+import { takeQueued } from './take-queued.ts'
 
 /** Ends a server without cutting requests short. */
 export interface Drain {
@@ -13,16 +14,21 @@ export interface Drain {
 /** How long the last answers may take to leave. */
 const lastAnswersMs = 100
 
+/** How long connections that are made already are taken, at most. */
+const queueMs = 5_000
+
 export function createDrain({ server, connections, active, startDrain, giveUp }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain()
     // Idle connections, on which a request may be on its way at this moment, get their next answer with
     // Connection: close.
+    const endsAt = performance.now() + timeoutMs
+    await takeQueued(server, Math.min(timeoutMs / 2, queueMs))
     server.close()
     const closed = Promise.all(
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
-    await withTimeout(closed, timeoutMs)
+    await withTimeout(closed, endsAt - performance.now())
     const left = active()
     for (const arrival of left) giveUp(arrival, new GatehouseError('shutting-down'))
     if (left.length > 0) await withTimeout(closed, lastAnswersMs)

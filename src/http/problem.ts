@@ -117,6 +117,14 @@ export function answerUnreadable(
   writeProblem(connection, error, { requestId, access: undefined })
 }
 
+/** The whole answer, where there is no connection that could write it; its connection ends. */
+export function writeWholeProblem(error: GatehouseError, requestId: string): string {
+  const { lines, body } = textOf(describeProblem(error, { requestId, access: undefined }))
+  const { status } = error
+  const ending = `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
+}
+
 /** The same as a page, for a person in a browser. @param portalPath undefined = there is no portal */
 export function answerErrorPage(
   arrival: Arrival,

@@ -12,7 +12,7 @@ import { createOwnEndpoints, type OwnScope } from './own-endpoints.ts'
 import type { OwnPaths } from './own-paths.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
 import type { CarryOut } from './proxy.ts'
-import { refuseUnreadable } from './unreadable.ts'
+import { refusePlainHttp, refuseUnreadable } from './unreadable.ts'
 
 /** The terms of the listener for clients. */
 export interface ServerTerms {
@@ -40,6 +40,10 @@ export interface GatewayServerOptions extends ServerTerms {
   isDraining(): boolean
   /** A connection could not be taken. */
   onAcceptError(error: Error): void
+  /** Asked for each connection: whether it is to be taken beside so many. */
+  mayAccept(openConnections: number): boolean
+  /** A connection was closed as soon as it came, as it could not be taken. */
+  onDropped(): void
 }
 
 export interface GatewayServer {
@@ -125,6 +129,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     observer.refuse(connection.peerAddress, refuseUnreadable(connection, what))
   }
 
+  function answerInPlain(peerAddress: string): string {
+    const { answer, ...refusal } = refusePlainHttp()
+    observer.refuse(peerAddress, refusal)
+    return answer
+  }
+
   function onEnd(connection: ClientConnection, isComplete: boolean): void {
     const place = placeOf(connection)
     const { arrival } = place
@@ -140,6 +150,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     onEnd,
     isDraining: options.isDraining,
     onAcceptError: options.onAcceptError,
+    mayAccept: options.mayAccept,
+    onDropped: options.onDropped,
+    answerInPlain,
   })
 
   function listenerTerms(terms: ServerTerms): ListenerTerms {

@@ -2,7 +2,7 @@ import { GatehouseError } from '../errors.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
-import { answerUnreadable } from './problem.ts'
+import { answerUnreadable, writeWholeProblem } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
 /** What the client was answered where its request could not be read. */
@@ -16,6 +16,17 @@ export function refuseUnreadable(connection: ClientConnection, what: Unreadable)
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
   return refusal
+}
+
+/** What is answered to HTTP where TLS is spoken. */
+export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string } {
+  const requestId = createRequestId()
+  const detail = 'This port speaks HTTPS only: use https:// instead of http://.'
+  const error = new GatehouseError('request-invalid', {
+    detail,
+    cause: new Error('plain HTTP on a TLS port'),
+  })
+  return { requestId, error, answer: writeWholeProblem(error, requestId) }
 }
 
 function unreadableError(what: Unreadable): GatehouseError {

@@ -47,6 +47,11 @@ export function createTrafficInstruments(registry: Registry) {
     labelNames: ['route'],
     registers,
   })
+  const connectionsDropped = new Counter({
+    name: 'gatehouse_connections_dropped_total',
+    help: 'Connections closed as soon as they came, as hardly any file descriptors were left.',
+    registers,
+  })
   const webSocketsOpen = new Gauge({
     name: 'gatehouse_websockets_open',
     help: 'WebSockets open.',
@@ -59,6 +64,7 @@ export function createTrafficInstruments(registry: Registry) {
     overhead,
     upstreamDuration,
     rateLimited,
+    connectionsDropped,
     webSocketsOpen,
     ...createInFlight(registry),
     ...createTargetHealth(registry),

@@ -1,5 +1,6 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { plainAddress } from './address.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
 import { RecentFields } from './recent-fields.ts'
@@ -17,6 +18,12 @@ export interface ListenerOptions
     ListenerTerms {
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */
   onAcceptError(error: Error): void
+  /** Asked for each connection: whether it is to be taken beside so many. */
+  mayAccept(openConnections: number): boolean
+  /** A connection was closed as soon as it came, as it could not be taken. */
+  onDropped(): void
+  /** A client speaks HTTP where TLS is spoken. @param peerAddress its IP address @returns the whole answer, in ASCII */
+  answerInPlain(peerAddress: string): string
 }
 
 export interface Listener {
@@ -73,7 +80,18 @@ export function createListener(options: ListenerOptions): Listener {
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
   // The client failed the handshake, or was too slow.
-  tlsServer?.on('tlsClientError', (_error, socket) => socket.destroy())
+  tlsServer?.on('tlsClientError', (error, socket) => {
+    if (speaksPlainly(error))
+      sendInPlain(socket, options.answerInPlain(plainAddress(socket.remoteAddress ?? '')))
+    socket.destroy()
+  })
+  // In a worker, too (Node 23.1; its type does not know it yet).
+  Object.assign(server, { dropMaxConnection: true })
+  Object.defineProperty(server, 'maxConnections', {
+    // Node asks for each connection.
+    get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
+  })
+  server.on('drop', () => options.onDropped())
   server.on('error', (error) => {
     // An error before it listens is handled by the code that starts it.
     if (server.listening) options.onAcceptError(error)
@@ -86,4 +104,22 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   return { server, connections, adapt }
+}
+
+/** OpenSSL's codes where what comes first is no TLS: the first two for a few methods only. */
+const plainCodes = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_HTTPS_PROXY_REQUEST',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+])
+
+function speaksPlainly(error: Error): boolean {
+  return 'code' in error && plainCodes.has(String(error.code))
+}
+
+/** Writes past TLS, which has failed, to the socket below. */
+function sendInPlain(socket: object, text: string): void {
+  // The cast is sound: it is checked before it is used.
+  const { _parent: below } = socket as { readonly _parent?: unknown }
+  if (below instanceof Socket && below.writable) below.end(text, 'latin1')
 }

@@ -16,6 +16,7 @@ import type { StoreState } from '../store/condition.ts'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { openStore } from '../store/open.ts'
 import { createBuilder } from './build.ts'
+import { watchDescriptors } from './descriptors.ts'
 import { shareStore } from './shared-store.ts'
 import { openStoreWatch } from './store-watch.ts'
 import { healthOfTargets } from './upstreams.ts'
@@ -104,6 +105,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
     cors: () => current.traffic.cors,
     isDraining: () => isDraining,
+    mayAccept: watchDescriptors(),
+    onDropped: createDropReport(metrics, log),
     onAcceptError: (err) => log.warn({ err }, 'a connection could not be accepted'),
   })
   const drain = createDrain(gatewayServer)
@@ -160,6 +163,24 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       return drain.drain(timeoutMs)
     },
     close,
+  }
+}
+
+/** How often the log says that connections were dropped, at most. */
+const dropReportMs = 10_000
+
+/** Counts dropped connections, and logs the first and then how many there were: under a flood they come by the thousand. */
+function createDropReport({ connectionsDropped }: Metrics, log: Log): () => void {
+  let dropped = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function onDropped() {
+    connectionsDropped.inc()
+    dropped++
+    const now = performance.now()
+    if (now - reportedAt < dropReportMs) return
+    log.warn({ connections: dropped }, 'connections were dropped: hardly any file descriptors are left')
+    reportedAt = now
+    dropped = 0
   }
 }
 

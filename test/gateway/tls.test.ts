@@ -105,3 +105,17 @@ t.test('an expired certificate is shown all the same: who takes it is for the cl
   await t.rejects(connectTls(t, gateway.url, { ca: expired.cert }), /expired/)
   await connectTls(t, gateway.url, { rejectUnauthorized: false })
 })
+
+t.test('plain HTTP on the TLS port is answered 400 in plain HTTP, and its connection ends', async (t) => {
+  const gateway = await start(t, makeCertificate(t, names))
+  for (const method of ['GET', 'POST', 'DELETE', 'CONNECT']) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`${method} /public HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const { status, headers, body } = await client.response()
+    t.strictSame([status, headers.connection], [400, 'close'], method)
+    t.match(JSON.parse(body), { code: 'request-invalid', detail: /https:\/\// })
+    await client.ended()
+  }
+  const refused = gateway.logLines.filter((line) => line.includes('plain HTTP on a TLS port'))
+  t.equal(refused.length, 4, 'the log says so')
+})

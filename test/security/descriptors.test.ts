@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { place } from '../cli/place.ts'
 import { program, textOf } from '../cli/run.ts'
+import { readMetrics } from '../gateway/support/metrics.ts'
 import { until } from '../setup/net.ts'
 
 t.test('a want of file descriptors ends neither the gateway nor what it serves afterwards', async (t) => {
@@ -38,4 +39,9 @@ t.test('a want of file descriptors ends neither the gateway nor what it serves a
     return answer?.status === 401
   })
   t.notMatch(log, '"level":"fatal"')
+  t.match(log, 'connections were dropped')
+  const { opsUrl } = JSON.parse(textOf(readyFile) ?? '') as { readonly opsUrl: string }
+  const dropped = (await readMetrics(opsUrl)).value('gatehouse_connections_dropped_total')
+  t.ok(dropped > 100, `${dropped} of 300 were counted`)
+  t.ok(log.split('connections were dropped').length < 5, 'the log does not repeat it for each')
 })

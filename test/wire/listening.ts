@@ -19,6 +19,9 @@ export async function listen(
     onUnreadable: (connection) => connection.breakOff(),
     onEnd: () => {},
     onAcceptError: () => {},
+    mayAccept: () => true,
+    onDropped: () => {},
+    answerInPlain: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

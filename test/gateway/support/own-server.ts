@@ -32,6 +32,8 @@ export async function startOwnServer(
     proxy: () => {},
     cors: () => undefined,
     isDraining: () => false,
+    mayAccept: () => true,
+    onDropped: () => {},
     onAcceptError: () => {},
   })
   const { server, connections } = gatewayServer

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Descriptors kept free for files, the store and upstreams. */
+const reserve = 16
+/** For how many connections one count holds, and how long. */
+const connectionsPerCount = 8
+const countedMs = 100
+
+/**
+ * Whether another connection may be taken. Without a descriptor left libuv takes and closes connections silently: so
+ * the last ones are kept free, and connections beyond are dropped where that can be counted.
+ * @param openConnections how many connections there are
+ */
+export type MayAccept = (openConnections: number) => boolean
+
+/** Where the limit is not known (other systems than Linux) every connection may be taken. */
+export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
+  if (limit === undefined) return () => true
+  let used = 0
+  let countedAt = Number.NEGATIVE_INFINITY
+  let connectionsThen = 0
+
+  return function mayAccept(openConnections) {
+    // Each may have an upstream's beside it: counting is only worth the call where that could be too many.
+    if (openConnections * 2 < limit / 2) return true
+    const now = performance.now()
+    if (now - countedAt > countedMs || Math.abs(openConnections - connectionsThen) >= connectionsPerCount) {
+      used = count()
+      countedAt = now
+      connectionsThen = openConnections
+    }
+    return used + openConnections - connectionsThen + reserve < limit
+  }
+}
+
+function descriptorsMax(): number | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a descriptor left they cannot be counted. */
+function countDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
