@@ -41,8 +41,7 @@ const list: Command = {
 const verify: Command = {
   name: 'audit verify',
   operands: [],
-  summary:
-    'Checks that no entry of the audit log was changed or removed; exit status 1 names the first that was.',
+  summary: 'Checks that no entry of the audit log was changed or removed.',
   printsData: true,
   run: async (invocation) => {
     const result = await withOperator(invocation.config, ({ store }) => verifyAudit(store))
