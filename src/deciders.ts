@@ -20,7 +20,7 @@ export interface Deciders {
 export interface DecidersOptions
   extends Pick<
     DirectoryOptions,
-    'store' | 'contact' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic'
+    'store' | 'contact' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
   > {
   readonly config: Pick<Config, 'tokens' | 'cache'>
 }

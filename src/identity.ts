@@ -6,8 +6,10 @@ import type { Directory } from './auth/principal.ts'
 import type { Limiter } from './auth/rate-limit.ts'
 import { type Contact, createContact } from './cache/contact.ts'
 import type { CachedDirectory } from './cache/directory.ts'
+import type { SharedMemory } from './cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
 import type { LookUp } from './cache/loading-cache.ts'
+import { rememberSigningKeys } from './cache/remember-signing-keys.ts'
 import { type Clock, monotonicClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { createDeciders } from './deciders.ts'
@@ -51,6 +53,8 @@ export interface IdentityOptions {
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: Clock
+  /** Shared with other workers; undefined = there are none. */
+  readonly memory?: SharedMemory | undefined
   /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
@@ -62,14 +66,16 @@ const firstContactMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, keyUses, limiter, metrics, clock, onChange } = options
+  const { config, store, sealingKey, keyUses, limiter, metrics, clock, memory, onChange } = options
   const contact = createContact()
+  contact.readAt = memory?.lastReadAt ?? contact.readAt
   const { keyring, verified, directory, accessTokens, schemes } = createDeciders({
     config,
     store,
     contact,
     clock,
     monotonic: monotonicClock,
+    memory,
     report: createLookUpCount(metrics),
     confirm: async () => {
       await invalidation.confirm()
@@ -128,14 +134,19 @@ function healthOf(keyring: Keyring, contact: Contact, staleAt: number): Identity
 }
 
 function createOwnKeyLoader(
-  { config: { tokens }, store, sealingKey, log, clock }: IdentityOptions,
+  { config: { tokens }, store, memory, sealingKey, log, clock }: IdentityOptions,
   keyring: Keyring,
   onReplaced: () => void,
 ): KeyLoader {
   const { algorithm } = tokens
   return createKeyLoader({
     keyring,
-    signingKeys: createSigningKeys({ store, sealer: createSealer(sealingKey), algorithm, clock }),
+    signingKeys: createSigningKeys({
+      store: memory ? rememberSigningKeys(store, memory) : store,
+      sealer: createSealer(sealingKey),
+      algorithm,
+      clock,
+    }),
     configured: tokens.keys.map(toSigningKey),
     algorithm,
     log,
@@ -145,13 +156,13 @@ function createOwnKeyLoader(
 }
 
 /** The gateway starts even if Redis is out of reach, but not if Redis holds keys that cannot be read. */
-async function loadFirst({ config, store }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
+async function loadFirst({ config, store, memory }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
   if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) return keyLoader.load()
   const isReached = await store.ready(firstContactMs).then(
     () => true,
     () => false,
   )
-  if (!isReached) return
+  if (!isReached && !memory) return
   await keyLoader.load().catch(throwUnlessOutOfReach)
 }
 
@@ -163,7 +174,7 @@ interface Kept {
 
 /** Keeps caches and keys true to the store. */
 function openOwnInvalidation(
-  { config, store, log, metrics, clock, onChange }: IdentityOptions,
+  { config, store, memory, log, metrics, clock, onChange }: IdentityOptions,
   { contact, directory, keyLoader }: Kept,
 ): Invalidation {
   const reportContact = createContactReport(log, metrics)
@@ -178,7 +189,9 @@ function openOwnInvalidation(
       if (logged.change.kind === 'signing-keys') keyLoader.reload()
       else onChange(logged.change)
     },
-    clear: () => {
+    clear: (why) => {
+      if (why === 'start') memory?.watch()
+      else memory?.clear()
       directory.clear()
       keyLoader.reload()
       onChange(undefined)

@@ -3,6 +3,14 @@ import type { Directory, KnownAccount, KnownSession } from '../auth/principal.ts
 import type { Clock } from '../clock.ts'
 import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
 import { type Contact, isCurrent } from './contact.ts'
+import {
+  accountKey,
+  type InstanceMemory,
+  readAccount,
+  sessionKey,
+  signingKeysKey,
+  writeAccount,
+} from './instance-memory.ts'
 import { createLoadingCache, type LookUp } from './loading-cache.ts'
 import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
@@ -35,6 +43,8 @@ export interface DirectoryOptions extends CacheTerms {
   confirm(): Promise<void>
   /** Reads what changed while this process stood still. */
   catchUp(): Promise<void>
+  /** Shared with other workers; undefined = there are none. */
+  readonly memory?: InstanceMemory | undefined
 }
 
 /** How many IDs without an account are remembered at most: enough for a burst, too few to matter. */
@@ -55,7 +65,7 @@ export interface CachedDirectory extends Directory {
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
   const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
-  const { tokenLifetimeMs, clockToleranceMs, monotonic } = options
+  const { tokenLifetimeMs, clockToleranceMs, monotonic, memory } = options
   const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, monotonic)
   const spentKeys = createSpentKeys(formerEntriesMax)
   const formerAccounts = createLru<KnownAccount>(formerEntriesMax)
@@ -72,11 +82,17 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   const accounts = createLoadingCache<KnownAccount>({
     ...shared,
     load: loadAccount,
+    recall: memory && (async (id) => readAccount(await memory.recall(accountKey(id)))),
+    onLoaded:
+      memory && ((id, account, begunAt) => memory.learn(accountKey(id), writeAccount(account), begunAt)),
     report: options.report,
   })
   const sessions = createLoadingCache<KnownSession>({
     ...shared,
     load: async (id) => toKnownSession(await store.findSession(id)),
+    // The cast is sound: a session is plain JSON, and was written by a process of the same version.
+    recall: memory && (async (id) => (await memory.recall(sessionKey(id))) as KnownSession | undefined),
+    onLoaded: memory && ((id, session, begunAt) => memory.learn(sessionKey(id), session, begunAt)),
     report: () => {},
   })
 
@@ -99,16 +115,19 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     outdate()
     switch (change.kind) {
       case 'account': {
+        memory?.forget(accountKey(change.accountId))
         recent.note(change.accountId, at)
         const former = accounts.renew(change.accountId)
         if (former) formerAccounts.set(change.accountId, former)
         return
       }
       case 'session':
+        memory?.forget(sessionKey(change.sessionId))
         recent.note(change.sessionId, at)
         sessions.set(change.sessionId, endedSession)
         return
       case 'signing-keys':
+        memory?.forget(signingKeysKey)
         return
       default:
         change satisfies never

@@ -14,8 +14,11 @@ export interface InvalidationOptions {
   readonly monotonic?: Clock
   /** Forget what a change is about. What it throws makes of the change one that cannot be told. */
   apply(change: LoggedChange): void
-  /** Drops everything: it is not known what has changed. */
-  clear(): void
+  /**
+   * Drops everything: it is not known what has changed.
+   * @param why `start`: this is the first reading
+   */
+  clear(why: 'start' | 'gap'): void
   /** The store has answered, or has not. */
   onContact(error?: unknown): void
   /** How long after it was made a change was applied here. */
@@ -105,7 +108,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       onFault(error)
       missedAt = clock()
       contact.completeSince = Math.max(contact.completeSince, missedAt)
-      clear()
+      clear('gap')
     }
   }
 
@@ -117,7 +120,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     contact.isUp = true
     const { head, changes, completeSince } = reading
     // What was looked up before the first reading may have changed since.
-    if (changes === undefined || position === undefined) clear()
+    if (changes === undefined || position === undefined) clear(position === undefined ? 'start' : 'gap')
     if (position === undefined) for (const logged of changes ?? []) apply(logged)
     else for (const logged of changes ?? []) applyAgain(logged)
     takeOver(head, completeSince, asked)

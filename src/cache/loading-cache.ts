@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError, isOutOfReach } from '../errors.ts'
 import type { Contact } from './contact.ts'
 import { createLru } from './lru.ts'
 
@@ -17,6 +17,10 @@ export interface LoadingCacheOptions<Value> {
   readonly absentTtlMs: number
   readonly contact: Readonly<Contact>
   load(key: string): Promise<Value | undefined>
+  /** What other processes know of a key while the store is out of reach; undefined = there is nobody to ask. */
+  readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
+  /** Told of what was loaded, and when the load began. */
+  readonly onLoaded?: ((key: string, value: Value, begunAt: number) => void) | undefined
   /** Whether a key is known to have existed: then its absence is final. */
   hasChanged(key: string): boolean
   /** For spans. */
@@ -66,7 +70,8 @@ const refreshesMax = 64
 export function createLoadingCache<Value extends object>(
   options: LoadingCacheOptions<Value>,
 ): LoadingCache<Value> {
-  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, monotonic, report } = options
+  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, monotonic, report, recall, onLoaded } =
+    options
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
@@ -97,7 +102,7 @@ export function createLoadingCache<Value extends object>(
     report('miss')
     const current = loads.get(key)
     if (current) return current.promise
-    if (!contact.isUp) throw new GatehouseError('store-unavailable')
+    if (!contact.isUp && !recall) throw new GatehouseError('store-unavailable')
     return startLoad(key).promise
   }
 
@@ -131,7 +136,8 @@ export function createLoadingCache<Value extends object>(
   }
 
   function startLoad(key: string): Load<Value> {
-    const promise = load(key).then(keep, fail)
+    const begunAt = monotonic()
+    const promise = loadIfUp(key).then(keep, recallInstead)
     const current: Load<Value> = { promise }
     loads.set(key, current)
     return current
@@ -144,14 +150,29 @@ export function createLoadingCache<Value extends object>(
       if (value === undefined) {
         entries.delete(key)
         absences.set(key, { loadedAt, isGone: absences.get(key)?.isGone || hasChanged(key) })
-      } else entries.set(key, { value, loadedAt })
+      } else {
+        entries.set(key, { value, loadedAt })
+        onLoaded?.(key, value, begunAt)
+      }
       return value
     }
 
-    function fail(error: unknown): never {
-      if (loads.get(key) === current) loads.delete(key)
-      throw error
+    /** What others know is as old as the last reading of the change log, at least. */
+    async function recallInstead(error: unknown): Promise<Value> {
+      const loadedAt = contact.readAt
+      const isTooOld = monotonic() - loadedAt >= maxStaleMs
+      const known = isOutOfReach(error) && !isTooOld ? await recall?.(key) : undefined
+      const isDropped = loads.get(key) !== current
+      if (!isDropped) loads.delete(key)
+      if (known === undefined || isDropped) throw error
+      entries.set(key, { value: known, loadedAt })
+      return known
     }
+  }
+
+  async function loadIfUp(key: string): Promise<Value | undefined> {
+    if (!contact.isUp) throw new GatehouseError('store-unavailable')
+    return load(key)
   }
 
   function drop(key: string): void {

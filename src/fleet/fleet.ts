@@ -10,6 +10,7 @@ import { createLocalRates } from '../store/local-rates.ts'
 import { mergeStates } from '../worker/store-watch.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { healthOfAll } from './health.ts'
+import { createMemory } from './memory.ts'
 import { pickPort } from './port.ts'
 import { createSeat, type Seat } from './seat.ts'
 import {
@@ -32,6 +33,8 @@ const changeTimeoutMs = 30_000
 const healthTimeoutMs = 1_000
 /** How much longer than its drain a worker may take to answer. */
 const lastWordsMs = 5_000
+/** How many bytes of text the memory of the workers takes at most. */
+const memoryBytesMax = 64 * 1_024 * 1_024
 
 /**
  * Starts the workers, and replaces those that die. This process takes no requests: it counts for the workers, merges
@@ -44,13 +47,20 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   const rates = createLocalRates(monotonicClock)
   const port = await pickPort(listen)
   const ticketKeys = randomBytes(48).toString('base64')
+  // Accounts and sessions, as many of each as a worker caches.
+  const memory = createMemory({
+    entriesMax: 2 * loaded.config.cache.entriesMax,
+    bytesMax: memoryBytesMax,
+  })
+  /** When any worker last read the change log, as they said last. */
+  let lastReadAt: number | null = null
   let { snapshot } = loaded
   /** While a change is under way no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function terms() {
     await changing
-    return { snapshot, port, ticketKeys, workers: listen.workers }
+    return { snapshot, port, ticketKeys, workers: listen.workers, lastReadAt }
   }
 
   prepareWorkers()
@@ -60,8 +70,22 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
       terms,
       log,
       startTimeoutMs,
-      answerers: { take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)) },
-      onDeath: (worker) => fleetMetrics.bury(worker),
+      answerers: {
+        take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)),
+        remember: (notes) => {
+          memory.remember(index, notes)
+          return null
+        },
+        recall: memory.recall,
+      },
+      onDeath: (worker) => {
+        memory.leave(index)
+        fleetMetrics.bury(worker)
+      },
+      onHung: () => metrics.workerHangs.inc(),
+      onPulse: ({ lastReadAt: readAt }) => {
+        if (readAt !== null) lastReadAt = Math.max(lastReadAt ?? readAt, readAt)
+      },
     }),
   )
   const workers = () => seats.flatMap((seat) => seat.worker() ?? [])
@@ -95,7 +119,9 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     const prepared = await Promise.allSettled(
       running.map(({ channel }) => channel.ask('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
-    const refusal = prepared.find((outcome) => outcome.status === 'rejected')
+    // A worker that has ended meanwhile is replaced by one with the new config: that is no refusal of the others.
+    const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
+    const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
     if (refusal) {
       discard()
       throw refusal.reason

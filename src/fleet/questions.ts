@@ -14,6 +14,8 @@ export interface StartTerms {
   /** The worker's number, from 1, and how many workers there are. */
   readonly worker: number
   readonly workers: number
+  /** When a worker last read the change log, as far as is known (system-clock.ts); null = never. */
+  readonly lastReadAt: number | null
 }
 
 /** What the fleet asks a worker. Both sides have the same version: the fleet starts its own files. */
@@ -24,6 +26,8 @@ export type ToWorker = {
   prepare: { given: { readonly snapshot: ConfigSnapshot }; answer: null }
   commit: { given: null; answer: null }
   discard: { given: null; answer: null }
+  /** Answered at once by a worker that is not hung. */
+  ping: { given: null; answer: Pulse }
   sample: { given: null; answer: MetricsSnapshot }
   health: { given: null; answer: IdentityHealth }
   storeState: { given: null; answer: StoreState }
@@ -35,7 +39,22 @@ export type ToWorker = {
 export type ToFleet = {
   /** Counts for all workers together. */
   take: { given: readonly Take[]; answer: readonly Taken[] }
+  /** See InstanceMemory. */
+  remember: { given: readonly Note[]; answer: null }
+  recall: { given: readonly string[]; answer: readonly unknown[] }
 }
+
+/** What a worker answers to a ping. */
+export interface Pulse {
+  /** When it last read the change log (system-clock.ts); null = never. */
+  readonly lastReadAt: number | null
+}
+
+/** What a worker has learnt; times are on the clock of system-clock.ts. */
+export type Note =
+  | { readonly kind: 'learn'; readonly key: string; readonly value: unknown; readonly at: number }
+  | { readonly kind: 'forget'; readonly key: string; readonly at: number }
+  | { readonly kind: 'watch' | 'clear'; readonly at: number }
 
 export interface Take {
   readonly subject: string

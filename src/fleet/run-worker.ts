@@ -7,6 +7,8 @@ import { openWorker, type Worker } from '../worker/worker.ts'
 import { type Answerers, openChannel } from './channel.ts'
 import { createRemoteCounts } from './counts.ts'
 import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
+import { createRemoteMemory } from './remote-memory.ts'
+import { onOwnClock, onSystemClock } from './system-clock.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface Running {
@@ -28,7 +30,7 @@ export function runWorker(): void {
   }
 
   async function start(terms: StartTerms): Promise<{ url: string }> {
-    const { snapshot, port, ticketKeys, worker: number, workers } = terms
+    const { snapshot, port, ticketKeys, worker: number, workers, lastReadAt } = terms
     const config = restoreConfig(snapshot)
     const log = createLog({ ...config.log, worker: number })
     watchForFaults(log)
@@ -38,6 +40,10 @@ export function runWorker(): void {
       metrics,
       clock: Date.now,
       counts: createRemoteCounts(fleet, workers),
+      memory: {
+        ...createRemoteMemory(fleet),
+        lastReadAt: lastReadAt === null ? undefined : onOwnClock(lastReadAt),
+      },
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
@@ -77,11 +83,17 @@ export function runWorker(): void {
     return isClean
   }
 
+  function lastReadAt(): number | null {
+    const readAt = running().worker.lastReadAt()
+    return readAt === Number.NEGATIVE_INFINITY ? null : onSystemClock(readAt)
+  }
+
   const answerers: Answerers<ToWorker> = {
     start,
     prepare: ({ snapshot }) => prepare(snapshot),
     commit,
     discard,
+    ping: () => ({ lastReadAt: lastReadAt() }),
     sample: metrics.snapshot,
     health: () => running().worker.health(),
     storeState: () => running().worker.storeState(),

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { Log } from '../log/log.ts'
 import { createBackoff } from './backoff.ts'
-import type { StartTerms } from './questions.ts'
+import { watchHeartbeat } from './heartbeat.ts'
+import type { Pulse, StartTerms } from './questions.ts'
 import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** The place of one worker: a worker that dies is replaced. */
@@ -26,10 +27,14 @@ export interface SeatOptions {
   readonly startTimeoutMs: number
   /** A worker that took requests has died. */
   onDeath(worker: WorkerProcess): void
+  /** A worker has answered that it runs. */
+  onPulse(pulse: Pulse): void
+  /** A worker does not answer any more; it is killed. */
+  onHung(worker: WorkerProcess): void
 }
 
 export function createSeat(options: SeatOptions): Seat {
-  const { number, terms, answerers, log, startTimeoutMs, onDeath } = options
+  const { number, terms, answerers, log, startTimeoutMs, onDeath, onPulse, onHung } = options
   const backoff = createBackoff()
   let worker: WorkerProcess | undefined
   let starting: Promise<void> | undefined
@@ -45,7 +50,18 @@ export function createSeat(options: SeatOptions): Seat {
     worker = started
     log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
     void started.ended.then((ending) => bury(started, ending))
+    watchHeartbeat(started, { onPulse, onHung: () => endHung(started) })
     return started
+  }
+
+  /** Only SIGKILL ends a process that is stopped. */
+  function endHung(hung: WorkerProcess): void {
+    log.error(
+      { worker: number, pid: hung.pid },
+      'a worker does not answer any more: it is ended and replaced',
+    )
+    onHung(hung)
+    hung.kill()
   }
 
   function fill(): Promise<WorkerProcess> {

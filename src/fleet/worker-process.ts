@@ -18,6 +18,7 @@ export interface WorkerProcess {
   lastSample: MetricsSnapshot
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<Ending>
+  hasEnded(): boolean
   /** Ends it at once. */
   kill(): void
 }
@@ -58,8 +59,10 @@ export async function startWorker(
   { timeoutMs, signal }: StartLimits,
 ): Promise<WorkerProcess> {
   const child = cluster.fork()
+  let isOver = false
   const channel = openChannel<ToWorker, ToFleet>(pipeOf(child), answerers)
   const ended = once(child, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
+    isOver = true
     channel.end()
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
@@ -70,7 +73,8 @@ export async function startWorker(
   try {
     const { url } = await channel.ask('start', terms, timeoutMs)
     const { pid } = child.process
-    return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, kill }
+    const hasEnded = () => isOver
+    return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, hasEnded, kill }
   } catch (error) {
     kill()
     await ended

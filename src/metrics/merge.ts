@@ -22,6 +22,7 @@ const ofInstance = new Set([
   'gatehouse_config_reloads_total',
   'gatehouse_workers',
   'gatehouse_worker_deaths_total',
+  'gatehouse_worker_hangs_total',
 ])
 const growing = new Set<unknown>(['counter', 'histogram'])
 

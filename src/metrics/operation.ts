@@ -24,6 +24,11 @@ export function createOperationInstruments(registry: Registry, version: string) 
     registers,
   })
   workersUp.set(1)
+  const workerHangs = new Counter({
+    name: 'gatehouse_worker_hangs_total',
+    help: 'Workers that did not answer any more, and were ended and replaced.',
+    registers,
+  })
   const workerDeaths = new Counter({
     name: 'gatehouse_worker_deaths_total',
     help: 'Workers that ended unexpectedly; each is replaced.',
@@ -43,5 +48,5 @@ export function createOperationInstruments(registry: Registry, version: string) 
     registers,
   }).set({ version, node: process.version }, 1)
 
-  return { lastReload, reloads, workersUp, workerDeaths, spans }
+  return { lastReload, reloads, workersUp, workerDeaths, workerHangs, spans }
 }

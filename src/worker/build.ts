@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { SharedMemory } from '../cache/instance-memory.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Identity, openIdentity } from '../identity.ts'
@@ -23,6 +24,8 @@ export interface Built {
 export interface BuilderOptions
   extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store' | 'exporter'> {
   readonly store: SharedStore
+  /** See IdentityOptions. */
+  readonly memory: SharedMemory | undefined
   /** Told of changes in this identity, once it is open. */
   onChange(change: Change | undefined, identity: Identity): void
 }
@@ -33,7 +36,7 @@ export interface BuilderOptions
  */
 export type Build = (config: Config, before?: Built) => Promise<Built>
 
-export function createBuilder({ store, onChange, ...shared }: BuilderOptions): Build {
+export function createBuilder({ store, memory, onChange, ...shared }: BuilderOptions): Build {
   async function openOwnIdentity(config: Config): Promise<Identity> {
     const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
     const joined = store.join()
@@ -48,6 +51,7 @@ export function createBuilder({ store, onChange, ...shared }: BuilderOptions): B
         log,
         metrics,
         clock,
+        memory,
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {

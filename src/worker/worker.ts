@@ -2,6 +2,7 @@ import { auditData } from '../accounts/audit-log.ts'
 import { openKeyUses } from '../accounts/key-uses.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import { openLimiter } from '../auth/rate-limit.ts'
+import type { SharedMemory } from '../cache/instance-memory.ts'
 import { monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import type { PreparedChange } from '../front.ts'
@@ -27,6 +28,8 @@ export interface Worker {
   health(): IdentityHealth
   /** What the store says of itself. */
   storeState(): StoreState
+  /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
+  lastReadAt(): number
   /** See Front. */
   prepare(next: Config): Promise<PreparedChange>
   drain(timeoutMs: number): Promise<boolean>
@@ -41,6 +44,8 @@ export interface WorkerOptions {
   readonly clock: () => number
   /** Counts that the workers of this instance share; undefined = this is the only worker. */
   readonly counts?: InstanceCounts | undefined
+  /** What the workers of this instance know; undefined = this is the only worker. */
+  readonly memory?: SharedMemory | undefined
   /** Seals the TLS sessions of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
@@ -67,6 +72,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   let ownUrl = ''
   const build = createBuilder({
     store: shareStore(store),
+    memory: options.memory,
     sealingKey,
     limiter,
     keyUses,
@@ -156,6 +162,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     url: ownUrl,
     health,
     storeState: watch.state,
+    lastReadAt: () => current.identity.contact.readAt,
     prepare,
     drain: (timeoutMs) => {
       isDraining = true

@@ -197,6 +197,7 @@ export const rows: readonly Row[] = [
       graph('Workers', 'short', {
         '{{instance}}': series('gatehouse_workers'),
         '{{instance}} ended unasked': `increase(${series('gatehouse_worker_deaths_total')}[$__rate_interval])`,
+        '{{instance}} hung': `increase(${series('gatehouse_worker_hangs_total')}[$__rate_interval])`,
       }),
       graph('Spans of traces', 'cps', { '{{outcome}}': rateOf('gatehouse_trace_spans_total', ['outcome']) }),
       graph('Builds', 'short', {

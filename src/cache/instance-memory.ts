@@ -1,0 +1,83 @@
+import type { KnownAccount } from '../auth/principal.ts'
+import type { StoredSigningKey } from '../store/store.ts'
+
+/**
+ * What the workers of an instance have looked up, kept in the process that started them: a worker that is replaced
+ * while the store is out of reach, or was never asked by some caller, still knows whom the instance knows. Values are
+ * plain JSON. Asked only while the store is out of reach.
+ */
+export interface InstanceMemory {
+  /** Resolves to undefined where nothing is known, or there is no answer in time. Never rejects. */
+  recall(key: string): Promise<unknown>
+  /** @param begunAt when the look-up began, on the clock of performance.now(): what changed since is newer */
+  learn(key: string, value: unknown, begunAt: number): void
+  /** To be called as soon as a change is known. */
+  forget(key: string): void
+  /** From now on this process forgets what changes: where no other did so until now, everything is outdated. */
+  watch(): void
+  /** Changes may have been missed: everything is outdated. */
+  clear(): void
+}
+
+/** The memory as a worker gets it at its start. */
+export interface SharedMemory extends InstanceMemory {
+  /** When a worker last read the change log, on the clock of performance.now(); undefined = never. */
+  readonly lastReadAt: number | undefined
+}
+
+export const accountKey = (id: string) => `account ${id}`
+export const sessionKey = (id: string) => `session ${id}`
+export const signingKeysKey = 'signing-keys'
+
+/** An account as plain JSON. */
+export function writeAccount({ secretKey, previousSecretKey, ...rest }: KnownAccount): unknown {
+  return {
+    ...rest,
+    secretKey: encode(secretKey.digest),
+    previousSecretKey: previousSecretKey && {
+      digest: encode(previousSecretKey.digest),
+      validUntil: previousSecretKey.validUntil,
+    },
+  }
+}
+
+type WrittenAccount = Omit<KnownAccount, 'secretKey' | 'previousSecretKey'> & {
+  readonly secretKey: string
+  readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
+}
+
+/** @param value as `writeAccount` made it, in a process of the same version */
+export function readAccount(value: unknown): KnownAccount | undefined {
+  if (value === undefined) return undefined
+  const { secretKey, previousSecretKey, ...rest } = value as WrittenAccount
+  const principal = { ...rest.principal, sessionId: undefined }
+  return {
+    ...rest,
+    principal,
+    secretKey: { digest: decode(secretKey) },
+    previousSecretKey: previousSecretKey && {
+      ...previousSecretKey,
+      digest: decode(previousSecretKey.digest),
+    },
+  }
+}
+
+/** Signing keys as plain JSON, sealed as in the store. */
+export function writeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
+  return keys.map((key) => ({ ...key, sealed: encode(key.sealed) }))
+}
+
+/** @param value as `writeSigningKeys` made it, in a process of the same version */
+export function readSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
+  if (value === undefined) return undefined
+  const keys = value as readonly (Omit<StoredSigningKey, 'sealed'> & { readonly sealed: string })[]
+  return keys.map((key) => ({ ...key, publicKey: key.publicKey, sealed: decode(key.sealed) }))
+}
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}
+
+function decode(text: string): Uint8Array {
+  return Buffer.from(text, 'base64')
+}

@@ -1,0 +1,44 @@
+import type { Pulse } from './questions.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+export interface HeartbeatOptions {
+  onPulse(pulse: Pulse): void
+  /** It has not answered for `silentMax` periods: called once. */
+  onHung(): void
+}
+
+/** How often a worker is asked whether it runs. */
+const periodMs = 1_000
+/**
+ * How many periods a worker may be silent. They are counted, not timed: if this process stood still, the answers are
+ * there, but have not been read yet.
+ */
+const silentMax = 5
+
+/** Watches a worker until it ends: one that is stopped, or in an endless loop, holds its connections for ever. */
+export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
+  const { onPulse, onHung } = options
+  let silent = 0
+
+  function beat(): void {
+    if (silent === silentMax) {
+      clearInterval(timer)
+      onHung()
+      return
+    }
+    silent++
+    worker.channel.ask('ping', null).then(
+      (pulse) => {
+        silent = 0
+        onPulse(pulse)
+      },
+      // It has ended, or is about to: that is noticed elsewhere.
+      () => {},
+    )
+  }
+
+  beat()
+  const timer = setInterval(beat, periodMs)
+  timer.unref()
+  void worker.ended.then(() => clearInterval(timer))
+}
