@@ -1,9 +1,9 @@
 import type { AddressInfo, Server } from 'node:net'
 
 /** Tells the process that started this one where it listens; ends with it. */
-export function tellWhere(server: Server): void {
+export function tellWhere(server: Server, port = 0): void {
   process.on('disconnect', () => process.exit())
-  server.listen(0, '127.0.0.1', 32_768, () => {
+  server.listen(port, '127.0.0.1', 32_768, () => {
     process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
   })
 }

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import { tellWhere } from '../ready.ts'
+
+/** What the backend saw of a request: the soak compares it with what was sent. */
+export interface Seen {
+  /** The number that the client gave the request; undefined = it had none. */
+  readonly nonce: string | undefined
+  readonly id: string | undefined
+  readonly role: string | undefined
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** How long an answer under `/slow` takes. */
+const slowMs = 300
+
+/** A target of the soak, a process of its own: it answers with what it saw. */
+const server = createServer((request, response) => {
+  const hash = createHash('sha256')
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    hash.update(chunk)
+  })
+  request.on('error', () => {})
+  request.on('end', () => {
+    const text = (name: string) => request.headers[name]?.toString()
+    const seen: Seen = {
+      nonce: text('x-nonce'),
+      id: text('x-user-id'),
+      role: text('x-user-role'),
+      bytes,
+      sha256: hash.digest('hex'),
+    }
+    const answer = () =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(seen))
+    if (request.url?.startsWith('/slow')) setTimeout(answer, slowMs)
+    else answer()
+  })
+})
+
+// The port of the target that it stands in for, if there was one.
+tellWhere(server, Number(process.argv[2] ?? 0))

@@ -1,0 +1,90 @@
+import type { Outcome } from './send.ts'
+
+/** What an answer shows of itself: its status and, of the gateway's own, its code. */
+export interface Shown {
+  readonly status: number
+  readonly code: string | undefined
+}
+
+/** Something that is done to the system while it is under load. */
+export interface Fault {
+  readonly name: string
+  /** Does it and undoes it. */
+  run(): Promise<void>
+  /** Answers that it may cause, as long as it lasts and shortly after. */
+  readonly explains: readonly Explanation[]
+}
+
+/** An answer that a fault may cause. */
+export type Explanation =
+  | 'no-answer'
+  | 'store-unavailable'
+  | 'upstream-unreachable'
+  | 'upstream-unavailable'
+  | 'upstream-timeout'
+  | 'upstream-invalid-response'
+
+/** How long after its end a fault still explains answers: ejected targets, back-off, connections to be made again. */
+const settleMs = 6_000
+
+/** The same where the machine itself was too busy for a moment. */
+const starvedSettleMs = 500
+
+/** Which faults were there when, and whether an answer is explained by one of them. */
+export class FaultLog {
+  readonly #spans: { readonly fault: Fault; readonly from: number; until: number }[] = []
+
+  async run(fault: Fault): Promise<void> {
+    const span = { fault, from: performance.now(), until: Number.POSITIVE_INFINITY }
+    this.#spans.push(span)
+    try {
+      await fault.run()
+    } finally {
+      span.until = performance.now() + settleMs
+    }
+  }
+
+  explains(shown: Shown, { sentAt, endedAt }: Outcome): boolean {
+    const what = shown.status === 0 ? 'no-answer' : shown.code
+    return this.#spans.some(
+      ({ fault, from, until }) =>
+        from <= endedAt && sentAt <= until && fault.explains.some((explanation) => explanation === what),
+    )
+  }
+
+  /** Whether a fault with this explanation is there, or was a moment ago. */
+  isAtRisk(explanation: Explanation): boolean {
+    const now = performance.now()
+    return this.#spans.some(({ fault, until }) => now <= until && fault.explains.includes(explanation))
+  }
+
+  /** The last fault that began before an answer, and how long before. */
+  before({ endedAt }: Outcome): string {
+    const last = this.#spans.findLast(({ from }) => from <= endedAt)
+    return last
+      ? `${((endedAt - last.from) / 1_000).toFixed(1)} s after ${last.fault.name}`
+      : 'before any fault'
+  }
+
+  /** A fault that has been and gone by itself. */
+  note(fault: Pick<Fault, 'name' | 'explains'>, from: number): void {
+    this.#spans.push({
+      fault: { ...fault, run: async () => {} },
+      from,
+      until: performance.now() + starvedSettleMs,
+    })
+  }
+
+  /** How often each was there. */
+  counts(): string {
+    const counts = new Map<string, number>()
+    for (const { fault } of this.#spans) counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)
+    return [...counts].map(([name, count]) => `${name} ${count}`).join(', ')
+  }
+}
+
+/** The status of an outcome, and the code in a problem document. */
+export function shownBy({ status, text }: Pick<Outcome, 'status' | 'text'>): Shown {
+  const code = status >= 400 ? /"code":"([a-z-]+)"/.exec(text)?.[1] : undefined
+  return { status, code }
+}

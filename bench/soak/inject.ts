@@ -1,0 +1,117 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { RedisServer } from '../../test/setup/redis.ts'
+import type { Instance } from '../drills/fleet.ts'
+import type { Explanation, Fault } from './faults.ts'
+import { pause } from './lanes.ts'
+
+/** What faults are done to. */
+export interface Parts {
+  readonly redis: RedisServer
+  readonly instances: readonly Instance[]
+  /** Processes of the targets; each stands for one, and is replaced when it is killed. */
+  readonly targets: readonly Target[]
+}
+
+export interface Target {
+  readonly child: () => ChildProcess
+  restart(): Promise<void>
+}
+
+const ofStore: readonly Explanation[] = ['store-unavailable']
+const ofTargets: readonly Explanation[] = [
+  'upstream-unreachable',
+  'upstream-unavailable',
+  'upstream-timeout',
+  'upstream-invalid-response',
+  'no-answer',
+]
+/** A process that is gone takes its connections along, and one that starts may not have read the store yet. */
+const ofProcesses: readonly Explanation[] = ['no-answer', 'store-unavailable']
+const pausedMs = 1_500
+
+/** All faults, each of which undoes itself. */
+export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[] {
+  const [first, last] = [instances[0], instances.at(-1)]
+  const [target] = targets
+  if (!first || !last || !target) throw new Error('nothing to do faults to')
+  return [
+    {
+      name: 'Redis paused',
+      explains: ofStore,
+      run: async () => {
+        redis.signal('SIGSTOP')
+        await pause(pausedMs)
+        redis.signal('SIGCONT')
+      },
+    },
+    {
+      name: 'Redis killed',
+      explains: ofStore,
+      run: async () => {
+        await redis.stop('SIGKILL')
+        await pause(pausedMs)
+        await redis.start()
+      },
+    },
+    {
+      name: 'target killed',
+      explains: ofTargets,
+      run: async () => {
+        target.child().kill('SIGKILL')
+        await pause(pausedMs)
+        await target.restart()
+      },
+    },
+    {
+      name: 'target paused',
+      explains: ofTargets,
+      run: async () => {
+        const child = target.child()
+        child.kill('SIGSTOP')
+        await pause(pausedMs)
+        child.kill('SIGCONT')
+      },
+    },
+    {
+      name: 'worker killed',
+      explains: ofProcesses,
+      run: async () => {
+        const [worker] = workersOf(last)
+        if (worker !== undefined) process.kill(worker, 'SIGKILL')
+        await pause(pausedMs)
+      },
+    },
+    {
+      name: 'instance stopped',
+      // Nothing is lost: what was sent is answered when it goes on. It may take its store for gone for a moment.
+      explains: ofStore,
+      run: async () => {
+        const pids = [...workersOf(first), ...(first.child.pid === undefined ? [] : [first.child.pid])]
+        for (const pid of pids) process.kill(pid, 'SIGSTOP')
+        await pause(pausedMs)
+        for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT')
+      },
+    },
+    {
+      name: 'reload',
+      explains: [],
+      run: async () => {
+        const answers = await Promise.all(
+          instances.map(({ opsUrl }) => fetch(`${opsUrl}/reload`, { method: 'POST' })),
+        )
+        for (const answer of answers)
+          if (!answer.ok) throw new Error(`a reload failed: ${await answer.text()}`)
+      },
+    },
+  ]
+}
+
+/** The workers of an instance: the processes that it has started. */
+function workersOf({ child: { pid } }: Instance): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+}

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util'
+import { Report } from '../drills/figures.ts'
+import { inScope } from '../scope.ts'
+import { soak } from './soak.ts'
+
+const help = `npm run soak -- [--seconds N] [--seed N]
+
+Mixed load over two instances with two workers each, on a real Redis, while faults are injected: Redis and targets
+paused and killed, workers killed, an instance stopped, reloads, resets, clients that leave. Checks the identity and
+the body of every answer. Ends by itself.
+
+  --seconds N   how long, from 10 to 7200; default 1800
+  --seed N      the order of the faults; default: another each time, printed`
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '1800' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
+if (values.help) {
+  console.log(help)
+  process.exit(0)
+}
+if (!Number.isInteger(seconds) || seconds < 10 || seconds > 7_200 || !Number.isInteger(seed)) {
+  console.error(help)
+  process.exit(2)
+}
+
+const report = new Report()
+await inScope((scope) => soak(scope, report, { seconds, seed }))
+process.exit(report.isGood ? 0 : 1)

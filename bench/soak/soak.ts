@@ -1,0 +1,177 @@
+import type { ChildProcess } from 'node:child_process'
+import { startRedis } from '../../test/setup/redis.ts'
+import type { Report } from '../drills/figures.ts'
+import { type Fleet, startFleet } from '../drills/fleet.ts'
+import { rssBytesOf } from '../process-tree.ts'
+import { cores, startModule } from '../processes.ts'
+import type { Where } from '../ready.ts'
+import type { Scope } from '../scope.ts'
+import { FaultLog } from './faults.ts'
+import { faultsOf, type Target } from './inject.ts'
+import { keyLane, pause, resetLane, type Soak, tokenLane } from './lanes.ts'
+import { Ledger } from './ledger.ts'
+import { createSender } from './send.ts'
+
+export interface SoakOptions {
+  readonly seconds: number
+  /** Chooses the faults: the same seed gives the same order. */
+  readonly seed: number
+}
+
+const lanes = { key: 8, token: 6, reset: 3 } as const
+/** Between two faults: as long as answers may still be explained by the one before, and a while without any. */
+const calmMs = 2_000
+/** How much more memory than after the first third a run may end with. */
+const growth = { share: 1.25, mib: 24 } as const
+const mib = 1_048_576
+const starvedMs = 60
+
+/** Mixed load over two instances with two workers each while faults are injected: every answer is checked. */
+export async function soak(scope: Scope, report: Report, { seconds, seed }: SoakOptions): Promise<void> {
+  const redis = await startRedis(scope, ['--appendonly', 'yes', '--appendfsync', 'always'])
+  const targets = [await startTarget(scope), await startTarget(scope)]
+  const fleet = await startFleet(scope, {
+    backendUrl: '',
+    stores: [{ url: redis.url }, { url: redis.url }],
+    config: configOf(targets.map(({ url }) => url)),
+  })
+  const { send, close } = createSender()
+  scope.teardown(close)
+  const faults = new FaultLog()
+  const ledger = new Ledger(faults)
+  const startedAt = performance.now()
+  const isOver = () => performance.now() - startedAt > seconds * 1_000
+  const urls = fleet.instances.map(({ url }) => url)
+  const shared: Soak = {
+    send,
+    ledger,
+    urls,
+    isOver,
+    isStoreAtRisk: () => faults.isAtRisk('store-unavailable'),
+  }
+  const people = await createPeople(fleet)
+
+  const work = Promise.all([
+    Promise.all(people.key.map((account) => keyLane(shared, account))),
+    Promise.all(people.token.map((account) => tokenLane(shared, account))),
+    Promise.all(people.reset.map((account) => resetLane(shared, account, people.admin))),
+  ])
+  const memory = watchMemory(fleet, isOver)
+  void watchMachine(faults, isOver)
+  const injection = inject(faults, faultsOf({ redis, instances: fleet.instances, targets }), { seed, isOver })
+  const [[, sessions, resets]] = await Promise.all([work, injection])
+  const rss = await memory
+
+  report.line(`seed ${seed}; ${ledger.answered} requests; faults: ${faults.counts()}`)
+  report.line([...ledger.kinds].map(([kind, count]) => `${kind}: ${count}`).join(', '))
+  for (const example of ledger.examples) report.line(example)
+  report.demand('0 answers crossed', ledger.crossed === 0, String(ledger.crossed))
+  report.demand('0 unexplained statuses', ledger.unexplained === 0, String(ledger.unexplained))
+  const lost = sessions.filter((isAlive) => !isAlive).length
+  report.demand('every session lives on', lost === 0, `${lost} of ${sessions.length} lost`)
+  const broken = resets.reduce((sum, each) => sum + each.broken, 0)
+  const acknowledged = resets.reduce((sum, each) => sum + each.acknowledged, 0)
+  report.demand('every acknowledged reset holds', broken === 0, `${broken} of ${acknowledged} do not`)
+  report.demand(
+    `memory at the end <= ${growth.share} x that after a third, + ${growth.mib} MiB`,
+    rss.end <= rss.third * growth.share + growth.mib * mib,
+    `${(rss.third / mib).toFixed(0)} MiB, then ${(rss.end / mib).toFixed(0)} MiB`,
+  )
+}
+
+function configOf(targetUrls: readonly string[]): object {
+  return {
+    listen: { port: 0, workers: 2 },
+    upstreams: {
+      backend: {
+        targets: targetUrls.map((url) => ({ url })),
+        health: { passive: { maxFailures: 3, window: '5s', ejectFor: '2s' } },
+        timeouts: { response: '5s' },
+      },
+    },
+    routes: [
+      { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
+      { name: 'any', path: '/', upstream: 'backend', auth: 'any' },
+    ],
+    shutdown: { drain: '5s' },
+  }
+}
+
+async function startTarget(scope: Scope): Promise<Target & { readonly url: string }> {
+  const file = './soak/backend.ts'
+  let { child, ready } = await startModule<Where>(scope, { core: cores.load, file })
+  const url = ready.url
+  return {
+    url,
+    child: (): ChildProcess => child,
+    restart: async () => {
+      const args = [new URL(url).port]
+      ;({ child, ready } = await startModule<Where>(scope, { core: cores.load, file, args }))
+    },
+  }
+}
+
+async function createPeople({ operate }: Fleet) {
+  const count = lanes.key + lanes.token + lanes.reset + 1
+  const made = await operate(({ accounts }) =>
+    accounts.createAll(
+      Array.from({ length: count }, (_, index) => ({
+        email: `soak${index}@example.com`,
+        firstName: '',
+        lastName: '',
+        role: index === 0 ? 'Admin' : 'User',
+        isVerified: true,
+      })),
+    ),
+  )
+  const [admin, ...rest] = made
+  if (!admin) throw new Error('no account was made')
+  return {
+    admin,
+    key: rest.slice(0, lanes.key),
+    token: rest.slice(lanes.key, lanes.key + lanes.token),
+    reset: rest.slice(lanes.key + lanes.token),
+  }
+}
+
+/** One fault after another, in an order that the seed chooses, with calm between them and at the end. */
+async function inject(
+  log: FaultLog,
+  faults: ReturnType<typeof faultsOf>,
+  { seed, isOver }: { readonly seed: number; isOver(): boolean },
+): Promise<void> {
+  let state = seed
+  while (!isOver()) {
+    // A linear congruential generator (Numerical Recipes): the order only has to be varied, and the same again.
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    const fault = faults[Math.floor((state / 2 ** 32) * faults.length)]
+    await pause(calmMs)
+    if (fault && !isOver()) await log.run(fault)
+  }
+}
+
+/** A machine too busy to run this process on time is too busy for Redis to answer on time (100 ms), too. */
+async function watchMachine(faults: FaultLog, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const from = performance.now()
+    await pause(10)
+    const isStarved = performance.now() - from > starvedMs
+    if (isStarved) faults.note({ name: 'machine busy', explains: ['store-unavailable'] }, from)
+  }
+}
+
+/** Resident memory of all instances, a third into the run and at its end: the median of a few looks each. */
+async function watchMemory({ instances }: Fleet, isOver: () => boolean) {
+  const looks: number[] = []
+  while (!isOver()) {
+    await pause(500)
+    try {
+      looks.push(rssBytesOf(instances.flatMap(({ child: { pid } }) => pid ?? [])))
+    } catch {
+      // A worker has just ended.
+    }
+  }
+  const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+  const third = Math.floor(looks.length / 3)
+  return { third: median(looks.slice(third, third + 9)), end: median(looks.slice(-9)) }
+}

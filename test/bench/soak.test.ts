@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { FaultLog, shownBy } from '../../bench/soak/faults.ts'
+import { Ledger } from '../../bench/soak/ledger.ts'
+import type { Outcome } from '../../bench/soak/send.ts'
+
+const caller = { id: 'a', role: 'User' }
+const sha256 = 'e3b0'
+const seen = { nonce: 'n', id: 'a', role: 'User', bytes: 0, sha256 }
+
+function outcome(status: number, body: object = {}): Outcome {
+  return { sentAt: 10, endedAt: 20, status, text: JSON.stringify(body), nonce: 'n', sha256 }
+}
+
+t.test('an answer with the identity, number or body of another request counts as crossed', async (t) => {
+  const ledger = new Ledger(new FaultLog())
+  ledger.expectForwarded('own', outcome(200, seen), caller)
+  t.equal(ledger.crossed, 0)
+  const others = [{ nonce: 'm' }, { id: 'b' }, { role: 'Admin' }, { bytes: 1 }, { sha256: 'f' }]
+  for (const other of others) ledger.expectForwarded('other', outcome(200, { ...seen, ...other }), caller)
+  ledger.expectForwarded('anonymous', outcome(200, seen), undefined)
+  ledger.expectForwarded('no JSON', { ...outcome(200), text: 'x' }, caller)
+  t.equal(ledger.crossed, others.length + 2)
+})
+
+t.test('a status is unexplained without a fault that causes it', async (t) => {
+  const faults = new FaultLog()
+  const ledger = new Ledger(faults)
+  const unavailable = outcome(503, { code: 'store-unavailable' })
+  ledger.expectForwarded('before', unavailable, caller)
+  t.equal(ledger.unexplained, 1)
+  t.match(ledger.examples, [/^unexplained: before, before any fault: 503 store-unavailable in 10 ms$/])
+  const during = { ...unavailable, endedAt: performance.now() + 1_000 }
+  await faults.run({ name: 'Redis killed', explains: ['store-unavailable'], run: async () => {} })
+  ledger.expectForwarded('during', during, caller)
+  t.equal(ledger.unexplained, 1)
+  ledger.expectForwarded('another status', { ...during, text: '{"code":"internal"}', status: 500 }, caller)
+  ledger.expectForwarded('no answer', { ...during, status: 0 }, caller)
+  t.equal(ledger.unexplained, 3)
+})
+
+t.test('the code of a problem is read only from an answer that is one', async (t) => {
+  t.strictSame(shownBy({ status: 403, text: '{"code":"role-forbidden"}' }), {
+    status: 403,
+    code: 'role-forbidden',
+  })
+  t.strictSame(shownBy({ status: 200, text: '{"code":"role-forbidden"}' }), { status: 200, code: undefined })
+})
+
+t.test('a minute of mixed load with faults crosses no answer, loses no session and no reset', async (t) => {
+  const child = spawn(process.execPath, ['bench/soak/run.ts', '--seconds', '60'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  const [status] = await once(child, 'close')
+  t.comment(said)
+  t.equal(status, 0, said)
+})

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+
+/** Licences that ask for nothing but the notice that they come with. */
+const allowed = new Set([
+  'MIT',
+  'MIT-0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  '0BSD',
+])
+
+interface LockedPackage {
+  readonly version: string
+  readonly license?: string
+  readonly dev?: boolean
+  readonly optional?: boolean
+}
+
+// The cast is sound: npm writes this file.
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+
+t.test('every package that is shipped has a licence that allows it', async (t) => {
+  t.ok(shipped.length > 10)
+  const others = shipped.filter(([, { license }]) => license === undefined || !allowed.has(license))
+  t.strictSame(
+    others.map(([path, { license }]) => `${path}: ${license}`),
+    [],
+  )
+})
+
+t.test(
+  'the bill of materials is CycloneDX, and names every package of the program with its version',
+  async (t) => {
+    const text = execFileSync('npm', ['run', '-s', 'sbom'], { encoding: 'utf8', maxBuffer: 64 * 1_048_576 })
+    const { bomFormat, components } = JSON.parse(text) as {
+      readonly bomFormat: string
+      readonly components: readonly { readonly purl: string; readonly licenses?: readonly unknown[] }[]
+    }
+    t.equal(bomFormat, 'CycloneDX')
+    const named = new Set(components.map(({ purl }) => decodeURIComponent(purl)))
+    const missing = shipped
+      .filter(([, { optional }]) => optional !== true)
+      .map(
+        ([path, { version }]) => `pkg:npm/${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`,
+      )
+      .filter((purl) => !named.has(purl))
+    t.strictSame(missing, [])
+    t.ok(components.every(({ licenses = [] }) => licenses.length > 0))
+  },
+)
