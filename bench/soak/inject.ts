@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { until } from '../../test/setup/net.ts'
 import type { RedisServer } from '../../test/setup/redis.ts'
 import type { Instance } from '../drills/fleet.ts'
 import type { Explanation, Fault } from './faults.ts'
@@ -77,9 +78,14 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       name: 'worker killed',
       explains: ofProcesses,
       run: async () => {
-        const [worker] = workersOf(last)
-        if (worker !== undefined) process.kill(worker, 'SIGKILL')
-        await pause(pausedMs)
+        const before = workersOf(last)
+        const [worker] = before
+        if (worker === undefined) throw new Error('an instance has no worker')
+        process.kill(worker, 'SIGKILL')
+        await until('the worker is replaced', async () => {
+          const now = workersOf(last)
+          return now.length === before.length && !now.includes(worker) && (await isReady(last))
+        })
       },
     },
     {
@@ -105,6 +111,10 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       },
     },
   ]
+}
+
+async function isReady({ opsUrl }: Instance): Promise<boolean> {
+  return (await fetch(`${opsUrl}/readyz`)).ok
 }
 
 /** The workers of an instance: the processes that it has started. */

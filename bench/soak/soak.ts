@@ -165,13 +165,20 @@ async function watchMemory({ instances }: Fleet, isOver: () => boolean) {
   const looks: number[] = []
   while (!isOver()) {
     await pause(500)
-    try {
-      looks.push(rssBytesOf(instances.flatMap(({ child: { pid } }) => pid ?? [])))
-    } catch {
-      // A worker has just ended.
-    }
+    const look = rssOf(instances)
+    if (look !== undefined) looks.push(look)
   }
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
   const third = Math.floor(looks.length / 3)
   return { third: median(looks.slice(third, third + 9)), end: median(looks.slice(-9)) }
+}
+
+/** undefined while a worker is ending: it has no memory any more, or is gone before it was asked. */
+function rssOf(instances: Fleet['instances']): number | undefined {
+  try {
+    const bytes = rssBytesOf(instances.flatMap(({ child: { pid } }) => pid ?? []))
+    return Number.isNaN(bytes) ? undefined : bytes
+  } catch {
+    return undefined
+  }
 }
