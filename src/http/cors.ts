@@ -3,10 +3,10 @@ import { type CrossOrigin, createCrossOrigin } from '../proxy/cross-origin.ts'
 import { usualMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import { isToken } from '../wire/characters.ts'
+import { dateLine } from '../wire/date-line.ts'
 import { onlyValueOf } from '../wire/raw-headers.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { type Arrival, type Destination, ownRouteName, unmatched } from './arrival.ts'
-import { dateLine } from './date.ts'
 import type { OwnPaths } from './own-paths.ts'
 
 type Asked = Pick<RequestHead, 'method' | 'rawHeaders'>

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Code, type ExceededRate, failures, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
+import { dateLine } from '../wire/date-line.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
-import { dateLine } from './date.ts'
 import { writeErrorPage } from './error-page.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */

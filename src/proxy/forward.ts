@@ -44,6 +44,8 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   #early: EarlyBody | undefined
   #isSettled = false
   #isContinued = false
+  /** Of the response. */
+  #headers: readonly string[] = []
   #isChunked = false
 
   constructor(forwarding: Forwarded, events: ForwardEvents<Forwarded>) {
@@ -119,6 +121,7 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   }
 
   onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {
+    this.#headers = headers
     const toClient = framingToClient(framing, this.#forwarding.head)
     this.#isChunked = toClient === 'chunked'
     this.#events.onAnswered(this.#forwarding, status)
@@ -138,7 +141,9 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
   onEnd(trailers: readonly string[]): void {
     if (!this.#settle()) return
     this.#events.onForwarded(this.#forwarding)
-    this.#connection.end(trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers) : '')
+    this.#connection.end(
+      trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers, this.#headers) : '',
+    )
   }
 
   onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, rest: Buffer): void {

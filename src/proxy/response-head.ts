@@ -1,3 +1,4 @@
+import { dateLine } from '../wire/date-line.ts'
 import { lengthsOf } from '../wire/raw-headers.ts'
 
 /** Fields about the connection to the upstream only (RFC 9110 7.6.1); that to the client is the gateway's own. */
@@ -36,26 +37,56 @@ export function responseLines({
 }: ResponseHeadInput): string {
   const nominated = nominatedNames(headers)
   let lines = ''
+  let isDated = status < 200
+  let hasLength = false
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
     const lower = lengths[name.length] === 1 || nominated ? name.toLowerCase() : ''
-    if (hopByHop.has(lower) || nominated?.has(lower)) continue
-    if (lower === 'trailer' && !mayHaveTrailers) continue
-    // Without a body there is no length (RFC 9110 8.6): a client that believed it would wait for a body.
-    if (lower === 'content-length' && (status < 200 || status === 204)) continue
-    const isLocation = lower === 'location' || lower === 'content-location'
-    lines += `${name}: ${isLocation ? withoutOrigin(value, targetOrigin, client) : value}\r\n`
+    if (nominated?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
+    if (lower === 'content-length') hasLength = true
+    if (lower === 'date') isDated = true
+    lines += `${name}: ${rewritten(lower, value, { targetOrigin, client })}\r\n`
   }
-  return lines
+  // RFC 9110 6.6.1.
+  return isDated ? lines : lines + dateLine()
 }
 
-/** Trailer lines that may pass: no framing, routing or credentials (RFC 9110 6.5.1). */
-export function responseTrailerLines(trailers: readonly string[]): string {
+interface Before {
+  readonly status: number
+  readonly mayHaveTrailers: boolean
+  readonly hasLength: boolean
+}
+
+function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: Before): boolean {
+  if (lower === 'trailer') return !mayHaveTrailers
+  // Without a body there is no length (RFC 9110 8.6): a client that believed it would wait for a body.
+  if (lower === 'content-length') return hasLength || status < 200 || status === 204
+  return hopByHop.has(lower)
+}
+
+function rewritten(
+  lower: string,
+  value: string,
+  { targetOrigin, client }: Pick<ResponseHeadInput, 'targetOrigin' | 'client'>,
+): string {
+  if (lower === 'location' || lower === 'content-location') return withoutOrigin(value, targetOrigin, client)
+  // The same length several times is one.
+  return lower === 'content-length' && value.includes(',') ? value.slice(0, value.indexOf(',')) : value
+}
+
+/**
+ * Trailer lines that may pass: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that a head
+ * may not say about the target or CORS, and nothing that the head's Connection names.
+ */
+export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
+  const nominated = nominatedNames(headers)
   let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
     const name = trailers[index] ?? ''
-    if (!notInTrailers.has(name.toLowerCase())) lines += `${name}: ${trailers[index + 1]}\r\n`
+    const lower = name.toLowerCase()
+    if (notInTrailers.has(lower) || lower.startsWith('access-control-') || nominated?.has(lower)) continue
+    lines += `${name}: ${trailers[index + 1]}\r\n`
   }
   return lines
 }
@@ -69,10 +100,19 @@ const notInTrailers = new Set([
   'trailer',
   'set-cookie',
   'host',
+  'location',
+  'content-location',
+  'www-authenticate',
+  'date',
+  'age',
+  'cache-control',
+  'expires',
+  'retry-after',
+  'vary',
 ])
 
 /** Of names that are not just passed on. */
-const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'location', 'content-location'])
+const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'date', 'location', 'content-location'])
 
 /** Names that the upstream's Connection marks as only for us; undefined where there are none. */
 function nominatedNames(headers: readonly string[]): Set<string> | undefined {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { chunksPerTurnMax } from '../wire/chunked-decoder.ts'
 import type { Flow } from '../wire/flow.ts'
 import { kept } from '../wire/shared-memory.ts'
 import type { SharedReader } from '../wire/shared-reader.ts'
@@ -12,7 +13,6 @@ import type { ResponseHead } from './response-head.ts'
 import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
 import { close, reusableMs, settlingMs } from './reuse.ts'
 
-/** Notices timeouts up to 50 ms late. */
 const sweep = new Sweep(50)
 const never = Number.POSITIVE_INFINITY
 
@@ -139,6 +139,7 @@ export class Connection implements Expiring {
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {
         this.#watch()
+        if (parser.chunksRead > chunksPerTurnMax) this.#reader.giveWay()
         return this.#events?.onRead() ?? false
       }
       this.#complete(rest.length === 0)

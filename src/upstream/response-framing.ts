@@ -33,9 +33,8 @@ export function readFraming(headers: readonly string[], isHttp10: boolean): Read
 function readFramingField(framing: Framing, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (framing.contentLength !== undefined || value.length > digitsMax) throw wrongLength()
-      framing.contentLength = parseDigits(value)
-      if (framing.contentLength === undefined) throw wrongLength()
+      // Repeated, in one field or more, it is one length (RFC 9110 8.6).
+      for (const part of value.includes(',') ? value.split(',') : [value]) readLength(framing, part.trim())
       break
     case 'transfer-encoding':
       if (framing.isChunked || value.toLowerCase() !== 'chunked') {
@@ -52,8 +51,27 @@ function readFramingField(framing: Framing, name: string, value: string): void {
   }
 }
 
+function readLength(framing: Framing, value: string): void {
+  const length = value.length > digitsMax ? undefined : parseDigits(value)
+  if (length === undefined || (framing.contentLength ?? length) !== length) throw wrongLength()
+  framing.contentLength = length
+}
+
+/** Whether a 101 says that it begins a WebSocket (RFC 6455 4.2.2). */
+export function isWebSocket(headers: readonly string[]): boolean {
+  let isUpgrade = false
+  let isNamed = false
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index]?.toLowerCase()
+    const value = headers[index + 1] ?? ''
+    if (name === 'upgrade') isNamed = value.toLowerCase() === 'websocket'
+    else if (name === 'connection') isUpgrade ||= /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value)
+  }
+  return isUpgrade && isNamed
+}
+
 function wrongLength(): InvalidResponse {
-  return new InvalidResponse('an invalid content length, or more than one')
+  return new InvalidResponse('an invalid content length, or two different ones')
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i

@@ -3,7 +3,7 @@ import { isTooLong } from '../wire/field-lines.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
-import { type Framing, readFraming } from './response-framing.ts'
+import { type Framing, isWebSocket, readFraming } from './response-framing.ts'
 import {
   checkBeginning,
   findHeadEnd,
@@ -55,6 +55,11 @@ export class ResponseParser {
     this.#events = events
     this.#isHead = request.method === 'HEAD'
     this.#isUpgrade = request.isUpgrade
+  }
+
+  /** How many chunks the last read had. */
+  get chunksRead(): number {
+    return this.#chunks?.chunksRead ?? 0
   }
 
   get isComplete(): boolean {
@@ -131,7 +136,8 @@ export class ResponseParser {
   }
 
   #acceptUpgrade(head: ResponseHead, rest: Buffer): Buffer {
-    if (!this.#isUpgrade) throw new InvalidResponse('101 without being asked to upgrade')
+    if (!this.#isUpgrade || !isWebSocket(head.headers))
+      throw new InvalidResponse('101 to what nobody asked for')
     this.#state = 'complete'
     this.#events.onUpgrade(head, rest)
     return nothing

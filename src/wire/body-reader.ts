@@ -1,6 +1,9 @@
+import { ChunkExtensions } from './chunk-extensions.ts'
 import { ChunkedDecoder } from './chunked-decoder.ts'
 import type { RequestBody } from './request-head.ts'
 
+/** How many bytes the extensions of chunks may have over those of the body: they count in no other limit. */
+const extensionBytesMax = 16_384
 const noTrailers: readonly string[] = []
 
 /** Finds the end of a request's body among the bytes after its head (RFC 9112 6). */
@@ -11,8 +14,14 @@ export class BodyReader {
 
   constructor(body: RequestBody, onData: (chunk: Buffer) => void) {
     this.#onData = onData
-    this.#chunks = body.kind === 'chunked' ? new ChunkedDecoder(onData) : undefined
+    this.#chunks =
+      body.kind === 'chunked' ? new ChunkedDecoder(onData, new ChunkExtensions(extensionBytesMax)) : undefined
     this.#remaining = body.kind === 'counted' ? body.length : 0
+  }
+
+  /** How many chunks the last read had. */
+  get chunksRead(): number {
+    return this.#chunks?.chunksRead ?? 0
   }
 
   /** How much is still to come; undefined = unknown. */

@@ -10,6 +10,7 @@ export class Flow {
   readonly #onData: (chunk: Buffer) => boolean
   #isPaused = false
   #isStopped = false
+  #hasGivenWay = false
 
   /** @param onData returns whether the chunk is not in use any more */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
@@ -20,8 +21,8 @@ export class Flow {
   /** @returns whether the socket is to read on */
   handOn(chunk: Buffer): boolean {
     if (this.#onData(chunk)) letGo(chunk)
-    this.#isStopped = this.#isPaused
-    return !this.#isPaused
+    this.#isStopped = this.#isPaused || this.#hasGivenWay
+    return !this.#isStopped
   }
 
   /** What has been read already still comes: at most one chunk. */
@@ -29,9 +30,19 @@ export class Flow {
     this.#isPaused = true
   }
 
+  /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
+  giveWay(): void {
+    if (this.#hasGivenWay) return
+    this.#hasGivenWay = true
+    setImmediate(() => {
+      this.#hasGivenWay = false
+      if (!this.#isPaused) this.resume()
+    })
+  }
+
   resume(): void {
     this.#isPaused = false
-    if (!this.#isStopped) return
+    if (!this.#isStopped || this.#hasGivenWay) return
     this.#isStopped = false
     if (!this.#socket.destroyed) this.#socket._read(readSize)
   }

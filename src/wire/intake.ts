@@ -1,4 +1,5 @@
 import { BodyReader } from './body-reader.ts'
+import { chunksPerTurnMax } from './chunked-decoder.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RequestHead } from './request-head.ts'
 import { type ParserTerms, RequestParser } from './request-parser.ts'
@@ -31,6 +32,8 @@ export interface Source {
   /** A little may still come after this. */
   pause(): void
   resume(): void
+  /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
+  giveWay(): void
 }
 
 /** How much may wait behind a request that is under way; then reading stops. */
@@ -192,6 +195,7 @@ export class Intake {
 
   #readBody(body: BodyReader, bytes: Buffer): Buffer {
     const rest = body.feed(bytes)
+    if (body.chunksRead > chunksPerTurnMax) this.#source.giveWay()
     if (!this.#isRequestUnderWay) this.#events.onDiscarded(bytes.length - rest.length)
     if (body.trailers === undefined) return rest
     this.#body = undefined

@@ -12,8 +12,24 @@ function keptOf(
   changes: Partial<ResponseHeadInput> = {},
 ): readonly string[] | undefined {
   const lines = responseLines({ status: 200, headers, mayHaveTrailers: false, ...origins, ...changes })
-  return parseFieldLines(Buffer.from(lines, 'latin1'))
+  const fields = parseFieldLines(Buffer.from(lines, 'latin1'))
+  // The Date that is added where there is none has a test of its own.
+  const isDated = headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'date')
+  return fields?.at(-2) === 'Date' && !isDated ? fields.slice(0, -2) : fields
 }
+
+t.test('an answer without a Date gets one, an interim answer none', async (t) => {
+  const linesOf = (status: number, headers: readonly string[]) =>
+    responseLines({ status, headers, mayHaveTrailers: false, ...origins })
+  t.match(linesOf(200, ['X', 'y']), /^X: y\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n$/)
+  t.equal(linesOf(200, ['date', 'now']), 'date: now\r\n')
+  t.equal(linesOf(103, ['X', 'y']), 'X: y\r\n')
+})
+
+t.test('the same length several times is one', async (t) => {
+  t.strictSame(keptOf(['Content-Length', '3', 'content-length', '3']), ['Content-Length', '3'])
+  t.strictSame(keptOf(['Content-Length', '3, 3']), ['Content-Length', '3'])
+})
 
 t.test('fields pass in their order, case and number', async (t) => {
   const headers = [
@@ -136,7 +152,8 @@ t.test('trailers pass, but neither framing nor what must be known before', async
     'Upgrade',
     'Keep-Alive',
   ]
-  for (const name of refused) t.equal(responseTrailerLines([name, 'x', 'X-Sum', 'y']), 'X-Sum: y\r\n', name)
-  const lines = responseTrailerLines(['X-Sum', 'a', 'x-sum', 'b', 'ETag', '"c"'])
+  for (const name of refused)
+    t.equal(responseTrailerLines([name, 'x', 'X-Sum', 'y'], []), 'X-Sum: y\r\n', name)
+  const lines = responseTrailerLines(['X-Sum', 'a', 'x-sum', 'b', 'ETag', '"c"'], [])
   t.equal(lines, 'X-Sum: a\r\nx-sum: b\r\nETag: "c"\r\n')
 })

@@ -46,7 +46,8 @@ t.test('a client of HTTP/1.0 gets the body without them', async (t) => {
 })
 
 t.test('trailers of an answer change neither framing nor cookies', async (t) => {
-  const trailers = 'Content-Length: 7\r\nTransfer-Encoding: gzip\r\nSet-Cookie: a=b\r\nX-Sum: abc\r\n'
+  const trailers =
+    'Content-Length: 7\r\nTransfer-Encoding: gzip\r\nSet-Cookie: a=b\r\nX-Sum: abc\r\nLocation: http://10.0.0.1/\r\nAccess-Control-Allow-Origin: *\r\n'
   const client = await connectProxy(
     t,
     await startCannedBackend(t, `${chunked}\r\n2\r\nok\r\n0\r\n${trailers}\r\n`),

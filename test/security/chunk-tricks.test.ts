@@ -26,9 +26,9 @@ const broken: Readonly<Record<string, string>> = {
   'a last chunk that ends with a bare LF': `3\r\nabc\r\n0\n\r\n${hidden}`,
   'a trailer without a colon': `3\r\nabc\r\n0\r\n${hidden}`,
   'a trailer with a space in its name': '3\r\nabc\r\n0\r\nX Y: z\r\n\r\n',
-  'an extension': `3;name=value\r\nabc\r\n0\r\n\r\n${hidden}`,
-  'a quoted extension': `3;name="a;b"\r\nabc\r\n0\r\n\r\n${hidden}`,
-  'an extension of the last chunk': `3\r\nabc\r\n0;last\r\n\r\n${hidden}`,
+  'an extension whose quotes do not end': `3;a="b\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'an extension without a name': `3;\r\nabc\r\n0\r\n\r\n${hidden}`,
+  'more extensions than data': `3;${'a'.repeat(200)}\r\nabc\r\n`.repeat(100),
   'a space behind the size': `3 \r\nabc\r\n0\r\n\r\n${hidden}`,
   'an endless extension': `3;${'a'.repeat(20_000)}\r\nabc\r\n0\r\n\r\n`,
   'endless trailers': `3\r\nabc\r\n0\r\n${'X: y\r\n'.repeat(9_000)}\r\n`,
@@ -58,6 +58,8 @@ t.test('chunks that are only unusual are read as they are meant, and written ane
   for (const body of [
     '3\r\nabc\r\n0\r\n\r\n',
     '0003\r\nabc\r\n000\r\n\r\n',
+    '3;name=value\r\nabc\r\n0;last\r\n\r\n',
+    '3 ; a = "b;\\"c" ;d\r\nabc\r\n0\r\n\r\n',
     '1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\nX-Trailer: 1\r\n\r\n',
   ]) {
     const client = await connectRaw(t, gateway.url)

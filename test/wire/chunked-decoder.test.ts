@@ -1,5 +1,7 @@
 import t from 'tap'
+import { ChunkExtensions } from '../../src/wire/chunk-extensions.ts'
 import { ChunkedDecoder } from '../../src/wire/chunked-decoder.ts'
+import { MalformedMessage } from '../../src/wire/malformed.ts'
 import { createRandom, cutAtRandom } from '../upstream/random.ts'
 
 function decode(pieces: readonly Buffer[]) {
@@ -42,4 +44,31 @@ t.test('data are handed on as they come, not kept until their chunk is whole', a
 
 t.test('the largest size there can be is a size', async (t) => {
   t.strictSame(decode([Buffer.from('FFFFFFFFFFFFF\r\nab')]).data, Buffer.from('ab'))
+})
+
+t.test('chunks that came together are handed on together', async (t) => {
+  const data: string[] = []
+  const decoder = new ChunkedDecoder((chunk) => data.push(chunk.toString()))
+  const chunks = Buffer.from('1\r\na\r\n'.repeat(20_000))
+  const before = Buffer.from(chunks)
+  decoder.feed(chunks)
+  t.strictSame(
+    data.map(({ length }) => length),
+    [16_384, 3_616],
+  )
+  t.equal(decoder.chunksRead, 20_000)
+  t.ok(chunks.equals(before), 'what was read is left as it is')
+})
+
+t.test('extensions of chunks are skipped up to their bounds', async (t) => {
+  const extensionOf = (length: number) => `;${'a'.repeat(length - 1)}`
+  const decoderOf = (bytesMax: number) => new ChunkedDecoder(() => {}, new ChunkExtensions(bytesMax))
+  const chunk = (length: number) => Buffer.from(`3${extensionOf(length)}\r\nabc\r\n`)
+  decoderOf(1_000).feed(chunk(256))
+  t.throws(() => decoderOf(1_000).feed(chunk(257)), MalformedMessage)
+  t.throws(() => decoderOf(1_000).feed(Buffer.from(`3${extensionOf(20_000)}`)), MalformedMessage)
+  const decoder = decoderOf(100)
+  decoder.feed(chunk(100))
+  decoder.feed(chunk(3))
+  t.throws(() => decoder.feed(chunk(4)), MalformedMessage, 'more than 100, and as many as there are data')
 })
