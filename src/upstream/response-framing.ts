@@ -34,7 +34,8 @@ function readFramingField(framing: Framing, name: string, value: string): void {
   switch (name) {
     case 'content-length':
       // Repeated, in one field or more, it is one length (RFC 9110 8.6).
-      for (const part of value.includes(',') ? value.split(',') : [value]) readLength(framing, part.trim())
+      for (const part of value.includes(',') ? value.split(/[ \t]*,[ \t]*/) : [value])
+        readLength(framing, part)
       break
     case 'transfer-encoding':
       if (framing.isChunked || value.toLowerCase() !== 'chunked') {

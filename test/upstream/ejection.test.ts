@@ -164,7 +164,8 @@ t.test('a target that is out fails nobody who has it already', async (t) => {
 
 t.test('an accepted upgrade is an answer, and counts as under way until it is closed', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
-    if (path === '/ws') socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')
+    if (path === '/ws')
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
     else socket.destroy()
   })
   const { upstream, time, changes } = openWatched(t, backend.url)

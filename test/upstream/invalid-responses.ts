@@ -98,9 +98,6 @@ export const invalidHeads: Readonly<Record<string, readonly string[]>> = {
   ),
   'two lengths': framings(
     ['Content-Length: 2', 'Content-Length: 3'],
-    ['Content-Length: 2', 'Content-Length: 2'],
-    ['Content-Length: 2', 'X: y', 'content-length: 2'],
-    ['Content-Length: 2, 2'],
     ['Content-Length: 2,3'],
     ['Content-Length: 2,'],
   ),
@@ -156,7 +153,7 @@ export const invalidHeads: Readonly<Record<string, readonly string[]>> = {
   ),
   'chunks from HTTP/1.0': [`HTTP/1.0 200 OK\r\n${chunked}\r\n2\r\nok\r\n0\r\n\r\n`],
   'a contradiction where there is no body': [
-    `HTTP/1.1 204 \r\n${length}${length}\r\n`,
+    `HTTP/1.1 204 \r\n${length}Content-Length: 3\r\n\r\n`,
     `HTTP/1.1 304 \r\n${length}${chunked}\r\n`,
   ],
   'a switch of protocols that nobody asked for': [
@@ -201,14 +198,10 @@ export const invalidBodies: Readonly<Record<string, readonly string[]>> = {
   'a control character in an extension': bodies(
     ['\0', '\x01', '\x7f', '\r', '\n', '\nX: y'].map((control) => `2;a${control}b\r\nok\r\n0\r\n\r\n`),
   ),
-  'an extension of a chunk': bodies([
-    '2;a\r\nok\r\n0\r\n\r\n',
-    '2;a=b\r\nok\r\n0\r\n\r\n',
-    '2 ;a="b"\r\nok\r\n0\r\n\r\n',
+  'a malformed extension of a chunk': bodies([
     '2;\r\nok\r\n',
     '2 \r\nok\r\n0\r\n\r\n',
     '2\t\r\nok\r\n0\r\n\r\n',
-    '2\r\nok\r\n0;last\r\n\r\n',
   ]),
   'lines of a chunk that end with LF alone': bodies([
     '2\nok\r\n0\r\n\r\n',

@@ -141,7 +141,8 @@ t.test('who gives up an exchange breaks its connection, and makes room', async (
 
 t.test('an upgrade does not wait for a free connection, and takes none away', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
-    if (path === '/ws') socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')
+    if (path === '/ws')
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
   })
   const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
   const held = exchange(upstream)
