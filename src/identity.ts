@@ -18,6 +18,7 @@ import type { Log } from './log/log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
+import type { Acknowledgements } from './tokens/acknowledgements.ts'
 import { toSigningKey } from './tokens/configured-key.ts'
 import { createKeyLoader, type KeyLoader } from './tokens/key-loader.ts'
 import type { Keyring } from './tokens/keyring.ts'
@@ -49,6 +50,7 @@ export interface IdentityOptions {
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
   readonly limiter: Pick<Limiter, 'take'>
+  readonly acknowledgements: Acknowledgements
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
@@ -66,7 +68,8 @@ const firstContactMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, sealingKey, keyUses, limiter, metrics, clock, memory, onChange } = options
+  const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock, memory, onChange } =
+    options
   const contact = createContact()
   contact.readAt = memory?.lastReadAt ?? contact.readAt
   const { keyring, verified, directory, accessTokens, schemes } = createDeciders({
@@ -111,6 +114,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       ...config.tokens,
       openMax: config.sessionsMax,
       admit: (accountId) => takeSessionStart(limiter, accountId),
+      acknowledgements,
       keyUses,
       clock,
     }),

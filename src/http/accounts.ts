@@ -92,6 +92,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
       const issued = await sessions.refresh(token, visitorOf(request))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       setCookie(reply, issued)
+      onceSent(reply, issued.acknowledge)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
     } catch (error) {
       if (isFromCookie && error instanceof GatehouseError && sessionOver.has(error.code)) clearCookie(reply)
@@ -138,6 +139,13 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     methods: ['POST'],
     handler: revoke,
     onAccepted: clearOurCookie,
+  })
+}
+
+/** Calls back once the whole answer has been handed to a connection that still stands: never, where it breaks before. */
+function onceSent({ raw }: FastifyReply, onSent: () => void): void {
+  raw.once('finish', () => {
+    if (!raw.destroyed && !raw.socket?.destroyed) onSent()
   })
 }
 

@@ -2,29 +2,51 @@ import type { Account, RefreshTokenUse, RotationRefusal, Session } from './store
 
 export type Verdict =
   | { readonly kind: 'refuse'; readonly why: RotationRefusal }
-  /** It is the token just replaced, within the grace: the current one is given out again. */
+  /** It is the token just replaced, and may come again: the current one is given out once more. */
   | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
-  | { readonly kind: 'advance'; readonly session: Session; readonly account: Account }
+  /** The session goes from `judged` to `session`. */
+  | {
+      readonly kind: 'advance'
+      readonly judged: Session
+      readonly session: Session
+      readonly account: Account
+    }
 
 /**
  * What one use of a refresh token leads to (RFC 9700 4.14.2). An adapter carries it out atomically: within a
  * transaction, or by a script that does nothing if the session or account has changed since.
  */
 export function judgeRefreshToken(
-  { generation, now, graceMs, idleMs }: RefreshTokenUse,
+  use: RefreshTokenUse,
   session: Session | undefined,
   account: Account | undefined,
 ): Verdict {
+  const { generation, now, graceMs, idleMs } = use
   if (!session || !account) return { kind: 'refuse', why: 'unknown' }
   // Revocation is checked before the grace, which must never bring a session back.
   const isOver =
     session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
   if (isOver) return { kind: 'refuse', why: 'revoked' }
   if (now >= session.expiresAt || now >= session.rotatedAt + idleMs) return { kind: 'refuse', why: 'expired' }
-  if (generation > session.generation) return { kind: 'refuse', why: 'ahead' }
-  if (generation === session.generation) return { kind: 'advance', session, account }
-  // rotatedAt is on the clock of another instance, which may be ahead of ours: it may be later than now.
-  const isPrevious = generation === session.generation - 1
-  const isGrace = isPrevious && graceMs > 0 && now < session.rotatedAt + graceMs
-  return isGrace ? { kind: 'repeat', session, account } : { kind: 'refuse', why: 'reused' }
+  // A token ahead of the session was given out, or its MAC would be wrong: the store has lost its last changes.
+  if (generation >= session.generation) {
+    return { kind: 'advance', judged: session, session: advancedBy(use, session), account }
+  }
+  const isRepeat = generation === session.generation - 1 && mayComeAgain(session, now, graceMs)
+  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', why: 'reused' }
+}
+
+/**
+ * Whether the token before the current one may still be used: until somebody is known to have the current one, and for
+ * the grace from then on.
+ */
+function mayComeAgain({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
+  if (acknowledgedAt === undefined) return true
+  // Both times may be on the clock of another instance, which may be ahead of ours. An instance of an older version
+  // leaves the time of an earlier rotation.
+  return graceMs > 0 && now < Math.max(acknowledgedAt, rotatedAt) + graceMs
+}
+
+function advancedBy({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
+  return { ...session, ...visitor, generation: generation + 1, rotatedAt: now, acknowledgedAt: undefined }
 }

@@ -46,6 +46,8 @@ export interface Store extends PortalStore, StoreCondition {
   ): Promise<'started' | 'account-changed'>
   /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
+  /** Notes which current tokens were given out; what the store does not know or need any more is passed over. */
+  acknowledgeRotations(given: readonly RotationAcknowledgement[]): Promise<void>
   findSession(id: string): Promise<Session | undefined>
   /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
   listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
@@ -184,6 +186,8 @@ export interface Session {
   /** Number of the current refresh token, from 1. */
   readonly generation: number
   readonly rotatedAt: number
+  /** When the current refresh token was first given out; undefined = as far as is known it never was. */
+  readonly acknowledgedAt: number | undefined
   readonly sessionEpoch: number
   readonly end: SessionEnd | undefined
   /** From where it was started, or refreshed last. */
@@ -202,13 +206,20 @@ export interface RefreshTokenUse {
   readonly visitor: Visitor
 }
 
+/** An answer with the refresh token of this generation has been sent. */
+export interface RotationAcknowledgement {
+  readonly sessionId: string
+  readonly generation: number
+  readonly at: number
+}
+
 export type Rotation =
-  /** `session` has the generation to hand out: a new one, or within the grace the same current one. */
+  /** `session` has the generation to hand out: a new one, or the same current one again. */
   | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
   | { readonly kind: 'over'; readonly why: RotationRefusal }
 
-/** `unknown` = gone, `ahead` = a generation never given out, `reused` = this use has ended the session. */
-export type RotationRefusal = 'unknown' | 'ahead' | 'expired' | 'reused' | 'revoked'
+/** `unknown` = gone, `reused` = this use has ended the session. */
+export type RotationRefusal = 'unknown' | 'expired' | 'reused' | 'revoked'
 
 export interface StoredSigningKey {
   readonly kid: string

@@ -2,9 +2,10 @@ import type { KeyUses } from '../accounts/key-uses.ts'
 import { parseKey } from '../accounts/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../accounts/match-key.ts'
 import { type Code, GatehouseError } from '../errors.ts'
-import type { Account, RotationRefusal, Session, Store } from '../store/store.ts'
+import type { Account, RefreshTokenUse, RotationRefusal, Session, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { AccessTokens } from './access-token.ts'
+import type { Acknowledgements } from './acknowledgements.ts'
 import { createSessionId, type RefreshTokens } from './refresh-token.ts'
 
 /** What a caller gets: both tokens, and how long the refresh token can be used. */
@@ -16,6 +17,11 @@ export interface IssuedTokens {
   readonly refreshLifetimeMs: number
 }
 
+export interface RefreshedTokens extends IssuedTokens {
+  /** To be called once the answer has been sent: only then does the grace of the token replaced begin. */
+  acknowledge(): void
+}
+
 /** Sessions: one sign-in and all its rotations (RFC 9700 4.14). */
 export interface Sessions {
   /**
@@ -24,11 +30,11 @@ export interface Sessions {
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
-   * Trades a refresh token for the next one. Within the grace the token just replaced gives the same next one again;
-   * any older token ends the session.
+   * Trades a refresh token for the next one. The token just replaced gives the same next one again, until the next one
+   * is known to have been given out and for the grace after that; any older token ends the session.
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
    */
-  refresh(refreshToken: string, visitor: Visitor): Promise<IssuedTokens>
+  refresh(refreshToken: string, visitor: Visitor): Promise<RefreshedTokens>
   /** Ends the session of a refresh token, whether or not it is current; unknown tokens are no error. */
   revoke(refreshToken: string): Promise<void>
 }
@@ -44,6 +50,7 @@ export interface SessionsOptions {
   readonly openMax: number
   /** Called with an account whose keys were right, before a session starts. @throws to refuse it */
   readonly admit: (accountId: string) => Promise<void>
+  readonly acknowledgements: Pick<Acknowledgements, 'note' | 'record' | 'settle'>
   /** Told of the keys that a session was started with. */
   readonly keyUses?: Pick<KeyUses, 'note'>
   /** Milliseconds since 1970. */
@@ -53,28 +60,41 @@ export interface SessionsOptions {
 /** How often a start is tried again when the account changes at the same moment. */
 const startAttemptsMax = 5
 
+/**
+ * A shorter grace could end before an acknowledgement that waits for others is written: then it is written before the
+ * answer is sent.
+ */
+const strictBelowMs = 100
+
 const refusals = {
   unknown: 'session-revoked',
-  ahead: 'refresh-token-invalid',
   expired: 'refresh-token-expired',
   reused: 'refresh-token-reused',
   revoked: 'session-revoked',
 } as const satisfies Record<RotationRefusal, Code>
 
+type TokenUse = Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'>
+
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
-  const { reuseGraceMs, openMax, admit, keyUses, clock } = options
+  const { reuseGraceMs, acknowledgements, openMax, admit, keyUses, clock } = options
+  const isStrict = reuseGraceMs < strictBelowMs
+  /** With a short grace: the last refresh of each session that is under way. */
+  const underWay = new Map<string, Promise<unknown>>()
 
   function tokensOf(
     account: Account,
-    session: Pick<Session, 'id' | 'generation' | 'expiresAt'>,
+    session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt'>,
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
     return {
       account,
       accessToken: accessTokens.issue({ accountId, sessionId: session.id, role, roleEpoch }),
       refreshToken: refreshTokens.create(session.id, session.generation),
-      refreshLifetimeMs: Math.max(0, Math.min(session.expiresAt - clock(), refreshIdleMs)),
+      refreshLifetimeMs: Math.max(
+        0,
+        Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
+      ),
     }
   }
 
@@ -96,7 +116,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         for (const key of [secretKey, apiKey]) {
           keyUses?.note(account.id, key, visitor.address, 'accessToken')
         }
-        return tokensOf(account, { ...session, generation: 1 })
+        return tokensOf(account, { ...session, generation: 1, rotatedAt: now })
       }
     }
     throw new GatehouseError('store-unavailable')
@@ -116,19 +136,43 @@ export function createSessions(options: SessionsOptions): Sessions {
     return account
   }
 
-  async function refresh(refreshToken: string, visitor: Visitor): Promise<IssuedTokens> {
+  async function refresh(refreshToken: string, visitor: Visitor): Promise<RefreshedTokens> {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
     accessTokens.assertCanIssue()
+    return isStrict ? refreshInTurn({ ...token, visitor }) : refreshOnce({ ...token, visitor })
+  }
+
+  /** Waits for a use of the same session under way here: after that it is known whether that use was the only one. */
+  async function refreshInTurn(use: TokenUse): Promise<RefreshedTokens> {
+    const { sessionId } = use
+    const before = underWay.get(sessionId)
+    if (before) await before.catch(() => {})
+    const refreshing = refreshOnce(use)
+    underWay.set(sessionId, refreshing)
+    try {
+      return await refreshing
+    } finally {
+      if (underWay.get(sessionId) === refreshing) underWay.delete(sessionId)
+    }
+  }
+
+  async function refreshOnce(use: TokenUse): Promise<RefreshedTokens> {
+    await acknowledgements.settle(use.sessionId)
     const rotation = await store.rotateSession({
-      ...token,
+      ...use,
       now: clock(),
       graceMs: reuseGraceMs,
       idleMs: refreshIdleMs,
-      visitor,
     })
     if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.why])
-    return tokensOf(rotation.account, rotation.session)
+    const { account, session } = rotation
+    const issued = tokensOf(account, session)
+    if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
+    const given = { sessionId: session.id, generation: session.generation, at: clock() }
+    if (!isStrict) return { ...issued, acknowledge: () => acknowledgements.note(given) }
+    await acknowledgements.record(given)
+    return { ...issued, acknowledge: () => {} }
   }
 
   async function revoke(refreshToken: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Identity, openIdentity } from '../identity.ts'
 import type { Change } from '../store/store.ts'
+import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { type Exporter, openExporter } from '../tracing/exporter.ts'
 import { readVersion } from '../version.ts'
 import type { SharedStore } from './shared-store.ts'
@@ -26,6 +27,7 @@ export interface BuilderOptions
   readonly store: SharedStore
   /** See IdentityOptions. */
   readonly memory: SharedMemory | undefined
+  readonly acknowledgements: Acknowledgements
   /** Told of changes in this identity, once it is open. */
   onChange(change: Change | undefined, identity: Identity): void
 }
@@ -36,7 +38,13 @@ export interface BuilderOptions
  */
 export type Build = (config: Config, before?: Built) => Promise<Built>
 
-export function createBuilder({ store, memory, onChange, ...shared }: BuilderOptions): Build {
+export function createBuilder({
+  store,
+  memory,
+  acknowledgements,
+  onChange,
+  ...shared
+}: BuilderOptions): Build {
   async function openOwnIdentity(config: Config): Promise<Identity> {
     const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
     const joined = store.join()
@@ -48,6 +56,7 @@ export function createBuilder({ store, memory, onChange, ...shared }: BuilderOpt
         sealingKey,
         keyUses,
         limiter,
+        acknowledgements,
         log,
         metrics,
         clock,

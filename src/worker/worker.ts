@@ -16,6 +16,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { openStore } from '../store/open.ts'
+import { openAcknowledgements } from '../tokens/acknowledgements.ts'
 import { createBuilder } from './build.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { shareStore } from './shared-store.ts'
@@ -69,6 +70,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
   const limiter = openLimiter({ store, contact, clock: monotonicClock, counts })
   const keyUses = openKeyUses({ store, clock })
+  const acknowledgements = openAcknowledgements({
+    store,
+    onLoss: (err, count) =>
+      log.error({ err, count }, 'it cannot be noted which refresh tokens were given out'),
+  })
   let ownUrl = ''
   const build = createBuilder({
     store: shareStore(store),
@@ -76,6 +82,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     sealingKey,
     limiter,
     keyUses,
+    acknowledgements,
     metrics,
     log,
     clock,
@@ -89,6 +96,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   async function closeStore(): Promise<void> {
     limiter.close()
     await keyUses.close()
+    await acknowledgements.close()
     await store.close()
   }
 

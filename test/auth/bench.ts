@@ -12,6 +12,7 @@ import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Access } from '../../src/routes/route.ts'
+import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/acts.ts'
@@ -103,6 +104,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     reuseGraceMs: 10_000,
     openMax: 100,
     admit: async () => {},
+    acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
     clock,
   })
   let created = 0

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { GatehouseError } from '../../src/errors.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 import { visitor } from '../store/samples.ts'
 import { codeOf, openSessions } from './sessions-bench.ts'
@@ -20,13 +21,11 @@ t.test('a refresh trades both tokens and tells the account as it is now', async 
 })
 
 t.test('a spent refresh token revokes its whole session', async (t) => {
-  const { sessions, store, time, createAccount } = await openSessions(t)
+  const { sessions, refresh, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const tokens = [(await sessions.start(secretKey, apiKey, visitor)).refreshToken]
   const kept = await sessions.start(secretKey, apiKey, visitor)
-  for (let refresh = 0; refresh < 2; refresh++) {
-    tokens.push((await sessions.refresh(tokens.at(-1) ?? '', visitor)).refreshToken)
-  }
+  for (let turn = 0; turn < 2; turn++) tokens.push((await refresh(tokens.at(-1) ?? '')).refreshToken)
   t.equal(await codeOf(sessions.refresh(tokens[0] ?? '', visitor)), 'refresh-token-reused')
   for (const token of tokens) t.equal(await codeOf(sessions.refresh(token, visitor)), 'session-revoked')
   t.equal((await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 })).length, 1)
@@ -34,15 +33,68 @@ t.test('a spent refresh token revokes its whole session', async (t) => {
 })
 
 t.test('the grace of the last refresh ends', async (t) => {
-  const { sessions, time, createAccount } = await openSessions(t)
+  const { sessions, refresh, time, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
   const first = await sessions.start(secretKey, apiKey, visitor)
-  const second = await sessions.refresh(first.refreshToken, visitor)
+  const second = await refresh(first.refreshToken)
   time.nowMs += 9_999
-  t.equal((await sessions.refresh(first.refreshToken, visitor)).refreshToken, second.refreshToken)
+  t.equal((await refresh(first.refreshToken)).refreshToken, second.refreshToken)
   time.nowMs += 1
   t.equal(await codeOf(sessions.refresh(first.refreshToken, visitor)), 'refresh-token-reused')
   t.equal(await codeOf(sessions.refresh(second.refreshToken, visitor)), 'session-revoked')
+})
+
+t.test('the grace begins when the next token is given out, not when it is made', async (t) => {
+  const { sessions, refresh, time, createAccount } = await openSessions(t)
+  const { secretKey, apiKey } = await createAccount()
+  const first = await sessions.start(secretKey, apiKey, visitor)
+  const lost = await sessions.refresh(first.refreshToken, visitor)
+  t.equal(lost.refreshLifetimeMs, 7 * 86_400_000)
+  time.nowMs += 86_400_000
+  const second = await refresh(first.refreshToken)
+  t.equal(second.refreshToken, lost.refreshToken, 'a day later it is the same one')
+  t.equal(second.refreshLifetimeMs, 6 * 86_400_000, 'which lives no longer for that')
+  time.nowMs += 9_999
+  t.ok(await refresh(first.refreshToken))
+  time.nowMs += 1
+  t.equal(await codeOf(sessions.refresh(first.refreshToken, visitor)), 'refresh-token-reused')
+})
+
+t.test(
+  'without a grace the first answer counts before it is sent, and the second use is a reuse',
+  async (t) => {
+    const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 })
+    const { secretKey, apiKey } = await createAccount()
+    for (const count of [2, 20]) {
+      const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
+      const uses = Array.from({ length: count }, () => codeOf(sessions.refresh(refreshToken, visitor)))
+      const codes = (await Promise.all(uses)).map((code) => (typeof code === 'string' ? code : 'given'))
+      t.strictSame(codes.slice(0, 2), ['given', 'refresh-token-reused'])
+      t.notOk(codes.slice(1).includes('given'))
+    }
+  },
+)
+
+t.test('without a grace a rotation that was not answered may be repeated', async (t) => {
+  let isFailing = true
+  const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 }, (store) => ({
+    ...store,
+    rotateSession: async (use) => {
+      const rotation = await store.rotateSession(use)
+      // As Redis does where no replica confirms.
+      if (isFailing) throw new GatehouseError('store-unavailable')
+      return rotation
+    },
+  }))
+  const { secretKey, apiKey } = await createAccount()
+  const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
+  for (let failure = 0; failure < 3; failure++) {
+    t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'store-unavailable')
+  }
+  isFailing = false
+  const { refreshToken: next } = await sessions.refresh(refreshToken, visitor)
+  t.not(next, refreshToken)
+  t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'refresh-token-reused')
 })
 
 t.test('a session ends when it is idle and at its end, and its cookie says so', async (t) => {

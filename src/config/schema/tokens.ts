@@ -58,7 +58,7 @@ export const tokens = section('Access and refresh tokens.', {
     max: '10m',
     default: '10s',
     description:
-      'How long the previous refresh token, sent again, still gives the current one; 0s = not at all.',
+      'How long the previous refresh token still gives the current one, once that has been given out; 0s = not at all.',
   }),
   clockTolerance: duration({
     min: '0s',

@@ -73,7 +73,7 @@ function decodeKey({ digest, sealed, createdAt }: WrittenKey): StoredKey {
 /** As a JSON list: name, value, name, value. */
 export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
   const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
-  const named = { ...fields, address: visitor.address, client: visitor.userAgent }
+  const named = { ...fields, acknowledgedAt: createdAt, address: visitor.address, client: visitor.userAgent }
   return JSON.stringify(Object.entries(named).flatMap(([name, value]) => [name, String(value)]))
 }
 
@@ -87,11 +87,18 @@ export function parseSession(fields: Fields): Session | undefined {
     expiresAt: number(fields, 'expiresAt'),
     generation: number(fields, 'generation'),
     rotatedAt: number(fields, 'rotatedAt'),
+    acknowledgedAt: acknowledgedAt(fields),
     sessionEpoch: number(fields, 'sessionEpoch'),
     end: end === undefined || end === 'reused' ? end : 'revoked',
     address: text(fields, 'address'),
     userAgent: text(fields, 'client'),
   }
+}
+
+/** 0 = not yet. Sessions from before acknowledgements were introduced count as acknowledged when they were rotated. */
+function acknowledgedAt(fields: Fields): number | undefined {
+  const at = number(fields, 'acknowledgedAt' in fields ? 'acknowledgedAt' : 'rotatedAt')
+  return at === 0 ? undefined : at
 }
 
 export function signingKeyText(key: StoredSigningKey): string {

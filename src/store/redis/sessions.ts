@@ -1,10 +1,11 @@
 import type { AuditEntry } from '../audit.ts'
-import { judgeRefreshToken } from '../judge-refresh-token.ts'
+import { judgeRefreshToken, type Verdict } from '../judge-refresh-token.ts'
 import type {
   Account,
   NewSession,
   RefreshTokenUse,
   Rotation,
+  RotationAcknowledgement,
   Session,
   SessionEnd,
   SessionsPage,
@@ -18,12 +19,15 @@ import { loadScript } from './scripts.ts'
 
 type SessionVerbs = Pick<
   Store,
-  'startSession' | 'rotateSession' | 'findSession' | 'listSessions' | 'endSession'
+  'startSession' | 'rotateSession' | 'acknowledgeRotations' | 'findSession' | 'listSessions' | 'endSession'
 >
+
+type Advance = Extract<Verdict, { readonly kind: 'advance' }>
 
 const startScript = loadScript('start-session', { isLogged: true })
 const rotateScript = loadScript('rotate-session')
 const confirmScript = loadScript('confirm-session')
+const acknowledgeScript = loadScript('acknowledge-rotations')
 const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
@@ -115,15 +119,7 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
         }
         case 'advance': {
           const { session, account } = verdict
-          if (await advance(session, use, account.revision)) {
-            const advanced = {
-              ...session,
-              ...use.visitor,
-              generation: session.generation + 1,
-              rotatedAt: use.now,
-            }
-            return { kind: 'current', session: advanced, account }
-          }
+          if (await advance(verdict, use.idleMs)) return { kind: 'current', session, account }
           break
         }
         default:
@@ -132,20 +128,22 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
     }
   }
 
-  async function advance({ id, accountId, expiresAt }: Session, use: RefreshTokenUse, revision: number) {
-    const livesUntil = Math.min(expiresAt, use.now + use.idleMs)
+  async function advance({ judged, session, account }: Advance, idleMs: number): Promise<boolean> {
+    const { id, accountId, expiresAt, generation, rotatedAt, address, userAgent } = session
+    const livesUntil = Math.min(expiresAt, rotatedAt + idleMs)
     const advanced = await runDurably(
       rotateScript,
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [
-        revision,
-        use.generation,
+        account.revision,
+        judged.generation,
+        generation,
         id,
-        use.now,
+        rotatedAt,
         livesUntil,
         livesUntil + keptAfterEndMs,
-        use.visitor.address,
-        use.visitor.userAgent,
+        address,
+        userAgent,
       ],
     )
     return advanced === 1
@@ -159,6 +157,15 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
     if (!waitsForReplicas) return true
     const sessionKeys = [keys.account(accountId), keys.session(id)]
     return (await runDurably(confirmScript, sessionKeys, [revision, generation])) === 1
+  }
+
+  /** Waits for the replicas: what is lost with the master would let a token that was replaced come again. */
+  async function acknowledgeAll(given: readonly RotationAcknowledgement[]): Promise<void> {
+    await runDurably(
+      acknowledgeScript,
+      given.map(({ sessionId }) => keys.session(sessionId)),
+      given.flatMap(({ generation, at }) => [generation, at]),
+    )
   }
 
   async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {
@@ -180,6 +187,7 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   return {
     startSession: start,
     rotateSession: rotate,
+    acknowledgeRotations: acknowledgeAll,
     findSession: find,
     listSessions: list,
     endSession: end,

@@ -121,6 +121,12 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       INSERT INTO store (id, probed_at) VALUES (lower(hex(randomblob(16))), 0);
     `),
   chainAudit,
+  // The current tokens of sessions from before count as given out when they were made.
+  (database) =>
+    database.exec(`
+      ALTER TABLE sessions ADD COLUMN acknowledged_at INTEGER;
+      UPDATE sessions SET acknowledged_at = rotated_at;
+    `),
 ]
 
 /** What is there already is the beginning of the chains. */

@@ -4,6 +4,7 @@ import type {
   NewSession,
   RefreshTokenUse,
   Rotation,
+  RotationAcknowledgement,
   Session,
   SessionEnd,
   SessionsPage,
@@ -20,8 +21,9 @@ export const sessionsAtOnce = 200
 export function openSessions({ prepare }: Database) {
   const insert = prepare(
     `INSERT INTO sessions
-       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, session_epoch, address, client)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`,
+       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
+        address, client)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
   )
   const clear = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
@@ -37,7 +39,11 @@ export function openSessions({ prepare }: Database) {
      ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
   )
   const advance = prepare(
-    `UPDATE sessions SET generation = ?, rotated_at = ?, lives_until = ?, address = ?, client = ? WHERE id = ?`,
+    `UPDATE sessions SET generation = ?, rotated_at = ?, acknowledged_at = NULL, lives_until = ?, address = ?, client = ?
+     WHERE id = ?`,
+  )
+  const setAcknowledged = prepare(
+    'UPDATE sessions SET acknowledged_at = ? WHERE id = ? AND generation = ? AND acknowledged_at IS NULL',
   )
   const setEnd = prepare('UPDATE sessions SET end_reason = ? WHERE id = ? AND end_reason IS NULL')
   const removeSome = prepare(
@@ -53,7 +59,7 @@ export function openSessions({ prepare }: Database) {
     const { id, accountId, createdAt, expiresAt, idleMs, visitor } = session
     clear.run(createdAt - keptAfterEndMs, clearedAtOnce)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const times = [createdAt, expiresAt, livesUntil, createdAt]
+    const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
     insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
   }
 
@@ -79,26 +85,26 @@ export function openSessions({ prepare }: Database) {
       case 'repeat':
         return { kind: 'current', session: verdict.session, account: verdict.account }
       case 'advance': {
-        const advanced = {
-          ...verdict.session,
-          generation: verdict.session.generation + 1,
-          rotatedAt: use.now,
-          ...use.visitor,
-        }
-        const livesUntil = Math.min(advanced.expiresAt, use.now + use.idleMs)
-        const { generation, rotatedAt, address, userAgent, id } = advanced
+        const { session, account } = verdict
+        const { generation, rotatedAt, address, userAgent, id } = session
+        const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
         advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
-        return { kind: 'current', session: advanced, account: verdict.account }
+        return { kind: 'current', session, account }
       }
       default:
         return verdict satisfies never
     }
   }
 
+  function acknowledgeAll(given: readonly RotationAcknowledgement[]): void {
+    for (const { sessionId, generation, at } of given) setAcknowledged.run(at, sessionId, generation)
+  }
+
   return {
     find,
     start,
     rotate,
+    acknowledgeAll,
     list: ({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) =>
       selectPage
         .all(id, sessionEpoch, now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit)
@@ -119,6 +125,7 @@ function toSession(row: Record<string, unknown>): Session {
     expiresAt: Number(row.expires_at),
     generation: Number(row.generation),
     rotatedAt: Number(row.rotated_at),
+    acknowledgedAt: row.acknowledged_at === null ? undefined : Number(row.acknowledged_at),
     sessionEpoch: Number(row.session_epoch),
     end: end === 'revoked' || end === 'reused' ? end : undefined,
     address: String(row.address),

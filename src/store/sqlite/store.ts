@@ -117,6 +117,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
         () => sessions.rotate(use, accounts.find),
         (rotation) => ofSession(use.sessionId)(rotation.kind === 'over' && rotation.why === 'reused'),
       ),
+    acknowledgeRotations: (given) => database.write(() => sessions.acknowledgeAll(given)),
     findSession: async (id) => database.read(() => sessions.find(id)),
     listSessions: async (accountId, page) =>
       database.read(() => {

@@ -41,6 +41,7 @@ const sessionChanges: readonly Write[] = [
     'rotateSession of a spent token',
     async ({ store, session }) => {
       await store.rotateSession(useOf(session))
+      await store.acknowledgeRotations([{ sessionId: session.id, generation: 2, at: now }])
       await store.rotateSession(useOf(session, { now: now + 20 * second }))
     },
   ],

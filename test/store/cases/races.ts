@@ -43,14 +43,19 @@ export function raceCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'without a grace one use at most succeeds, and the second ends the session',
+    'without a grace uses at once give one and the same next, until that is acknowledged',
     async (t, place, store) => {
       const stores = await openMany(place, 4)
       for (let round = 0; round < rounds; round++) {
         const session = await startSession(store, await createAccount(store))
-        const uses = stores.map((each) => each.rotateSession(useOf(session, { graceMs: 0 })))
-        const rotations = await Promise.all(uses)
-        t.equal(rotations.filter(({ kind }) => kind === 'current').length, 1)
+        const use = useOf(session, { graceMs: 0 })
+        for (const rotation of await Promise.all(stores.map((each) => each.rotateSession(use)))) {
+          t.match(rotation, { kind: 'current', session: { generation: 2 } })
+        }
+        const given = [{ sessionId: session.id, generation: 2, at: use.now }]
+        await Promise.all(stores.map((each) => each.acknowledgeRotations(given)))
+        const late = await Promise.all(stores.map((each) => each.rotateSession(use)))
+        t.notOk(late.some(({ kind }) => kind === 'current'))
         t.equal((await store.findSession(session.id))?.end, 'reused')
       }
     },

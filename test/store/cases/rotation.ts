@@ -9,7 +9,16 @@ async function startOne(store: Store, changes: Partial<NewSession> = {}) {
   const account = await createAccount(store)
   const session = await startSession(store, account, changes)
   const rotate = (use: Partial<RefreshTokenUse> = {}) => store.rotateSession(useOf(session, use))
-  return { account, session, rotate }
+  const acknowledge = (generation: number, at: number) =>
+    store.acknowledgeRotations([{ sessionId: session.id, generation, at }])
+  /** Rotates, and gives the next token out. */
+  async function trade(use: Partial<RefreshTokenUse> = {}): Promise<Rotation> {
+    const { generation, now: at } = useOf(session, use)
+    const rotation = await rotate(use)
+    await acknowledge(generation + 1, at)
+    return rotation
+  }
+  return { account, session, rotate, trade, acknowledge }
 }
 
 function generationOf(rotation: Rotation): number | string {
@@ -26,7 +35,8 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
       const rotation = await rotate({ generation, now: at, visitor })
       const { id, accountId, createdAt, expiresAt } = session
       const rotated = { id, accountId, createdAt, expiresAt, sessionEpoch: 1, end: undefined }
-      const expected = { ...rotated, generation: generation + 1, rotatedAt: at, ...visitor }
+      const times = { rotatedAt: at, acknowledgedAt: undefined }
+      const expected = { ...rotated, generation: generation + 1, ...times, ...visitor }
       t.strictSame(plain(rotation), { kind: 'current', session: expected, account: plain(account) })
       t.strictSame(await store.findSession(session.id), expected)
     }
@@ -43,16 +53,71 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     newPlace,
     'the token just replaced gives the same current one within the grace',
     async (t, _place, store) => {
-      const { session, rotate } = await startOne(store)
+      const { session, rotate, trade, acknowledge } = await startOne(store)
       const graceMs = 10 * second
-      await rotate({ now: now + second, graceMs })
+      await trade({ now: now + second, graceMs })
       // A clock of another instance may be behind.
       for (const at of [now, now + second, now + 2 * second, now + 11 * second - 1]) {
         t.equal(generationOf(await rotate({ now: at, graceMs })), 2)
+        await acknowledge(2, at)
       }
-      t.equal((await store.findSession(session.id))?.rotatedAt, now + second, 'the grace is not prolonged')
-      t.equal(generationOf(await rotate({ generation: 2, now: now + 11 * second - 1, graceMs })), 3)
+      const { rotatedAt, acknowledgedAt } = (await store.findSession(session.id)) ?? {}
+      t.strictSame([rotatedAt, acknowledgedAt], [now + second, now + second], 'the grace is not prolonged')
+      t.equal(generationOf(await trade({ generation: 2, now: now + 11 * second - 1, graceMs })), 3)
       t.equal(generationOf(await rotate({ generation: 2, now: now + 21 * second - 2, graceMs })), 3)
+      t.strictSame(await rotate({ generation: 2, now: now + 21 * second - 1, graceMs }), over('reused'))
+    },
+  )
+
+  for (const graceMs of [10 * second, 0]) {
+    runCase(
+      t,
+      newPlace,
+      `a token whose next one was not acknowledged gives the same one at any time, with a grace of ${graceMs} ms`,
+      async (t, _place, store) => {
+        const { session, rotate, acknowledge } = await startOne(store)
+        const idleMs = day
+        for (const at of [now + second, now + 12 * second, now + 2 * hour]) {
+          t.equal(generationOf(await rotate({ now: at, graceMs, idleMs })), 2)
+        }
+        await acknowledge(1, now + 2 * hour)
+        t.equal(
+          (await store.findSession(session.id))?.acknowledgedAt,
+          undefined,
+          'only the current one counts',
+        )
+        await acknowledge(2, now + 2 * hour)
+        const late = { now: now + 2 * hour + graceMs, graceMs, idleMs }
+        if (graceMs > 0) t.equal(generationOf(await rotate({ ...late, now: late.now - 1 })), 2)
+        t.strictSame(await rotate(late), over('reused'))
+      },
+    )
+  }
+
+  runCase(t, newPlace, 'using the next token is the same as acknowledging it', async (t, _place, store) => {
+    const { rotate } = await startOne(store)
+    t.equal(generationOf(await rotate()), 2)
+    t.equal(generationOf(await rotate({ generation: 2 })), 3)
+    t.equal(generationOf(await rotate({ generation: 2, now: now + hour - 1 })), 3)
+    t.strictSame(await rotate({ generation: 1 }), over('reused'))
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'many acknowledgements at once each reach their own session',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const sessions = await Promise.all(Array.from({ length: 50 }, () => startSession(store, account)))
+      await Promise.all(sessions.map((session) => store.rotateSession(useOf(session))))
+      const given = sessions.map(({ id }, index) => ({ sessionId: id, generation: 2, at: now + index }))
+      await store.acknowledgeRotations([...given, { sessionId: 'unknown', generation: 2, at: now }])
+      const found = await Promise.all(sessions.map(({ id }) => store.findSession(id)))
+      t.strictSame(
+        found.map((session) => session?.acknowledgedAt),
+        given.map(({ at }) => at),
+      )
+      t.equal(await store.findSession('unknown'), undefined)
     },
   )
 
@@ -69,11 +134,11 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
       { generation: 1, now: now + 2 * second },
     ],
   ]
-  for (const [when, trade, reuse] of reuses) {
+  for (const [when, next, reuse] of reuses) {
     runCase(t, newPlace, `a spent token ends its session: ${when}`, async (t, _place, store) => {
-      const { account, session, rotate } = await startOne(store)
-      await rotate()
-      await rotate({ ...trade, now: now + 2 * second })
+      const { account, session, rotate, trade } = await startOne(store)
+      await trade()
+      await trade({ ...next, now: now + 2 * second })
       t.strictSame(await rotate(reuse), over('reused'))
       t.equal((await store.findSession(session.id))?.end, 'reused')
       t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
@@ -86,18 +151,24 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     newPlace,
     'without a grace not even a clock that is behind gives one',
     async (t, _place, store) => {
-      const { rotate } = await startOne(store)
-      await rotate({ graceMs: 0 })
+      const { rotate, trade } = await startOne(store)
+      await trade({ graceMs: 0 })
       t.strictSame(await rotate({ now, graceMs: 0 }), over('reused'))
     },
   )
 
-  runCase(t, newPlace, 'a token of the future is refused and ends nothing', async (t, _place, store) => {
-    const { session, rotate } = await startOne(store)
-    for (const generation of [2, 3, 999_999_999]) t.strictSame(await rotate({ generation }), over('ahead'))
-    t.match(await store.findSession(session.id), { generation: 1, end: undefined })
-    t.equal(generationOf(await rotate()), 2)
-  })
+  runCase(
+    t,
+    newPlace,
+    'a token that the store has forgotten goes on, and those before it are spent',
+    async (t, _place, store) => {
+      const { session, rotate, trade } = await startOne(store)
+      t.equal(generationOf(await trade({ generation: 5 })), 6)
+      t.match(await store.findSession(session.id), { generation: 6, end: undefined })
+      t.equal(generationOf(await trade({ generation: 6 })), 7)
+      t.strictSame(await rotate({ generation: 4 }), over('reused'))
+    },
+  )
 
   runCase(t, newPlace, 'no rotation takes a session beyond its end', async (t, _place, store) => {
     const { session, rotate } = await startOne(store, { expiresAt: now + hour })

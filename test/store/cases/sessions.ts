@@ -26,6 +26,7 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
       ...visitor,
       generation: 1,
       rotatedAt: createdAt,
+      acknowledgedAt: createdAt,
       sessionEpoch: 4,
       end: undefined,
     }

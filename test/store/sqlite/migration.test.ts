@@ -34,7 +34,11 @@ t.test('a database of the first version goes on, with its accounts and sessions'
     found.accounts.map(({ id }) => id),
     ['a'],
   )
-  t.match(await store.listSessions('a', { now: 5, limit: 1_000 }), [{ id: 's', address: '', userAgent: '' }])
+  t.match(
+    await store.listSessions('a', { now: 5, limit: 1_000 }),
+    [{ id: 's', acknowledgedAt: 1, address: '', userAgent: '' }],
+    'the token before the current one does not come to life again',
+  )
   t.strictSame(await listAudit(store, { before: undefined, limit: 1 }), [])
   t.equal(await store.setSetupLink('a', { digest: 'd', expiresAt: 9 }), true)
   await (await open()).close()
@@ -53,7 +57,8 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
   old.exec(
     `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; DROP INDEX sessions_open; DROP INDEX audit_by_class;
      ALTER TABLE audit DROP COLUMN class; ALTER TABLE audit DROP COLUMN link; DROP TABLE audit_chains;
-     ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store; PRAGMA user_version = 2`,
+     ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store;
+     ALTER TABLE sessions DROP COLUMN acknowledged_at; PRAGMA user_version = 2`,
   )
   old.close()
   const store = await open()

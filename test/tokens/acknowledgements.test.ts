@@ -1,0 +1,113 @@
+import t, { type Test } from 'tap'
+import { GatehouseError } from '../../src/errors.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openAcknowledgements, waitingMax } from '../../src/tokens/acknowledgements.ts'
+import { until } from '../setup/net.ts'
+import { createAccount, now, second, startSession, useOf } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+/** A store that can be out of reach, and how often it was asked. */
+async function openStore(t: Test) {
+  const store = await (await newSqlitePlace(t)).open()
+  const state = { isUp: true, steps: 0 }
+  const acknowledgeRotations: Store['acknowledgeRotations'] = async (given) => {
+    state.steps++
+    if (!state.isUp) throw new GatehouseError('store-unavailable')
+    await store.acknowledgeRotations(given)
+  }
+  return { store, state, reached: { acknowledgeRotations } }
+}
+
+async function rotateMany(store: Store, count: number) {
+  const account = await createAccount(store)
+  const sessions = await Promise.all(Array.from({ length: count }, () => startSession(store, account)))
+  await Promise.all(sessions.map((session) => store.rotateSession(useOf(session))))
+  return sessions.map(({ id }) => ({ sessionId: id, generation: 2, at: now + second }))
+}
+
+const noLoss = (error: unknown) => {
+  throw error
+}
+
+t.test('tokens given out close together are noted in one step', async (t) => {
+  const { store, state, reached } = await openStore(t)
+  const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
+  const given = await rotateMany(store, 40)
+  for (const each of given) acknowledgements.note(each)
+  await until('all are noted', () => acknowledgements.waiting() === 0 || undefined)
+  t.equal(state.steps, 1)
+  for (const { sessionId, at } of given) t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
+})
+
+t.test(
+  'what a store out of reach does not take is offered again, with the time it was given out',
+  async (t) => {
+    const { store, state, reached } = await openStore(t)
+    const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss, retryMs: 5 })
+    const [noted, recorded] = await rotateMany(store, 2)
+    if (!noted || !recorded) throw new Error('there are no sessions')
+    state.isUp = false
+    acknowledgements.note(noted)
+    await acknowledgements.record(recorded)
+    await until('it was offered often', () => state.steps > 5 || undefined)
+    // The same token given out once more does not prolong its grace.
+    acknowledgements.note({ ...noted, at: noted.at + second })
+    t.equal(acknowledgements.waiting(), 2)
+    state.isUp = true
+    await until('all are noted', () => acknowledgements.waiting() === 0 || undefined)
+    for (const { sessionId, at } of [noted, recorded]) {
+      t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
+    }
+  },
+)
+
+t.test('what is noted is written before the gateway ends', async (t) => {
+  const { store, reached } = await openStore(t)
+  const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
+  const [given] = await rotateMany(store, 1)
+  if (!given) throw new Error('there is no session')
+  acknowledgements.note(given)
+  await acknowledgements.close()
+  t.equal((await store.findSession(given.sessionId))?.acknowledgedAt, given.at)
+})
+
+t.test('what waits for a store has a bound, and what is beyond it is told', async (t) => {
+  const { state, reached } = await openStore(t)
+  state.isUp = false
+  let lost = 0
+  const onLoss = (_error: unknown, count: number) => {
+    lost += count
+  }
+  const acknowledgements = openAcknowledgements({ store: reached, onLoss })
+  const noteMany = (from: number, to: number) => {
+    for (let index = from; index < to; index++) {
+      acknowledgements.note({ sessionId: `session${index}`, generation: 2, at: now })
+    }
+  }
+  noteMany(0, waitingMax)
+  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, 0], 'at the bound')
+  noteMany(waitingMax, waitingMax + 1)
+  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, 1], 'one beyond it')
+  noteMany(waitingMax, 2 * waitingMax)
+  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, waitingMax + 1], 'far beyond it')
+  acknowledgements.note({ sessionId: 'session0', generation: 3, at: now })
+  t.equal(lost, waitingMax + 1, 'a session that waits already takes no more room')
+})
+
+t.test('a fault of one step is told, and does not hold up the others', async (t) => {
+  const lost: unknown[] = []
+  let isFaulty = true
+  const fault = new Error('damaged')
+  const store = {
+    acknowledgeRotations: async () => {
+      if (isFaulty) throw fault
+    },
+  }
+  const acknowledgements = openAcknowledgements({ store, onLoss: (...what) => lost.push(what) })
+  acknowledgements.note({ sessionId: 'a', generation: 2, at: now })
+  await until('it is told', () => lost.length > 0 || undefined)
+  isFaulty = false
+  acknowledgements.note({ sessionId: 'b', generation: 2, at: now })
+  await until('the next is written', () => acknowledgements.waiting() === 0 || undefined)
+  t.strictSame(lost, [[fault, 1]])
+})
