@@ -74,7 +74,7 @@ async function aloneScenes(scope: Scope, report: Report, client: DrillClient): P
 }
 
 async function failoverScene(scope: Scope, report: Report, client: DrillClient): Promise<void> {
-  const sentinel = await startSentinel(scope, ['--appendonly', 'yes'])
+  const sentinel = await startSentinel(scope, { args: ['--appendonly', 'yes'] })
   const nodes = sentinel.sentinelPorts.map((port) => `127.0.0.1:${port}`)
   const stores = Array.from({ length: 3 }, () => ({ sentinel: { name: sentinel.masterName, nodes } }))
   const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })

@@ -13,6 +13,11 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     summary: 'Redis paused, killed, flushed, out of reach of one instance, failed over by Sentinel',
     load: async () => (await import('./outage.ts')).outage,
   },
+  failover: {
+    summary:
+      'the master lost under refreshes, back after 1, 25 and 120 s: Sentinel 1+1 and 1+2, Cluster 3+3; a pause',
+    load: async () => (await import('./failover.ts')).failover,
+  },
   refresh: {
     summary: '100,000 refreshes over 1,000 sessions and 3 instances',
     load: async () => (await import('./refresh.ts')).refresh,

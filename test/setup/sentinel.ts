@@ -19,27 +19,34 @@ const sentinels = 3
 /** How soon a silent master counts as down: later than a busy machine keeps one silent that lives. */
 const downAfterMs = 2_500
 
-/**
- * A master with two replicas and three sentinels, all real, gone with the scope.
- * @param tls all of them speak it with each other, and `sentinelPorts` are those for it
- */
+interface SentinelSetupOptions {
+  /** Of each Redis; default none. */
+  readonly args?: readonly string[]
+  /** All of them speak it with each other, and `sentinelPorts` are those for it. */
+  readonly tls?: TlsFiles
+  /** Default 2. */
+  readonly replicas?: number
+}
+
+/** A master with replicas and three sentinels, all real, gone with the scope. */
 export async function startSentinel(
   scope: Scope,
-  args: readonly string[] = [],
-  tls?: TlsFiles,
+  { args = [], tls, replicas: count = 2 }: SentinelSetupOptions = {},
 ): Promise<SentinelSetup> {
   const master = await startRedis(scope, args, tls)
   const masterPort = master.tlsPort ?? master.port
   const follow = ['--replicaof', '127.0.0.1', String(masterPort), '--repl-diskless-sync-delay', '0']
-  const replicas = await Promise.all([0, 1].map(() => startRedis(scope, [...args, ...follow], tls)))
-  await until('both replicas follow', async () => {
+  const replicas = await Promise.all(
+    Array.from({ length: count }, () => startRedis(scope, [...args, ...follow], tls)),
+  )
+  await until('the replicas follow', async () => {
     const info = await redisCommand(master.port, 'INFO replication')
-    return info.match(/state=online/g)?.length === 2 || undefined
+    return info.match(/state=online/g)?.length === count || undefined
   })
   const ports = await Promise.all(Array.from({ length: sentinels }, () => startOne(scope, masterPort, tls)))
   await until('the sentinels know each other', async () => {
     const views = await Promise.all(ports.map(({ plain }) => redisCommand(plain, 'INFO sentinel')))
-    return views.every((view) => view.includes(`slaves=2,sentinels=${sentinels}`)) || undefined
+    return views.every((view) => view.includes(`slaves=${count},sentinels=${sentinels}`)) || undefined
   })
   return {
     servers: [master, ...replicas],

@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { Test } from 'tap'
 import { freePort, until } from '../../setup/net.ts'
-import { type RedisServer, startRedis, type TlsFiles } from '../../setup/redis.ts'
+import { type RedisServer, type Scope, startRedis, type TlsFiles } from '../../setup/redis.ts'
 import { openInspector } from './place.ts'
 
 export interface ClusterNode {
@@ -18,11 +17,11 @@ const nodeTimeoutMs = 1_000
 
 /** A Cluster of three masters on this machine, each with a third of the slots and one replica: masters first. */
 export async function startCluster(
-  t: Test,
+  scope: Scope,
   args: readonly string[],
-  tls: TlsFiles,
+  tls?: TlsFiles,
 ): Promise<readonly ClusterNode[]> {
-  const nodes = await Promise.all(Array.from({ length: 2 * masters }, () => startNode(t, args, tls)))
+  const nodes = await Promise.all(Array.from({ length: 2 * masters }, () => startNode(scope, args, tls)))
   for (const [index, { client }] of nodes.entries()) {
     // Each its own epoch, or two that meet would argue about it first.
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
@@ -32,7 +31,7 @@ export async function startCluster(
   }
   for (const { client } of nodes) {
     for (const { server, busPort } of nodes) {
-      await client.call('CLUSTER', 'MEET', '127.0.0.1', server.tlsPort ?? 0, busPort)
+      await client.call('CLUSTER', 'MEET', '127.0.0.1', server.tlsPort ?? server.port, busPort)
     }
   }
   await untilAll(nodes, 'cluster_state:ok', `cluster_known_nodes:${nodes.length}`)
@@ -58,7 +57,7 @@ async function untilAll(nodes: readonly ClusterNode[], ...lines: readonly string
   })
 }
 
-async function startNode(t: Test, args: readonly string[], tls: TlsFiles): Promise<ClusterNode> {
+async function startNode(scope: Scope, args: readonly string[], tls?: TlsFiles): Promise<ClusterNode> {
   const busPort = await freePort()
   const clusterArgs = [
     '--cluster-enabled',
@@ -70,8 +69,8 @@ async function startNode(t: Test, args: readonly string[], tls: TlsFiles): Promi
     '--repl-diskless-sync-delay',
     '0',
   ]
-  const server = await startRedis(t, [...clusterArgs, ...args], tls)
-  const client = openInspector(t, server)
+  const server = await startRedis(scope, [...clusterArgs, ...args], tls)
+  const client = openInspector(scope, server)
   return { server, busPort, client, id: String(await client.cluster('MYID')) }
 }
 

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { openRedisStore } from '../../../src/store/redis/store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { until } from '../../setup/net.ts'
-import { type RedisServer, startRedis } from '../../setup/redis.ts'
+import { type RedisServer, type Scope, startRedis } from '../../setup/redis.ts'
 import type { NewPlace } from '../place.ts'
 
 export type RedisOptions = Parameters<typeof openRedisStore>[0]
@@ -60,10 +60,10 @@ export function prefixedPlaces(options: RedisOptions): NewPlace {
 }
 
 /** A plain client, to look at what is there. */
-export function openInspector(t: Test, { url }: Pick<RedisServer, 'url'>): Redis {
+export function openInspector(scope: Scope, { url }: Pick<RedisServer, 'url'>): Redis {
   const client = new Redis(url)
   client.on('error', () => {})
-  t.teardown(() => client.disconnect())
+  scope.teardown(() => client.disconnect())
   return client
 }
 

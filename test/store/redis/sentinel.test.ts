@@ -11,11 +11,10 @@ import { credentials, userArgs } from './user.ts'
 // Servers that find each other and fail over take longer than other tests.
 t.setTimeout(120_000)
 
-const { servers, sentinelPorts, masterName, masterPort } = await startSentinel(
-  t,
-  userArgs,
-  writeCertificate(t),
-)
+const { servers, sentinelPorts, masterName, masterPort } = await startSentinel(t, {
+  args: userArgs,
+  tls: writeCertificate(t),
+})
 const nodes = sentinelPorts.map((port) => ({ host: '127.0.0.1', port }))
 const options = optionsOf(
   { url: '' },
