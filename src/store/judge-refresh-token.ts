@@ -1,4 +1,5 @@
-import type { Account, RefreshTokenUse, RotationRefusal, Session } from './store.ts'
+import type { RefreshTokenUse, RotationRefusal } from './rotation.ts'
+import type { Account, Session } from './store.ts'
 
 export type Verdict =
   | { readonly kind: 'refuse'; readonly why: RotationRefusal }

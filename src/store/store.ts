@@ -3,6 +3,7 @@ import type { StoreCondition } from './condition.ts'
 import type { PortalAccess } from './portal-access.ts'
 import type { PortalStore } from './portal-store.ts'
 import type { Rate, Taken } from './rate.ts'
+import type { RefreshTokenUse, RotationAcknowledgement, RotationRefusal } from './rotation.ts'
 import type { Visitor } from './visitor.ts'
 
 export type { Rate, Taken } from './rate.ts'
@@ -197,29 +198,10 @@ export interface Session {
 
 export type SessionEnd = 'revoked' | 'reused'
 
-export interface RefreshTokenUse {
-  readonly sessionId: string
-  readonly generation: number
-  readonly now: number
-  readonly graceMs: number
-  readonly idleMs: number
-  readonly visitor: Visitor
-}
-
-/** An answer with the refresh token of this generation has been sent. */
-export interface RotationAcknowledgement {
-  readonly sessionId: string
-  readonly generation: number
-  readonly at: number
-}
-
 export type Rotation =
   /** `session` has the generation to hand out: a new one, or the same current one again. */
   | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
   | { readonly kind: 'over'; readonly why: RotationRefusal }
-
-/** `unknown` = gone, `reused` = this use has ended the session. */
-export type RotationRefusal = 'unknown' | 'expired' | 'reused' | 'revoked'
 
 export interface StoredSigningKey {
   readonly kid: string

@@ -1,5 +1,6 @@
 import { isOutOfReach } from '../errors.ts'
-import type { RotationAcknowledgement, Store } from '../store/store.ts'
+import type { RotationAcknowledgement } from '../store/rotation.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Tells the store which refresh tokens were given out. Until it knows, the token before may come again without limit:

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createAccountId } from '../../src/accounts/keys.ts'
 import { noPortalAccess } from '../../src/store/portal-access.ts'
+import type { RefreshTokenUse } from '../../src/store/rotation.ts'
 import type {
   Account,
   ChangeReading,
   NewSession,
-  RefreshTokenUse,
   Store,
   StoredKey,
   StoredSigningKey,

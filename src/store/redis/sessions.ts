@@ -1,16 +1,7 @@
 import type { AuditEntry } from '../audit.ts'
 import { judgeRefreshToken, type Verdict } from '../judge-refresh-token.ts'
-import type {
-  Account,
-  NewSession,
-  RefreshTokenUse,
-  Rotation,
-  RotationAcknowledgement,
-  Session,
-  SessionEnd,
-  SessionsPage,
-  Store,
-} from '../store.ts'
+import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
+import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { createOpenSessions, keptAfterEndMs, type OpenSessions } from './open-sessions.ts'

@@ -1,14 +1,6 @@
 import { judgeRefreshToken } from '../judge-refresh-token.ts'
-import type {
-  Account,
-  NewSession,
-  RefreshTokenUse,
-  Rotation,
-  RotationAcknowledgement,
-  Session,
-  SessionEnd,
-  SessionsPage,
-} from '../store.ts'
+import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
+import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** How long a row outlives its session, and how many old rows are removed at each start of a session. */

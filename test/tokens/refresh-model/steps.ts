@@ -1,5 +1,5 @@
 import { judgeRefreshToken } from '../../../src/store/judge-refresh-token.ts'
-import type { RotationRefusal } from '../../../src/store/store.ts'
+import type { RotationRefusal } from '../../../src/store/rotation.ts'
 import {
   type Actor,
   account,
