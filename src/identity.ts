@@ -8,13 +8,13 @@ import { type Contact, createContact } from './cache/contact.ts'
 import type { CachedDirectory } from './cache/directory.ts'
 import type { SharedMemory } from './cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
-import type { LookUp } from './cache/loading-cache.ts'
 import { rememberSigningKeys } from './cache/remember-signing-keys.ts'
 import { type Clock, monotonicClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { createDeciders } from './deciders.ts'
 import { isOutOfReach, reasonOf } from './errors.ts'
 import type { Log } from './log/log.ts'
+import { createLookUpCount } from './metrics/look-ups.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
@@ -209,19 +209,6 @@ function openOwnInvalidation(
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
     onFault: reportFault,
   })
-}
-
-/** The series of each result, looked up once. */
-function createLookUpCount({ keyCache }: Metrics): (result: LookUp) => void {
-  const counts = {
-    hit: keyCache.of('hit'),
-    negative_hit: keyCache.of('negative_hit'),
-    miss: keyCache.of('miss'),
-    stale: keyCache.of('stale'),
-  }
-  return (result) => {
-    counts[result].value++
-  }
 }
 
 /** Logs once each that the store is gone, that it has come back without its data, and that it is back. */
