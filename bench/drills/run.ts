@@ -18,6 +18,10 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
       'the master lost under refreshes, back after 1, 25 and 120 s: Sentinel 1+1 and 1+2, Cluster 3+3; a pause',
     load: async () => (await import('./failover.ts')).failover,
   },
+  frozen: {
+    summary: 'a gateway stopped for 2, 5 and 60 s (or as the arguments say) while keys are reset',
+    load: async () => (await import('./frozen.ts')).frozen,
+  },
   refresh: {
     summary: '100,000 refreshes over 1,000 sessions and 3 instances',
     load: async () => (await import('./refresh.ts')).refresh,
