@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { AskedRequest } from '../explain/explanation.ts'
 import { parseHost } from '../http/host.ts'
 import { isToken } from '../wire/characters.ts'
+import { encodeHighBytes } from '../wire/request-line.ts'
 import { UsageError } from './command.ts'
 
 /** A request as the command line describes it. */
@@ -20,15 +21,15 @@ export interface ParsedRequest extends AskedRequest {
 }
 
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
-// Anything but visible ASCII, which is all that a request line may hold: the rest has to be encoded.
-const unsendable = /[^!-~]/
+// Bytes that would end the target or the line, or that the gateway takes for ambiguous in any case.
+const unsendable = /[\0- \x7f]/
 const lineBreak = /[\r\n\0]/
 
 /** @throws UsageError if the description is not a request; the message never repeats a possible secret */
 export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest): ParsedRequest {
   if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
   checkMethod(method)
-  const { authority, target } = parseUrl(url)
+  const { authority, target } = parseUrl(method, url)
   const headers = lines.map(parseLine)
   const named = headers.some(([name]) => name.toLowerCase() === 'host')
   const fromUrl = named || authority === undefined ? [] : ['Host', authority]
@@ -49,13 +50,16 @@ function checkMethod(method: string): void {
   }
 }
 
-function parseUrl(url: string): { readonly authority: string | undefined; readonly target: string } {
-  if (unsendable.test(url)) {
-    throw new UsageError(
-      'the URL contains a space, a control character or letters beyond ASCII: percent-encode them',
-    )
+function parseUrl(
+  method: string,
+  given: string,
+): { readonly authority: string | undefined; readonly target: string } {
+  if (unsendable.test(given)) {
+    throw new UsageError('the URL contains a space or a control character: percent-encode it')
   }
-  if (url.startsWith('/')) return { authority: undefined, target: url }
+  const url = encodeHighBytes(Buffer.from(given).toString('latin1'))
+  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS'))
+    return { authority: undefined, target: url }
   const [, authority, rest = ''] = absolute.exec(url) ?? []
   if (authority === undefined) {
     throw new UsageError('the URL must look like http://localhost:8080/orders, or be a path such as /orders')

@@ -1,7 +1,9 @@
 import { authorize } from '../auth/authorize.ts'
 import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
+import { isAboutServer } from '../http/options.ts'
 import { createOwnPaths } from '../http/own-paths.ts'
+import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { forwardedTarget, type Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
@@ -11,6 +13,7 @@ import type { Callers } from './callers.ts'
 import { isPreflight } from './cross-origin.ts'
 import type { AskedRequest, Explanation } from './explanation.ts'
 import { identify } from './identify.ts'
+import { tellAboutServer, tellFinalRecipient } from './options.ts'
 import { isAnswered } from './own-path.ts'
 import { redactTarget } from './redact.ts'
 import { createTrail, type Trail } from './trail.ts'
@@ -34,9 +37,10 @@ export async function explain(
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   const trail = createTrail()
   return trail.follow(async () => {
+    if (isAboutServer(request)) return tellAboutServer(request, trail)
     const arrived = arrive(request, config, trail)
     const ownPaths = createOwnPaths(config.portal)
-    if (isPreflight(arrived, { config, table, ownPaths, trail })) return 'preflight'
+    if (isPreflight(arrived, { config, table, ownPaths, trail })) return 'no-content'
     if (await isAnswered(arrived, { ownPaths, schemes, config, trail })) return 'answer'
     const route = findRoute(arrived, table, trail)
     const principal = await identify(arrived, route, { schemes, config, trail })
@@ -45,7 +49,14 @@ export async function explain(
     trail.pass('policy', ofPolicy(route), 'limits')
     assertBodyFits(arrived, route)
     trail.pass('limits', ofLimits(route, { principal, address: arrived.client.address }), 'upstream')
-    const headers = showUpstreamHead(config, { ...arrived, route, principal })
+    const forwardsLeft = readMaxForwards(arrived.head)
+    if (forwardsLeft === 0) return tellFinalRecipient(route, trail)
+    const rawHeaders =
+      forwardsLeft === undefined
+        ? arrived.head.rawHeaders
+        : withMaxForwards(arrived.head.rawHeaders, forwardsLeft)
+    const head = { ...arrived.head, rawHeaders }
+    const headers = showUpstreamHead(config, { ...arrived, head, route, principal })
     const target = redactTarget(forwardedTarget(route, arrived.target))
     const { name } = route.upstream
     const trailers = ofTrailers(arrived.head, route)

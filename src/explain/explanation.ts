@@ -34,7 +34,8 @@ export interface Step {
 export interface Explanation {
   /** `answer`: the path is the gateway's own, so that no route applies, and nothing in the head is refused. */
   readonly decision: 'forward' | 'refuse' | 'answer'
-  /** 200 if nothing is refused, whatever the upstream may answer then; 204 for a preflight. */
+  /** 200 if nothing is refused, whatever the upstream may answer then; 204 for a preflight, or OPTIONS that the
+   * gateway answers. */
   readonly status: number
   readonly code?: Code
   /** Name of the route, `_gateway` or `_unmatched`. */

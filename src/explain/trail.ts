@@ -11,8 +11,8 @@ export interface Trail {
   enter(route: string): void
   /** Records that a step has passed; the next begins. */
   pass(step: StepName, told: Told, next?: StepName): void
-  /** Runs the steps; a GatehouseError in them is the refusal. */
-  follow(steps: () => Promise<'forward' | 'answer' | 'preflight'>): Promise<Explanation>
+  /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself answers 204. */
+  follow(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
 }
 
 export function createTrail(): Trail {
@@ -41,7 +41,7 @@ export function createTrail(): Trail {
     follow: async (take) => {
       try {
         const taken = await take()
-        if (taken === 'preflight') return { decision: 'answer', status: 204, route, steps }
+        if (taken === 'no-content') return { decision: 'answer', status: 204, route, steps }
         return { decision: taken, status: 200, route, steps }
       } catch (error) {
         if (error instanceof GatehouseError && error.code !== 'internal') return refuse(error)

@@ -151,12 +151,17 @@ export function readDestination(arrival: Arrival): Destination {
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
-export function parseDestination(sentTarget: string, { host, isHostRepeated }: RequestFields): Destination {
+export function parseDestination(sentTarget: string, fields: RequestFields): Destination {
   const target = parseTarget(sentTarget)
   if (!target) throw new GatehouseError('path-ambiguous')
+  return { target, hostName: parseHostName(fields) }
+}
+
+/** In lower case, without port. @throws GatehouseError `request-invalid` */
+export function parseHostName({ host, isHostRepeated }: RequestFields): string {
   const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
   if (hostName === undefined) throw wrongHost(host, isHostRepeated)
-  return { target, hostName }
+  return hostName
 }
 
 /** Where a request of the JSON scope wants to go. */

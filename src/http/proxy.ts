@@ -1,8 +1,9 @@
 import { GatehouseError } from '../errors.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, Forwarding } from '../proxy/forwarding.ts'
+import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { isLastOnItsConnection, type RequestWriter } from '../proxy/request-head.ts'
-import { forwardedTarget, type Route } from '../routes/route.ts'
+import { forwardedTarget, type Route, usualMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -10,6 +11,7 @@ import { type Arrival, type Destination, principalOf } from './arrival.ts'
 import { asksForPage } from './error-page.ts'
 import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type Passage } from './gate.ts'
+import { answerOptions } from './options.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
 import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
@@ -47,11 +49,18 @@ export function createProxy(options: ProxyOptions): CarryOut {
     const { body } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
+    const forwardsLeft = readMaxForwards(head)
+    if (forwardsLeft === 0) {
+      answerOptions(arrival, route.methods ?? usualMethods)
+      return
+    }
     const isUpgrade = route.websocket && asksForWebSocket(head)
     const isLast = isLastOnItsConnection(head, route)
     const { connectionNames, host = '' } = fields
     outcome.upstream = route.upstream.name
     if (tracer) arrival.trace = tracer.begin(head.rawHeaders)
+    const sentHeaders = arrival.trace?.rawHeaders ?? head.rawHeaders
+    const rawHeaders = forwardsLeft === undefined ? sentHeaders : withMaxForwards(sentHeaders, forwardsLeft)
     forward(
       {
         arrival,
@@ -60,8 +69,8 @@ export function createProxy(options: ProxyOptions): CarryOut {
         upstream: route.upstream,
         target: forwardedTarget(route, destination.target),
         headerLines: writer.writeHead({
-          rawHeaders: arrival.trace?.rawHeaders ?? head.rawHeaders,
-          isFamiliar: head.isFamiliar && arrival.trace === undefined,
+          rawHeaders,
+          isFamiliar: head.isFamiliar && rawHeaders === head.rawHeaders,
           route,
           principal: principalOf(arrival),
           client,

@@ -8,6 +8,7 @@ import type { RequestHead } from '../wire/request-head.ts'
 import { type Arrival, createArrival, type Destination, readDestination } from './arrival.ts'
 import { answerPreflight, type Cors } from './cors.ts'
 import type { Observer } from './observe.ts'
+import { answerAboutServer, isAboutServer } from './options.ts'
 import { createOwnEndpoints, type OwnScope } from './own-endpoints.ts'
 import type { OwnPaths } from './own-paths.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
@@ -96,6 +97,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const cors = corsInForce()
     // Before anything can fail: a page must be able to read the problem.
     if (cors) arrival.crossOrigin = cors.of(arrival.head.rawHeaders)
+    if (isAboutServer(arrival.head)) {
+      answerAboutServer(arrival)
+      return
+    }
     const destination = readDestination(arrival)
     if (cors && governs(cors, arrival, destination)) return
     if (ownPaths.has(destination.target.path)) own.carryOut(arrival)

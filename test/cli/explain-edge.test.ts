@@ -80,3 +80,29 @@ t.test(
     }
   },
 )
+
+t.test('a URL beyond ASCII is explained as the gateway reads it: percent-encoded, in UTF-8', async (t) => {
+  const gateway = await startGateway(t)
+  for (const url of ['/public/café?q=ü', 'http://gateway.test/public/caf%C3%A9?q=%C3%BC']) {
+    const { stdout, status } = await run(t, ['explain', 'GET', url, '--config', gateway.configFile, '--json'])
+    t.equal(status, 0)
+    const { decision, steps } = JSON.parse(stdout)
+    t.equal(decision, 'forward')
+    t.match(steps.at(-1).facts.target, /caf%C3%A9\?q=/)
+  }
+})
+
+t.test('OPTIONS that the gateway answers itself is told as such', async (t) => {
+  const gateway = await startGateway(t)
+  const explain = async (url: string, hops: string) => {
+    const flags = ['-H', `Max-Forwards: ${hops}`, '--config', gateway.configFile, '--json']
+    return JSON.parse((await run(t, ['explain', 'OPTIONS', url, ...flags])).stdout)
+  }
+  t.match(await explain('*', '5'), { decision: 'answer', status: 204, route: '_gateway' })
+  t.match(await explain('/public', '0'), { decision: 'answer', status: 204, route: 'public' })
+  t.match(await explain('/public', 'x'), { decision: 'refuse', status: 400, code: 'request-invalid' })
+  const passed = await explain('/public', '5')
+  t.equal(passed.decision, 'forward')
+  const { headers } = passed.steps.at(-1).facts
+  t.match(headers, [{}, { name: 'Max-Forwards', value: '4' }])
+})

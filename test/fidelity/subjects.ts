@@ -31,6 +31,7 @@ export async function startGatehouse(scope: Scope, upstreamUrl: string): Promise
     routes: [
       { ...route, name: 'all', path: '/', upstream: 'backend' },
       { ...route, name: 'impatient', path: '/impatient', upstream: 'impatient' },
+      { ...route, name: 'trailers', path: '/trailers', upstream: 'backend', trailers: 'pass' },
       { ...route, name: 'webSocket', path: '/ws', upstream: 'backend', websocket: true },
     ],
     keys: { sealingKey: { file: 'sealing.key' } },

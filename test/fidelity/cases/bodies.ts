@@ -75,12 +75,21 @@ export const bodyCases: readonly Case[] = [
     'ok',
   ]),
   uploaded('chunks with no data', `PUT / HTTP/1.1\r\n${chunked}\r\n0\r\n\r\n`, ['chunked', '', [], 'ok']),
-  uploaded('request trailers pass', `PUT / HTTP/1.1\r\n${announced}\r\n${inChunks('abc', trailerEnd)}`, [
-    'chunked',
-    'abc',
-    trailers,
-    'ok',
-  ]),
+  uploaded(
+    'request trailers pass where the route says so',
+    `PUT /trailers HTTP/1.1\r\n${announced}\r\n${inChunks('abc', trailerEnd)}`,
+    ['chunked', 'abc', trailers, 'ok'],
+  ),
+  uploaded(
+    'extensions of the chunks of a request do not pass',
+    `PUT / HTTP/1.1\r\n${chunked}\r\n3;a=b;c="d"\r\nabc\r\n0;e\r\n\r\n`,
+    ['chunked', 'abc', [], 'ok'],
+  ),
+  downloaded(
+    'extensions of the chunks of an answer do not pass',
+    `HTTP/1.1 200 OK\r\n${chunked}\r\n3;a=b\r\nabc\r\n0;e\r\n\r\n`,
+    ['chunked', 'abc', []],
+  ),
   downloaded('a chunked answer stays chunked', `HTTP/1.1 200 OK\r\n${chunked}\r\n${inChunks(everyByte)}`, [
     'chunked',
     everyByte,

@@ -24,7 +24,7 @@ const unreadable: Readonly<Record<string, string>> = {
   'a 101 that nobody asked for':
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: evil\r\nConnection: upgrade\r\n\r\n',
   'a first chunk without a size': `${chunked}evil\r\n0\r\n\r\n`,
-  'an extension of its first chunk': `${chunked}4;a=b\r\nevil\r\n0\r\n\r\n`,
+  'a malformed extension of its first chunk': `${chunked}4;=b\r\nevil\r\n0\r\n\r\n`,
   'a first chunk with a sign': `${chunked}+4\r\nevil\r\n0\r\n\r\n`,
 }
 

@@ -34,8 +34,8 @@ const badChunks: Readonly<Record<string, string>> = {
   'a size that overflows': 'fffffffffffffffff\r\nabc\r\n0\r\n\r\n',
   'data longer than their size': '3\r\nabcd\r\n0\r\n\r\n',
   'data before a bare LF': '3\r\nabc\n0\r\n\r\n',
-  // Nobody uses them, and servers disagree on where they end.
-  'an extension': '3;a=b\r\nabc\r\n0\r\n\r\n',
+  // Servers disagree on where these end.
+  'a malformed extension': '3;=b\r\nabc\r\n0\r\n\r\n',
   'an extension with a bare LF': '3;a\nb\r\nabc\r\n0\r\n\r\n',
   'an endless extension': `3;${'a'.repeat(100_000)}\r\nabc\r\n0\r\n\r\n`,
   'a folded trailer': '0\r\nX-A: 1\r\n 2\r\n\r\n',

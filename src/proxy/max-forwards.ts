@@ -1,0 +1,48 @@
+import { GatehouseError } from '../errors.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+
+/** The largest number that is passed on: so many steps no chain of proxies has. */
+const forwardsMax = 999_999_999
+const wellFormed = /^0*([0-9]{1,9})$/
+const digits = /^[0-9]+$/
+
+/**
+ * How often an OPTIONS request may still be forwarded, this time included (RFC 9110 7.6.2): 0 makes the gateway its
+ * final recipient. undefined = without end, as for other methods, where the field means nothing here.
+ * @throws GatehouseError `request-invalid` where the field is no number, or came more than once: its value cannot be
+ *   checked and updated, as it has to be
+ */
+export function readMaxForwards({
+  method,
+  rawHeaders,
+}: Pick<RequestHead, 'method' | 'rawHeaders'>): number | undefined {
+  if (method !== 'OPTIONS') return undefined
+  const [index, repeated] = placesOf(rawHeaders)
+  if (index === undefined) return undefined
+  const value = rawHeaders[index + 1] ?? ''
+  if (repeated !== undefined) throw malformed('came more than once')
+  if (!digits.test(value)) throw malformed('is not a number')
+  const number = wellFormed.exec(value)?.[1]
+  return number === undefined ? forwardsMax : Number(number)
+}
+
+/** The same fields with one step less, for the next recipient. @param left what readMaxForwards returned, at least 1 */
+export function withMaxForwards(rawHeaders: readonly string[], left: number): readonly string[] {
+  const [index] = placesOf(rawHeaders)
+  return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(left - 1))
+}
+
+/** Indexes of the names of these fields. */
+function placesOf(rawHeaders: readonly string[]): readonly number[] {
+  const places: number[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === 'max-forwards') places.push(index)
+  return places
+}
+
+function malformed(message: string): GatehouseError {
+  return new GatehouseError('request-invalid', {
+    detail: 'Max-Forwards must be one number.',
+    errors: [{ field: 'Max-Forwards', message }],
+  })
+}
