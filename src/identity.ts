@@ -12,7 +12,7 @@ import { rememberSigningKeys } from './cache/remember-signing-keys.ts'
 import { type Clock, monotonicClock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { createDeciders } from './deciders.ts'
-import { isOutOfReach, reasonOf } from './errors.ts'
+import { isOutOfReach, OperatorError, reasonOf } from './errors.ts'
 import type { Log } from './log/log.ts'
 import { createLookUpCount } from './metrics/look-ups.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -159,15 +159,23 @@ function createOwnKeyLoader(
   })
 }
 
-/** The gateway starts even if Redis is out of reach, but not if Redis holds keys that cannot be read. */
+/** The gateway starts even if Redis is out of reach, but not if its data or its signing keys cannot be read. */
 async function loadFirst({ config, store, memory }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
-  if (config.store.driver === 'sqlite' || config.tokens.keys.length > 0) return keyLoader.load()
-  const isReached = await store.ready(firstContactMs).then(
-    () => true,
-    () => false,
+  if (config.store.driver === 'sqlite') return keyLoader.load()
+  const unready: unknown = await store.ready(firstContactMs).then(
+    () => undefined,
+    (error: unknown) => error,
   )
-  if (!isReached && !memory) return
+  // A worker that takes the place of another serves the callers that are known.
+  if (isRefusal(unready) && memory?.lastReadAt === undefined) throw unready
+  if (config.tokens.keys.length > 0) return keyLoader.load()
+  if (unready !== undefined && !memory) return
   await keyLoader.load().catch(throwUnlessOutOfReach)
+}
+
+/** Whether a store that answers is none that this program can use. */
+function isRefusal(unready: unknown): boolean {
+  return unready instanceof OperatorError && isStoreFailure(unready.cause, 'newer')
 }
 
 interface Kept {
@@ -211,12 +219,15 @@ function openOwnInvalidation(
   })
 }
 
-/** Logs once each that the store is gone, that it has come back without its data, and that it is back. */
+/**
+ * Logs once each that the store is gone, that it has come back without its data or with that of a newer program, and
+ * that it is back.
+ */
 function createContactReport(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
   let wasLost = false
   return (err) => {
-    const loss = isStoreFailure(err, 'lost') ? err.cause.message : undefined
+    const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
     const isUp = err === undefined
     metrics.storeUp.set(Number(isUp))
     if (isUp && wasUp === false) log.info('the store answers again')

@@ -88,7 +88,7 @@ function describe(error: GatehouseError): string {
   if (isStoreFailure(error, 'unconfirmed')) {
     return `the change may have been made, and may be lost again: ${reasonOf(cause)}\n  Once the store and its replicas are back, check whether the change is there; if it is not, make it again.`
   }
-  if (isStoreFailure(error, 'lost')) return reasonOf(cause)
+  if (isStoreFailure(error, 'lost', 'newer')) return reasonOf(cause)
   if (code === 'store-unavailable') {
     return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
   }

@@ -2,9 +2,10 @@ import { GatehouseError } from '../errors.ts'
 
 /**
  * `unreachable`: the store was not asked · `refused`: it refused · `unanswered`: it was asked, and did not answer ·
- * `unconfirmed`: a change may have been made, and may not last · `lost`: it has lost its data.
+ * `unconfirmed`: a change may have been made, and may not last · `lost`: it has lost its data · `newer`: its data is of
+ * a newer program. The last two tell an operator what to do.
  */
-export type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost'
+export type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost' | 'newer'
 
 /** Why a store could not answer: the cause of its `store-unavailable`, in words for an operator, not the driver's. */
 export class StoreFailure extends Error {
@@ -17,11 +18,11 @@ export class StoreFailure extends Error {
   }
 }
 
-/** Whether an error of a verb says that the store failed in this way. */
+/** Whether an error of a verb says that the store failed in one of these ways. */
 export function isStoreFailure(
   error: unknown,
-  kind: StoreFailureKind,
+  ...kinds: readonly StoreFailureKind[]
 ): error is GatehouseError & { readonly cause: StoreFailure } {
   const { cause } = error instanceof GatehouseError ? error : {}
-  return cause instanceof StoreFailure && cause.kind === kind
+  return cause instanceof StoreFailure && kinds.includes(cause.kind)
 }

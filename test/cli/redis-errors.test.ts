@@ -203,3 +203,19 @@ t.test(
     t.equal((await gateway.ended).status, 0)
   },
 )
+
+t.test('data of a newer version is refused by every command and at the start, with a way out', async (t) => {
+  const redis = await startRedis(t)
+  const { run } = place(t, onRedis({ url: redis.url }), withKey)
+  t.equal((await run('accounts', 'create', '--email', 'ada@example.com')).status, 0)
+  await redisCommand(redis.port, 'SET gh:{account}:format 2')
+  for (const args of [['accounts', 'list'], ['signing-keys', 'rotate'], ['audit', 'verify'], ['serve']]) {
+    const { status, stdout, stderr } = await run(...args)
+    t.equal(status, 1, args.join(' '))
+    t.equal(stdout.replace(/^\{.*\n/gm, ''), '')
+    t.match(
+      stderr,
+      /^gatehouse: the data in Redis is of a newer version of Gatehouse \(format 2, this version knows 1\)\n {2}Run that version; .*store\.redis\.keyPrefix/m,
+    )
+  }
+})

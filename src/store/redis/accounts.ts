@@ -8,6 +8,7 @@ import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
+import { storeFormat } from './store-format.ts'
 import { createTermIndex } from './term-index.ts'
 
 type AccountVerbs = Pick<
@@ -49,14 +50,8 @@ export function openAccounts(
     await confirmAbsence()
     const taken = await audited(
       createScript,
-      [keys.emails, keys.ids, keys.terms, ...accounts.map(({ id }) => keys.account(id))],
-      accounts.flatMap((account) => [
-        emailKey(account.email),
-        account.id,
-        account.createdAt,
-        accountText(account),
-        termsOf(account).join('\n'),
-      ]),
+      [keys.emails, keys.ids, keys.terms, keys.format, ...accounts.map(({ id }) => keys.account(id))],
+      [storeFormat, ...accounts.flatMap(newAccountArgs)],
       audit,
     )
     if (!Array.isArray(taken) || taken.length === 0) return { kind: 'created' }
@@ -157,4 +152,9 @@ export function openAccounts(
     endSessions: async (id, audit) => (await replaced(id, withoutSessions, audit)) !== undefined,
     replace,
   }
+}
+
+function newAccountArgs(account: Account): readonly (string | number)[] {
+  const { email, id, createdAt } = account
+  return [emailKey(email), id, createdAt, accountText(account), termsOf(account).join('\n')]
 }

@@ -57,6 +57,7 @@ export function openAudit(connection: Connection): AuditVerbs {
       const stream = name === 'own' ? keys.ownAudit : keys.audit
       const start = after === undefined ? '-' : `(${after}`
       const entries = await ask((client) => client.xrange(stream, start, '+', 'COUNT', limit))
+      if (entries.length === 0) await confirmAbsence()
       return entries.map(([position, [, text = '', , link = '']]) => ({ position, text, link }))
     },
   }

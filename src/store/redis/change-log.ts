@@ -16,7 +16,7 @@ export interface ChangeLog {
 
 /** @param listens whether to subscribe to changes as they are made; commands need not */
 export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
-  const { keys, run, storeId, hear } = connection
+  const { keys, runInAnyFormat, storeId, format, hear } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
   let aheadMs = 0
   const onOurClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - aheadMs })
@@ -41,11 +41,13 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
 
   async function readNow(after: number | undefined): Promise<ChangeReading> {
     const askedAt = performance.now()
-    const reply = await run(readScript, [keys.log, keys.head, keys.storeId], [after ?? '', changesKept])
-    const { head, id, now, entries } = parsePicture(reply)
+    const readKeys = [keys.log, keys.head, keys.storeId, keys.format]
+    const reply = await runInAnyFormat(readScript, readKeys, [after ?? '', changesKept])
+    const { head, id, now, entries, ...store } = parsePicture(reply)
     // By how long it took, as the clock may be set meanwhile.
     aheadMs = now - (Date.now() - (performance.now() - askedAt) / 2)
     await storeId.see(id)
+    await format.see({ id, format: store.format })
     const isContinued = after === undefined || continues(entries, after, head)
     last = entries.at(-1)
     subscription?.check(head)
@@ -86,12 +88,13 @@ function loggedAfter(after: number | undefined, { position, logged }: Entry): re
 }
 
 function parsePicture(reply: unknown) {
-  const [head, id, now, entries] = Array.isArray(reply) ? reply : []
+  const [head, id, now, entries, format] = Array.isArray(reply) ? reply : []
   return {
     head: Number(head ?? 0),
     id: String(id ?? ''),
     now: Number(now),
     entries: Array.isArray(entries) ? entries.map(parseEntry) : [],
+    format: String(format ?? ''),
   }
 }
 

@@ -8,7 +8,8 @@ import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
 import { createKeys } from './keys.ts'
 import { openLink } from './link.ts'
-import { isScriptFault, type Script, type ScriptCall } from './scripts.ts'
+import { type Client, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
+import { createStoreFormat } from './store-format.ts'
 import { createStoreId } from './store-id.ts'
 import { asWrite, openWriter } from './writer.ts'
 
@@ -24,13 +25,28 @@ export type Connection = ReturnType<typeof openConnection>
 export function openConnection(options: RedisOptions, isLasting: boolean) {
   const keys = createKeys(options.keyPrefix)
   const link = openLink(options)
-  const { ask } = link
+  const format = createStoreFormat(link, keys)
   const storeId = createStoreId(link, keys)
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
   if (isLasting) writer?.open()
   const listeners: ((change: LoggedChange) => void)[] = []
   const { report, onWrite } = createWriteReport()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
+
+  /** @throws as that of the link; where the data is of a newer program too */
+  async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    format.assertKnown()
+    return link.ask(work)
+  }
+
+  /** Runs a script that reads what every format has. */
+  function runInAnyFormat(
+    script: Script,
+    scriptKeys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    return link.ask((client) => script.run(client, { keys: scriptKeys, args }))
+  }
 
   /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
   function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
@@ -49,6 +65,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   ): Promise<unknown> {
     // An unreachable Redis is not waited for.
     link.assertUp()
+    format.assertKnown()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
     if (writer) return writer.run(script, call)
     return run(script, call.keys, call.args).catch((error: unknown) => {
@@ -79,9 +96,14 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     for (;;) {
       try {
         // Rather than a ping: this also tests the user's rights and, in a Cluster, the right node.
-        await ask((client) => client.get(keys.storeId))
+        const [id, written] = await link.ask((client) =>
+          Promise.all([client.get(keys.storeId), client.get(keys.format)]),
+        )
+        await format.see({ id: id ?? '', format: written ?? '' })
         return
       } catch (error) {
+        const refusal = format.refusal(error)
+        if (refusal) throw refusal
         if (performance.now() >= deadline) throw unready(error, options.place, timeoutMs)
       }
       await new Promise((resolve) => setTimeout(resolve, retryReadyMs))
@@ -92,6 +114,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     keys,
     ask,
     run,
+    runInAnyFormat,
     runDurably,
     onWrite,
     /** Whether writes, also those of others, have to be waited for until the replicas have them. */
@@ -103,6 +126,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     },
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
     storeId,
+    format,
     confirmAbsence: storeId.confirmAbsence,
     ready,
     onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),

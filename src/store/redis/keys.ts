@@ -9,6 +9,7 @@ export function createKeys(prefix: string) {
     log: `${base}log`,
     head: `${base}log-head`,
     storeId: `${base}store-id`,
+    format: `${base}format`,
     lostId: `${base}lost-id`,
     writeProbe: `${base}write-probe`,
     channel: `${base}changes`,

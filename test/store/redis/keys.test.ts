@@ -74,16 +74,20 @@ t.test('sessions leave nothing behind: each record goes a day after its end', as
   t.strictSame(await expiries(), [now + 31 * day, now + 31 * day])
 })
 
-t.test('a deleted account leaves nothing behind but the log, and that there is a store', async (t) => {
-  const store = await openStoreAt(t, optionsOf(server))
-  const account = await createAccount(store)
-  await startSession(store, account)
-  await startSession(store, account)
-  await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
-  await store.deleteAccount(account.id)
-  t.strictSame(await keysOf(inspector), [
-    'gh:{account}:log',
-    'gh:{account}:log-head',
-    'gh:{account}:store-id',
-  ])
-})
+t.test(
+  'a deleted account leaves nothing behind but the log, and that there is a store of this format',
+  async (t) => {
+    const store = await openStoreAt(t, optionsOf(server))
+    const account = await createAccount(store)
+    await startSession(store, account)
+    await startSession(store, account)
+    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
+    await store.deleteAccount(account.id)
+    t.strictSame(await keysOf(inspector), [
+      'gh:{account}:format',
+      'gh:{account}:log',
+      'gh:{account}:log-head',
+      'gh:{account}:store-id',
+    ])
+  },
+)

@@ -1,0 +1,68 @@
+import { GatehouseError, OperatorError } from '../../errors.ts'
+import { StoreFailure } from '../store-failure.ts'
+import type { Keys } from './keys.ts'
+import type { Link } from './link.ts'
+
+/** The format of what is written, from 1. It rises when a program of an earlier one must not touch the data. */
+export const storeFormat = 1
+
+/**
+ * Keeps this program away from data of a newer one, which it would misread or damage. What is there without a format
+ * has the first, and is marked with it.
+ */
+export interface StoreFormat {
+  /**
+   * Takes note of what the store says of itself; '' = nothing.
+   * @throws GatehouseError `store-unavailable` where the data is of a newer program
+   */
+  see(store: { readonly id: string; readonly format: string }): Promise<void>
+  /** @throws the same, as long as what was seen last was newer */
+  assertKnown(): void
+  /** The same for an operator, who is told nothing else; undefined where the data is not newer. */
+  refusal(cause: unknown): OperatorError | undefined
+}
+
+const markEveryMs = 1_000
+
+export function createStoreFormat({ ask }: Pick<Link, 'ask'>, keys: Keys): StoreFormat {
+  let newer: string | undefined
+  let markedAt = Number.NEGATIVE_INFINITY
+
+  async function see({ id, format }: { readonly id: string; readonly format: string }): Promise<void> {
+    newer = format === '' || Number(format) <= storeFormat ? undefined : format
+    assertKnown()
+    // A store that was never written to has no ID, and gets both with the first write.
+    if (format === '' && id !== '') await mark()
+  }
+
+  function assertKnown(): void {
+    if (newer === undefined) return
+    const failure = new StoreFailure('newer', `${whatIsNewer(newer)}: ${newerHint}`)
+    throw new GatehouseError('store-unavailable', { cause: failure })
+  }
+
+  function refusal(cause: unknown): OperatorError | undefined {
+    if (newer === undefined) return undefined
+    return new OperatorError(whatIsNewer(newer), {
+      hint: `${newerHint.charAt(0).toUpperCase()}${newerHint.slice(1)}.`,
+      cause,
+    })
+  }
+
+  async function mark(): Promise<void> {
+    const now = performance.now()
+    if (now - markedAt < markEveryMs) return
+    markedAt = now
+    // A failure does not matter: a Redis that takes no writes is marked later.
+    await ask((client) => client.set(keys.format, storeFormat, 'NX')).catch(() => {})
+  }
+
+  return { see, assertKnown, refusal }
+}
+
+function whatIsNewer(format: string): string {
+  return `the data in Redis is of a newer version of Gatehouse (format ${format.slice(0, 20)}, this version knows ${storeFormat})`
+}
+
+const newerHint =
+  'run that version; or restore a backup of before the upgrade; or use other data with store.redis.keyPrefix'
