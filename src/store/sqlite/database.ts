@@ -156,10 +156,17 @@ function makePrivately(path: string): void {
 /** The primary code; node:sqlite gives extended codes, which have it in their last byte (BUSY_RECOVERY is 261). */
 const sqliteBusy = 5
 
+/**
+ * What the write-ahead log is cut to once all of it is in the database, and nobody reads it any more: by the second
+ * write after that. SQLite begins to copy at 1,000 pages, which is about as much.
+ */
+const logBytesMax = 4 * 1_024 * 1_024
+
 /** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is tried again. */
 function writeAhead(database: DatabaseSync, deadline: number): void {
-  // FULL: a commit that was answered is on disk, even after a power failure.
-  const settings = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
+  // FULL: a commit that was answered is on disk, even after a power failure. Without a limit, a log that has grown
+  // while somebody read the database for long would stay as large as it was.
+  const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`
   for (;;) {
     try {
       database.exec(settings)
