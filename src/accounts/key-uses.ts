@@ -54,13 +54,13 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
       for (const use of ofAccount) {
         if (use.key !== key) continue
         use.at = clock()
-        use.address = address
+        if (use.address !== address) use.address = copyOf(address)
         use.scheme = scheme
         return
       }
     }
-    // A copy: a slice of a request's head would keep the whole head in memory.
-    const first = { key: copyOf(key), at: clock(), address, scheme }
+    // Copies: a slice of a request's head would keep the whole head in memory.
+    const first = { key: copyOf(key), at: clock(), address: copyOf(address), scheme }
     if (ofAccount) ofAccount.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
   }

@@ -74,10 +74,11 @@ async function countElsewhere(
   return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
 
-const rememberedMax = 1_000
+/** An IPv6 address has at most 45 characters, and a zone beside: together no more than 0.3 MiB. */
+const rememberedAddresses = { textsMax: 1_000, lengthMax: 64 }
 
 /** An address that sends one wrong credential sends more: its subject is made once. */
-const failureSubject = remembered(rememberedMax, (address) => `failure ip ${clientNetwork(address)}`)
+const failureSubject = remembered(rememberedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })

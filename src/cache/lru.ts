@@ -8,12 +8,23 @@ export interface Lru<Value extends object> {
   clear(): void
 }
 
-/** The cache is made with its first entry: room for 100,000 takes 15 ms, which a start should not wait for. */
-export function createLru<Value extends object>(entriesMax: number): Lru<Value> {
+export interface LruBytes<Value extends object> {
+  /** Of all entries together; one that is larger by itself is not kept. */
+  readonly bytesMax: number
+  /** At least 1. */
+  sizeOf(value: Value): number
+}
+
+/**
+ * The cache is made with its first entry: room for 100,000 takes 15 ms, which a start should not wait for.
+ * @param bytes to be given where entries differ in length
+ */
+export function createLru<Value extends object>(entriesMax: number, bytes?: LruBytes<Value>): Lru<Value> {
+  const limits = bytes && { maxSize: bytes.bytesMax, sizeCalculation: bytes.sizeOf }
   let entries: LRUCache<string, Value> | undefined
 
   function set(key: string, value: Value): void {
-    entries ??= new LRUCache({ max: entriesMax })
+    entries ??= new LRUCache({ max: entriesMax, ...limits })
     entries.set(key, value)
   }
 

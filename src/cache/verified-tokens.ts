@@ -3,6 +3,10 @@ import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { copyOf } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
+/** A token of ours has some 500 characters, and its claims about as much: longer ones take the places of several. */
+const verifiedBytesEach = 2_048
+/** What an entry takes beside the text of its token: the claims, and its places in the cache. */
+const claimsBytes = 1_024
 /** How many refused tokens are remembered at most, and of what length: together no more than 9 MiB. */
 const refusedMax = 4_096
 const refusedLengthMax = 2_048
@@ -23,9 +27,13 @@ interface Known<Finding> {
  * Tokens whose signature was checked: a look-up instead of 73 us for ES256. Cleared when keys change. Refused tokens
  * are kept apart, so that made-up ones push out no valid ones; a token longer than any of ours is verified anew each
  * time.
+ * @param entriesMax of valid tokens, of 2 KiB each: fewer where they are longer
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
-  const verified = createLru<Known<AccessTokenClaims>>(entriesMax)
+  const verified = createLru<Known<AccessTokenClaims>>(entriesMax, {
+    bytesMax: entriesMax * verifiedBytesEach,
+    sizeOf: ({ token }) => claimsBytes + token.length,
+  })
   const refused = createLru<Known<string>>(refusedMax)
 
   return {

@@ -5,10 +5,11 @@ import { copyOf } from '../wire/copy.ts'
 const hostPattern =
   /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
 
-const rememberedMax = 256
+/** A name of DNS has at most 253 characters (RFC 1035 2.3.4), a port six: together no more than 0.2 MiB. */
+const rememberedHosts = { textsMax: 256, lengthMax: 259 }
 
 /** The name in a Host header, in lower case and without the port; undefined where it is malformed. */
-export const parseHost = remembered(rememberedMax, (host) => {
+export const parseHost = remembered(rememberedHosts, (host) => {
   const name = hostPattern.exec(host)?.[1]?.toLowerCase()
   return name === undefined ? undefined : copyOf(name)
 })

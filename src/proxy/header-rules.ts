@@ -60,7 +60,8 @@ const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodo
 // CGI turns it into HTTP_PROXY, by which programs find their proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
-const rememberedMax = 2_048
+/** At most 2,048 names of up to 64 characters, longer than any in use: together no more than 0.5 MiB. */
+const rememberedNames = { textsMax: 2_048, lengthMax: 64 }
 
 /**
  * Rules for header names, each worked out once. Servers that turn names into variables read `X_User_Id` and
@@ -83,7 +84,7 @@ export function createHeaderRules(configured: readonly string[]): HeaderRules {
     return plain.startsWith('xforwarded') || proxyWords.has(plain) ? 'proxy-word' : 'pass'
   }
 
-  return { ruleOf: remembered(rememberedMax, workOut) }
+  return { ruleOf: remembered(rememberedNames, workOut) }
 }
 
 function lettersAndDigits(name: string): string {

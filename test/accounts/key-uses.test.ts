@@ -3,6 +3,7 @@ import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { createKey, digestOf } from '../../src/accounts/keys.ts'
 import { digestText } from '../../src/store/digest-text.ts'
 import type { NotedKeyUse } from '../../src/store/key-use.ts'
+import { memoryInUse } from '../proxy/memory.ts'
 
 const id = 'abcdefghijklmnop'
 const address = '192.0.2.1'
@@ -123,3 +124,26 @@ t.test('an end does not wait for a store that is out of reach', async (t) => {
   await uses.close()
   t.equal(written.length, 0)
 })
+
+t.test(
+  'of a use only the key and the address are kept in memory, not the head that they came in',
+  async (t) => {
+    const { uses, written } = start(t)
+    const headLength = 16_384
+    const count = 1_000
+    const ids = Array.from({ length: count }, (_, index) => `${index}`.padStart(16, 'x'))
+    const before = memoryInUse()
+    for (const each of ids) {
+      for (const times of [1, 2]) {
+        const head = `${createKey('secretKey', each)} 2001:db8::1:${times} `.padEnd(headLength, each)
+        const [key = '', client = ''] = head.split(' ', 2)
+        uses.note(each, key, client, 'secretKey')
+      }
+    }
+    const growth = memoryInUse() - before
+    // The heads have 31 MiB; a use takes less than a KiB.
+    t.ok(growth < 2 * count * 1_024, `${growth} bytes`)
+    await uses.flush()
+    t.equal(written[0]?.length, 200)
+  },
+)

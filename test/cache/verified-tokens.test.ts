@@ -143,3 +143,21 @@ t.test('a token that is longer than any of ours takes no place', async (t) => {
     t.equal(verified.whyRefused(token) !== undefined, isKept, `${length}`)
   }
 })
+
+const claims = { ...subject, issuedAt: 0, validFrom: 0, validUntil: 1 }
+
+t.test('valid tokens are bounded in bytes: long ones take the places of several', async (t) => {
+  // Ten places of 2 KiB; beside its text a token takes 1 KiB.
+  for (const [what, length, known] of [
+    ['at the limit', 1_024, 10],
+    ['one over', 1_025, 9],
+    ['far over', 9_216, 2],
+    ['the longest by itself', 19_456, 1],
+    ['longer than all places', 19_457, 0],
+  ] as const) {
+    const verified = createVerifiedTokens(10)
+    const tokens = Array.from({ length: 10 }, (_, index) => `${index}`.padStart(length, 'x'))
+    for (const token of tokens) verified.set(token, claims)
+    t.equal(tokens.filter((token) => verified.get(token) !== undefined).length, known, what)
+  }
+})
