@@ -57,10 +57,9 @@ function parseUrl(
   if (unsendable.test(given)) {
     throw new UsageError('the URL contains a space or a control character: percent-encode it')
   }
-  const url = encodeHighBytes(Buffer.from(given).toString('latin1'))
-  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS'))
-    return { authority: undefined, target: url }
-  const [, authority, rest = ''] = absolute.exec(url) ?? []
+  if (given.startsWith('/')) return { authority: undefined, target: encoded(given) }
+  if (given === '*' && method === 'OPTIONS') return { authority: undefined, target: given }
+  const [, authority, rest = ''] = absolute.exec(given) ?? []
   if (authority === undefined) {
     throw new UsageError('the URL must look like http://localhost:8080/orders, or be a path such as /orders')
   }
@@ -68,7 +67,12 @@ function parseUrl(
   if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
     throw new UsageError('the host of the URL is not well formed')
   }
-  return { authority, target: rest.startsWith('/') ? rest : `/${rest}` }
+  return { authority, target: encoded(rest.startsWith('/') ? rest : `/${rest}`) }
+}
+
+/** As the gateway encodes the bytes that would arrive. */
+function encoded(target: string): string {
+  return encodeHighBytes(Buffer.from(target).toString('latin1'))
 }
 
 function parseLine(line: string, index: number): readonly [name: string, value: string] {

@@ -209,6 +209,7 @@ export class ClientConnection extends WritableConnection<ClientConnection> imple
 
   readonly #closed = (): void => {
     this.bodyRate.stop()
+    this.#intake.close()
     if (!this.#isAnswering) return
     this.#isAnswering = false
     this.takeBack()

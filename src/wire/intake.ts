@@ -38,6 +38,8 @@ export interface Source {
 
 /** How much may wait behind a request that is under way; then reading stops. */
 const waitingBytesMax = 65_536
+/** So many requests of one connection in a turn of the event loop: then other connections have theirs. */
+export const requestsPerTurnMax = 100
 
 /**
  * Splits what a client sends into requests, one at a time: what follows a request waits until `next`, and its body
@@ -50,6 +52,9 @@ export class Intake {
   #body: BodyReader | undefined
   #waiting: Buffer | undefined
   #hasHeadBegun = false
+  /** Since it gave way last: a client that sends no request before the answer to the last loses nothing by that. */
+  #requestsTaken = 0
+  #isGivingWay = false
   #isRequestUnderWay = false
   #isBodyWanted = false
   #isTaking = false
@@ -127,6 +132,22 @@ export class Intake {
     this.#source.resume()
   }
 
+  /** The connection is gone: nothing more is taken, of what waits either. */
+  close(): void {
+    this.#isDeaf = true
+    this.#waiting = undefined
+  }
+
+  #giveWay(): void {
+    this.#requestsTaken = 0
+    this.#isGivingWay = true
+    this.#source.giveWay()
+    setImmediate(() => {
+      this.#isGivingWay = false
+      if (!this.#isRequestUnderWay && !this.#isDeaf) this.#goOn()
+    })
+  }
+
   #goOn(): void {
     if (this.#isTaking) return
     const waiting = this.#waiting
@@ -157,7 +178,9 @@ export class Intake {
   }
 
   #canTake(): boolean {
-    return !this.#isDeaf && (!this.#isRequestUnderWay || (this.#body !== undefined && this.#isBodyWanted))
+    if (this.#isDeaf) return false
+    if (this.#isRequestUnderWay) return this.#body !== undefined && this.#isBodyWanted
+    return this.#body !== undefined || !this.#isGivingWay
   }
 
   #step(bytes: Buffer): Buffer {
@@ -179,6 +202,7 @@ export class Intake {
     }
     this.#hasHeadBegun = false
     this.#isRequestUnderWay = true
+    if (++this.#requestsTaken === requestsPerTurnMax) this.#giveWay()
     this.#isBodyWanted = false
     if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#passData)
     const rest = bytes.length === this.#parser.end ? nothing : bytes.subarray(this.#parser.end)

@@ -58,6 +58,18 @@ t.test('trailers of an answer change neither framing nor cookies', async (t) => 
   }
 })
 
+t.test("trailers of an answer that its Connection names stay on the upstream's connection", async (t) => {
+  const head = `${chunked}Connection: X-Hop,x-other\r\nX-Hop: head\r\n\r\n2\r\nok\r\n0\r\n`
+  const backend = await startCannedBackend(t, `${head}X-Hop: 1\r\nX-Sum: abc\r\nX-Other: 2\r\n\r\n`)
+  const client = await connectProxy(t, backend)
+  for (let turn = 0; turn < 2; turn++) {
+    client.send(headOf('GET / HTTP/1.1', 'TE: trailers'))
+    const { headers, trailers } = await client.response()
+    t.equal(headers['x-hop'], undefined)
+    t.strictSame(trailers, { 'x-sum': 'abc' })
+  }
+})
+
 const chunks = '2\r\nok\r\n0\r\n'
 const announced = headOf('POST / HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Sum')
 

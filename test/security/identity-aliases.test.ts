@@ -108,8 +108,9 @@ t.test('configured names are guarded as well as those of the defaults', async (t
   }
 })
 
-t.test('no trailer carries an identity', async (t) => {
-  const { backend, gateway, secretKey } = await start(t, {})
+t.test('no trailer carries an identity, where the route passes trailers', async (t) => {
+  const route = { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey', trailers: 'pass' }
+  const { backend, gateway, secretKey } = await start(t, { routes: [route] })
   for (const name of defaultIdentityNames) {
     const trailers = aliasesOf(name).map((alias) => `${alias}: root`)
     const lines = ['Transfer-Encoding: chunked', 'TE: trailers', '', '1', 'x', '0', ...trailers, 'X-Sum: 1']

@@ -96,9 +96,11 @@ function chunk(body: Buffer, random: Random): string {
 
 t.test("valid responses are read as Node's own client reads them", async (t) => {
   const random = createRandom(5)
-  // Node takes bytes after the end, and a 101, in ways of its own, and refuses a space before an extension.
+  // Node takes bytes after the end, and a 101, in ways of its own, and refuses a space before an extension, and one
+  // length said more than once.
   const known = validResponses
-    .filter(({ sent, read }) => read.rest === undefined && read.status !== 101 && !sent.includes(' ;'))
+    .filter(({ read }) => read.rest === undefined && read.status !== 101)
+    .filter(({ sent }) => !/ ;|content-length.*content-length/is.test(sent))
     .map(({ sent, asked }) => ({ sent, method: asked?.method ?? 'GET' }))
   const examples: readonly Example[] = [...known, ...Array.from({ length: 150 }, () => makeResponse(random))]
   const url = await startRawBackend(t, (socket) => {

@@ -32,6 +32,11 @@ export const validResponses: readonly ValidResponse[] = [
     read: { status: 200, body: 'abc' },
   },
   {
+    what: 'one length several times, in fields and in one field',
+    sent: `${ok}Content-Length: 3\r\ncontent-length: 3, 3 ,03\r\n\r\nabc`,
+    read: { status: 200, body: 'abc', terms: persistent, order: ['head', 'data', 'end'] },
+  },
+  {
     what: 'a body full of line ends and NULs',
     sent: `${ok}Content-Length: 11\r\n\r\n\r\n\r\n0\r\n\r\n\0\0`,
     read: { status: 200, body: '\r\n\r\n0\r\n\r\n\0\0' },
@@ -56,6 +61,11 @@ export const validResponses: readonly ValidResponse[] = [
     what: 'chunks in odd cases',
     sent: `${ok}TRANSFER-ENCODING: ChunkeD\r\n\r\n00a\r\n0123456789\r\nA\r\nabcdefghij\r\n000\r\n\r\n`,
     read: { status: 200, body: '0123456789abcdefghij' },
+  },
+  {
+    what: 'chunks with extensions',
+    sent: `${chunked}2;a\r\nab\r\n2 ; b = c;d="e;\\"\t\xff"\r\ncd\r\n0;last\r\nX-Sum: 1\r\n\r\n`,
+    read: { status: 200, body: 'abcd', trailers: ['X-Sum', '1'], terms: persistent },
   },
   {
     what: 'a chunk that looks like an end',
