@@ -2,7 +2,7 @@ import t from 'tap'
 import { rssBytesOf } from '../../bench/process-tree.ts'
 import { place } from '../cli/place.ts'
 import { serve } from '../cli/run.ts'
-import { openSignInForm } from './support/sign-in-form.ts'
+import { openPortalForm } from './support/portal-form.ts'
 
 const signIns = 2_000
 /** After which the process has the memory that any 500 requests of this size make it take. */
@@ -19,7 +19,7 @@ t.test('2,000 sign-ins with e-mails of 60 kB leave the memory of a gateway as it
   const { url, pid } = await serve(t, ['--config', place(t, { log: { access: false } }).config], {
     withinMs: 60_000,
   })
-  const { send } = await openSignInForm(url)
+  const send = await openPortalForm(url, '/sign-in')
   const statuses = new Map<number, number>()
   let sent = 0
   async function sendUntil(end: number): Promise<void> {

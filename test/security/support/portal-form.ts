@@ -1,0 +1,36 @@
+type Fields = Readonly<Record<string, string>>
+
+export interface PortalAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** The cookies that are set, as a Cookie field. */
+  readonly cookies: string
+}
+
+/**
+ * Asks for a page with a form. What is sent may be another browser's: a form is bound to its cookie, not to an address.
+ * @param path such as `/sign-in`
+ */
+export async function openPortalForm(url: string, path: string) {
+  const shown = await fetch(`${url}/portal${path}`)
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1]
+  if (csrf === undefined) throw new Error('the page has no form')
+  const bound = cookiesOf(shown)
+
+  /** @param headers beside those of the form: other cookies, and what a proxy in front says */
+  return async function send(fields: Fields, headers: Fields = {}): Promise<PortalAnswer> {
+    const response = await fetch(`${url}/portal${path}`, {
+      method: 'POST',
+      headers: { ...headers, Cookie: [bound, headers.Cookie].filter(Boolean).join('; ') },
+      body: new URLSearchParams({ csrf, ...fields }),
+      redirect: 'manual',
+    })
+    await response.arrayBuffer()
+    return { status: response.status, headers: response.headers, cookies: cookiesOf(response) }
+  }
+}
+
+function cookiesOf({ headers }: Response): string {
+  const set = headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '')
+  return set.filter((pair) => !pair.endsWith('=')).join('; ')
+}
