@@ -8,6 +8,7 @@ import type { Rate } from '../store/store.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
 import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
+import { onceSent } from './once-sent.ts'
 import { ownRoute } from './own-route.ts'
 import { visitorOf } from './visitor.ts'
 
@@ -92,7 +93,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
       const issued = await sessions.refresh(token, visitorOf(request))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       setCookie(reply, issued)
-      onceSent(reply, issued.acknowledge)
+      onceSent(reply.raw, issued.acknowledge)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
     } catch (error) {
       if (isFromCookie && error instanceof GatehouseError && sessionOver.has(error.code)) clearCookie(reply)
@@ -139,13 +140,6 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     methods: ['POST'],
     handler: revoke,
     onAccepted: clearOurCookie,
-  })
-}
-
-/** Calls back once the whole answer has been handed to a connection that still stands: never, where it breaks before. */
-function onceSent({ raw }: FastifyReply, onSent: () => void): void {
-  raw.once('finish', () => {
-    if (!raw.destroyed && !raw.socket?.destroyed) onSent()
   })
 }
 

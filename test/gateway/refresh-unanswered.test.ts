@@ -1,8 +1,11 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import type { RawResponse } from '../setup/raw-client.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
 import { askJson, refreshTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
@@ -29,51 +32,101 @@ async function startReplicated(t: Test, reuseGrace: string) {
   const { RefreshToken } = await gateway.tokens(account)
   const refresh = () => askJson(t, gateway.url, refreshTokenPath, { token: RefreshToken })
 
+  async function session() {
+    const [found] = await gateway.operate(({ sessions }) => sessions.list(account.account.id))
+    if (!found) throw new Error('there is no session')
+    return found
+  }
+
   /** Once a rotation has been made, answered or not. */
   function untilRotated(): Promise<true> {
-    return until('the session has been rotated', async () => {
-      const [session] = await gateway.operate(({ sessions }) => sessions.list(account.account.id))
-      return (session?.generation ?? 0) > 1 || undefined
+    return until('the session has been rotated', async () => (await session()).generation > 1 || undefined)
+  }
+
+  function untilAcknowledged(): Promise<true> {
+    const isKnown = async () => (await session()).acknowledgedAt !== undefined || undefined
+    return until('it is known that the token was given out', isKnown)
+  }
+
+  /** Tries until the replica is quick enough to confirm, as a client does. */
+  function untilAnswered(): Promise<RawResponse> {
+    return until('it is answered', async () => {
+      const response = await refresh()
+      return response.status === 503 ? undefined : response
     })
+  }
+
+  /** Sends a refresh, waits until the session has been rotated, and leaves the answer to be waited for. */
+  async function refreshAndWait(): Promise<Socket> {
+    const socket = sendRefresh(gateway.url, RefreshToken)
+    await untilRotated()
+    return socket
   }
 
   const passTime = (ms: number) => {
     aheadMs += ms
   }
-  return { replica, gateway, RefreshToken, refresh, untilRotated, passTime }
+  return { replica, refresh, refreshAndWait, untilRotated, untilAcknowledged, untilAnswered, passTime }
 }
 
 for (const grace of ['10s', '0s']) {
   t.test(`a refresh that no replica confirms is 503, its token works an hour later (${grace})`, async (t) => {
-    const { replica, refresh, untilRotated, passTime } = await startReplicated(t, grace)
+    const { replica, refresh, untilRotated, untilAcknowledged, untilAnswered, passTime } =
+      await startReplicated(t, grace)
     replica.signal('SIGSTOP')
     assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
     await untilRotated()
     passTime(hourMs)
     assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
     replica.signal('SIGCONT')
-    await until('it is answered', async () => (await refresh()).status === 200 || undefined)
+    t.equal((await untilAnswered()).status, 200)
+    await untilAcknowledged()
     passTime(hourMs)
-    assertProblem(t, await refresh(), { status: 401, code: 'refresh-token-reused' })
+    assertProblem(t, await untilAnswered(), { status: 401, code: 'refresh-token-reused' })
   })
 }
 
 t.test('a client that hung up before the answer may use the same token an hour later', async (t) => {
-  const { replica, gateway, RefreshToken, refresh, untilRotated, passTime } = await startReplicated(t, '10s')
-  const { hostname, port } = new URL(gateway.url)
+  const { replica, refreshAndWait, untilAnswered, passTime } = await startReplicated(t, '10s')
   replica.signal('SIGSTOP')
-  const socket = connect(Number(port), hostname)
-  const body = JSON.stringify({ token: RefreshToken })
-  const head = `POST ${refreshTokenPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
-  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
-  await untilRotated()
+  const socket = await refreshAndWait()
   socket.resetAndDestroy()
   await once(socket, 'close')
   replica.signal('SIGCONT')
   passTime(hourMs)
-  await until('it is answered', async () => {
-    const { status } = await refresh()
-    t.not(status, 401)
-    return status === 200 || undefined
-  })
+  t.equal((await untilAnswered()).status, 200)
 })
+
+t.test('an answer written to a connection whose reset is not read yet counts as not given', async (t) => {
+  let aheadMs = 0
+  let database: DatabaseSync | undefined
+  let socket: Socket | undefined
+  const generation = () => Number(database?.prepare('SELECT generation FROM sessions').get()?.generation)
+  const gateway = await startGateway(t, {
+    // It is asked between the rotation and the answer, and nothing is read from the connection in between.
+    clock: () => {
+      if (socket && generation() === 2) socket.resetAndDestroy()
+      return Date.now() + aheadMs
+    },
+  })
+  const account = await gateway.createAccount()
+  const { RefreshToken: token } = await gateway.tokens(account)
+  database = new DatabaseSync(join(dirname(gateway.configFile), 'gatehouse.db'), { readOnly: true })
+  t.teardown(() => database?.close())
+  socket = sendRefresh(gateway.url, token)
+  await once(socket, 'close')
+  socket = undefined
+  aheadMs = hourMs
+  const answer = await askJson(t, gateway.url, refreshTokenPath, { token })
+  t.equal(answer.status, 200)
+  t.equal(generation(), 2, 'the token of the first answer was given again')
+})
+
+function sendRefresh(url: string, token: string): Socket {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const body = JSON.stringify({ token })
+  const head = `POST ${refreshTokenPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+  return socket
+}
