@@ -80,7 +80,7 @@ async function play(
   const stealIn = (phase: string) => {
     thefts.push(...watchThefts({ client, fleet, phase, graceMs: graceS * 1_000 }, tokens.splice(0, victims)))
   }
-  await until('everybody has refreshed', () => crowd.all(({ refreshes }) => refreshes > 2))
+  await crowd.until('everybody has refreshed', ({ refreshes }) => refreshes > 2, settledWithinMs)
 
   stealIn('before')
   await topology.breakStore()
@@ -98,6 +98,8 @@ async function play(
   stealIn('back')
   await until('everybody has refreshed again', () => crowd.allSince(backAt), settledWithinMs).catch(() => {})
   const { refreshes, refused, lost, longestMs, unserved } = await crowd.stop(backAt)
+  const isReplaced = await topology.hasHeir().catch(() => false)
+  report.line(`another master ${isReplaced ? 'took over' : 'was not needed'}`)
   report.line(
     `${refreshes} refreshes, ${refused} answered 503; back ${seconds(backAt - brokenAt)} s after the fault`,
   )

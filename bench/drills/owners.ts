@@ -1,3 +1,4 @@
+import { until } from '../../test/setup/net.ts'
 import type { DrillClient } from './client.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -17,7 +18,8 @@ interface Owner {
 }
 
 export interface Owners {
-  all(holds: (owner: Readonly<Owner>) => boolean): boolean | undefined
+  /** Waits until something holds for all. @throws Error that says of whom it does not hold, and why */
+  until(what: string, holds: (owner: Readonly<Owner>) => boolean, withinMs: number): Promise<void>
   /** Whether all got a token after a time, or have lost their session. */
   allSince(at: number): boolean | undefined
   stop(since: number): Promise<{
@@ -67,11 +69,18 @@ export function startOwners(client: DrillClient, fleet: Fleet, tokens: readonly 
   }
 
   const lives = owners.map(live)
-  const all: Owners['all'] = (holds) => owners.every(holds) || undefined
   const sum = (of: (owner: Owner) => number) => owners.reduce((total, owner) => total + of(owner), 0)
   return {
-    all,
-    allSince: (at) => all(({ givenAt, lost }) => givenAt > at || lost !== undefined),
+    until: async (what, holds, withinMs) => {
+      await until(what, () => owners.every(holds) || undefined, withinMs).catch((cause: unknown) => {
+        const others = owners.filter((owner) => !holds(owner))
+        const fates = others.map(
+          ({ refreshes, refused, lost }) => `${refreshes} + ${refused} ${lost ?? '503'}`,
+        )
+        throw new Error(`${what}: not ${others.length} of ${owners.length}: ${fates.join(', ')}`, { cause })
+      })
+    },
+    allSince: (at) => owners.every(({ givenAt, lost }) => givenAt > at || lost !== undefined) || undefined,
     stop: async (since) => {
       isOn = false
       await Promise.all(lives)

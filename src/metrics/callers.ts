@@ -40,5 +40,38 @@ export function createCallerInstruments(registry: Registry) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers,
   })
-  return { decisions, keyCache, tokensIssued, storeUp, storeWritable, revocationDelay }
+  return {
+    decisions,
+    keyCache,
+    tokensIssued,
+    storeUp,
+    storeWritable,
+    revocationDelay,
+    ...createAcknowledgementInstruments(registers),
+  }
+}
+
+/** Which refresh tokens were given out, as the store knows it. */
+function createAcknowledgementInstruments(registers: Registry[]) {
+  let readWaiting = () => 0
+  new Gauge({
+    name: 'gatehouse_refresh_acknowledgements_pending',
+    help: 'Refresh tokens given out of which the store does not know yet: until then the token before works on, whatever `reuseGrace` is.',
+    registers,
+    collect() {
+      this.set(readWaiting())
+    },
+  })
+  const acknowledgementsLost = new Counter({
+    name: 'gatehouse_refresh_acknowledgements_lost_total',
+    help: 'Refresh tokens given out of which the store will not know: the token before works until the one given out is used.',
+    registers,
+  })
+  return {
+    acknowledgementsLost,
+    /** @param read gives how many are pending at present */
+    showAcknowledgements: (read: () => number) => {
+      readWaiting = read
+    },
+  }
 }

@@ -72,9 +72,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const keyUses = openKeyUses({ store, clock })
   const acknowledgements = openAcknowledgements({
     store,
-    onLoss: (err, count) =>
-      log.error({ err, count }, 'it cannot be noted which refresh tokens were given out'),
+    onLoss: (err, count) => {
+      metrics.acknowledgementsLost.inc(count)
+      log.error({ err, count }, 'it cannot be noted which refresh tokens were given out')
+    },
   })
+  metrics.showAcknowledgements(acknowledgements.waiting)
   let ownUrl = ''
   const build = createBuilder({
     store: shareStore(store),

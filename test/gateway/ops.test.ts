@@ -21,6 +21,8 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_rate_limited_total: ['counter', 'route'],
   gatehouse_store_up: ['gauge'],
   gatehouse_store_writable: ['gauge'],
+  gatehouse_refresh_acknowledgements_pending: ['gauge'],
+  gatehouse_refresh_acknowledgements_lost_total: ['counter'],
   gatehouse_upstream_target_healthy: ['gauge', 'target', 'upstream'],
   gatehouse_websockets_open: ['gauge'],
   gatehouse_config_last_reload_successful: ['gauge'],

@@ -8,6 +8,7 @@ import { until } from '../setup/net.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
 import { askJson, refreshTokenPath } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
 import { assertProblem } from './support/problem.ts'
 
 const hourMs = 3_600_000
@@ -97,29 +98,57 @@ t.test('a client that hung up before the answer may use the same token an hour l
   t.equal((await untilAnswered()).status, 200)
 })
 
-t.test('an answer written to a connection whose reset is not read yet counts as not given', async (t) => {
+/** A gateway on SQLite that is interrupted between a rotation and its answer. */
+async function startInterrupted(t: Test, interrupt: (file: string) => void) {
   let aheadMs = 0
   let database: DatabaseSync | undefined
-  let socket: Socket | undefined
   const generation = () => Number(database?.prepare('SELECT generation FROM sessions').get()?.generation)
   const gateway = await startGateway(t, {
-    // It is asked between the rotation and the answer, and nothing is read from the connection in between.
+    // It is asked between the two, and nothing is read from the connection in between.
     clock: () => {
-      if (socket && generation() === 2) socket.resetAndDestroy()
+      if (database && generation() === 2) interrupt(file)
       return Date.now() + aheadMs
     },
   })
-  const account = await gateway.createAccount()
-  const { RefreshToken: token } = await gateway.tokens(account)
-  database = new DatabaseSync(join(dirname(gateway.configFile), 'gatehouse.db'), { readOnly: true })
+  const file = join(dirname(gateway.configFile), 'gatehouse.db')
+  const { RefreshToken: token } = await gateway.tokens(await gateway.createAccount())
+  database = new DatabaseSync(file, { readOnly: true })
   t.teardown(() => database?.close())
+  const refresh = () => askJson(t, gateway.url, refreshTokenPath, { token })
+  const passTime = (ms: number) => {
+    aheadMs += ms
+  }
+  return { gateway, token, refresh, generation, passTime }
+}
+
+t.test('an answer written to a connection whose reset is not read yet counts as not given', async (t) => {
+  let socket: Socket | undefined
+  const { gateway, token, refresh, generation, passTime } = await startInterrupted(t, () => {
+    socket?.resetAndDestroy()
+  })
   socket = sendRefresh(gateway.url, token)
   await once(socket, 'close')
-  socket = undefined
-  aheadMs = hourMs
-  const answer = await askJson(t, gateway.url, refreshTokenPath, { token })
-  t.equal(answer.status, 200)
+  passTime(hourMs)
+  t.equal((await refresh()).status, 200)
   t.equal(generation(), 2, 'the token of the first answer was given again')
+})
+
+t.test('metrics say of how many refresh tokens given out the store does not know yet', async (t) => {
+  let lock: DatabaseSync | undefined
+  const { gateway, refresh } = await startInterrupted(t, (file) => {
+    if (lock) return
+    lock = new DatabaseSync(file)
+    lock.exec('BEGIN IMMEDIATE')
+  })
+  t.teardown(() => lock?.close())
+  const pending = async () =>
+    (await readMetrics(gateway.opsUrl)).value('gatehouse_refresh_acknowledgements_pending')
+  t.equal(await pending(), 0)
+  t.equal((await refresh()).status, 200)
+  t.equal(await pending(), 1)
+  lock?.exec('ROLLBACK')
+  await until('the store knows', async () => (await pending()) === 0 || undefined)
+  t.equal((await readMetrics(gateway.opsUrl)).value('gatehouse_refresh_acknowledgements_lost_total'), 0)
 })
 
 function sendRefresh(url: string, token: string): Socket {

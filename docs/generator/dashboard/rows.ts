@@ -161,6 +161,15 @@ export const rows: readonly Row[] = [
         p50: quantileOf(0.5, delay),
         p99: quantileOf(0.99, delay),
       }),
+      graph(
+        'Refresh tokens given out, not known to the store',
+        'short',
+        {
+          '{{instance}} pending': series('gatehouse_refresh_acknowledgements_pending'),
+          '{{instance}} lost': `increase(${series('gatehouse_refresh_acknowledgements_lost_total')}[$__rate_interval])`,
+        },
+        { description: 'Until the store knows, the token before works on: reuse of it is found later.' },
+      ),
       graph('Reloads', 'short', { '{{outcome}}': increaseOf('gatehouse_config_reloads_total', ['outcome']) }),
       graph('Config in force is the last one given', 'short', {
         '{{instance}}': series('gatehouse_config_last_reload_successful'),
