@@ -29,6 +29,8 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_config_reloads_total: ['counter', 'outcome'],
   gatehouse_workers: ['gauge'],
   gatehouse_worker_deaths_total: ['counter'],
+  gatehouse_worker_hangs_total: ['counter'],
+  gatehouse_connections_dropped_total: ['counter'],
   gatehouse_build_info: ['gauge', 'node', 'version'],
 }
 

@@ -203,6 +203,9 @@ export const rows: readonly Row[] = [
             'How late a timer runs: what stands in the way of every request. With several workers, the worst.',
         },
       ),
+      graph('Connections dropped', 'short', {
+        '{{instance}}': `increase(${series('gatehouse_connections_dropped_total')}[$__rate_interval])`,
+      }),
       graph('Workers', 'short', {
         '{{instance}}': series('gatehouse_workers'),
         '{{instance}} ended unasked': `increase(${series('gatehouse_worker_deaths_total')}[$__rate_interval])`,
