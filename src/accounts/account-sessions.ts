@@ -31,7 +31,7 @@ export interface AccountSessions {
 }
 
 /** How many sessions are read at once: this holds up traffic for some milliseconds. */
-const sliceSessions = 200
+const sliceSessions = 100
 
 export interface AccountSessionsOptions {
   readonly store: Store
@@ -45,25 +45,35 @@ export interface AccountSessionsOptions {
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  /** Some sessions of an account in their order; all of them, a slice at a time, where there is no limit. */
-  async function read(id: string, after: Place | undefined, limit: number): Promise<readonly Session[]> {
-    const account = await accounts.find(id)
+  /** Sessions of an account in their order, some at a time, so that others are served in between. */
+  async function* slicesOf(accountId: string, after: Place | undefined, limit: number) {
     const now = clock()
-    const found: Session[] = []
-    for (let place = after; found.length < limit; place = found.at(-1)) {
-      const wanted = Math.min(sliceSessions, limit - found.length)
-      const slice = await store.listSessions(account.id, { now, after: place, limit: wanted })
-      found.push(...slice)
-      if (slice.length < wanted) break
-      // Lets traffic in between.
+    let place = after
+    let left = limit
+    while (left > 0) {
+      const wanted = Math.min(sliceSessions, left)
+      const slice = await store.listSessions(accountId, { now, after: place, limit: wanted })
+      yield slice
+      if (slice.length < wanted) return
+      left -= wanted
+      place = slice.at(-1)
       await setImmediate()
     }
-    return found.map((session) => {
-      return { ...session, expiresAt: Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) }
-    })
   }
 
-  const list = (id: string) => read(id, undefined, Number.POSITIVE_INFINITY)
+  async function read(id: string, after: Place | undefined, limit: number): Promise<readonly Session[]> {
+    const account = await accounts.find(id)
+    const found: Session[] = []
+    for await (const slice of slicesOf(account.id, after, limit)) {
+      for (const session of slice) found.push({ ...session, expiresAt: endOf(session) })
+    }
+    return found
+  }
+
+  /** When a session ends without a refresh. */
+  function endOf({ expiresAt, rotatedAt }: Session): number {
+    return Math.min(expiresAt, rotatedAt + refreshIdleMs)
+  }
 
   async function listPortal(id: string): Promise<readonly PortalSession[]> {
     const account = await accounts.find(id)
@@ -79,15 +89,19 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   return {
-    list,
+    list: (id) => read(id, undefined, Number.POSITIVE_INFINITY),
     page: async (id, { cursor, limit }) =>
       pageOf(await read(id, cursor === undefined ? undefined : parsePlace(cursor), limit + 1), limit),
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)
-      const open = await list(account.id)
+      // Of many only what is needed: the whole of them would keep the collector of garbage busy.
+      const open: string[] = []
+      for await (const slice of slicesOf(account.id, undefined, Number.POSITIVE_INFINITY)) {
+        for (const session of slice) open.push(session.id)
+      }
       await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))
-      return open.map((session) => session.id)
+      return open
     },
     listPortal,
     endPortal: async (id, sessionId) => {

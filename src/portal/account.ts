@@ -9,7 +9,7 @@ import { icon } from '../pages/icons.ts'
 import { badge, remark } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
 import type { PortalSession } from '../store/portal-access.ts'
-import type { Account, Session } from '../store/store.ts'
+import type { Account } from '../store/store.ts'
 import { roleField, stateBadge } from './accounts.ts'
 import { actRow, factRow } from './act-row.ts'
 import { codeBlock, copyButton } from './code.ts'
@@ -18,7 +18,7 @@ import { emptyForm, type FormState, type Frame } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './page.ts'
 import { nameFields } from './profile.ts'
-import { askFirst, portalSessionsCard, sessionsCard } from './sessions.ts'
+import { askFirst, portalSessionsCard, type SessionsPart, sessionsCard } from './sessions.ts'
 
 /** Secrets that are shown only once, in the answer to the act that made them. */
 export type Handout =
@@ -35,7 +35,7 @@ export type Handout =
 export interface AccountView {
   readonly account: Account
   readonly keys: KeysStatus
-  readonly sessions: readonly Session[]
+  readonly sessions: SessionsPart
   readonly portalSessions: readonly PortalSession[]
   readonly handout?: Handout | undefined
   /** The form of the details, if it was refused. */

@@ -11,10 +11,18 @@ import type { Frame } from './frame.ts'
 import { page } from './page.ts'
 
 export interface SessionsView {
-  readonly sessions: readonly Session[]
+  readonly sessions: SessionsPart
   readonly portalSessions: readonly PortalSession[]
   /** The session that this page is viewed with. */
   readonly current: string
+}
+
+/** One page of the sessions of tokens. */
+export interface SessionsPart {
+  readonly items: readonly Session[]
+  /** Of the next page; undefined = this is the last. */
+  readonly nextCursor: string | undefined
+  readonly isFirstPage: boolean
 }
 
 /** The sessions of this account: programs with tokens, browsers in the portal. */
@@ -27,29 +35,37 @@ export function sessionsPage(frame: Frame, { sessions, portalSessions, current }
   })
 }
 
-/** @param act path of its forms, below the portal */
-export function sessionsCard(frame: Frame, sessions: readonly Session[], act: string): Html {
+/** @param act path of its page, and of its forms below that, in the portal */
+export function sessionsCard(frame: Frame, sessions: SessionsPart, act: string): Html {
   const endAll = askFirst(frame, {
     action: `${act}/end-all`,
     text: 'End all',
     consequence: 'Every program has to ask for an access token again, with both keys.',
   })
-  return card({
+  const content = card({
     title: 'Access tokens',
     lead: 'Started with both keys, kept by refresh tokens. Ending one ends its access tokens at once.',
     isFlush: true,
     body:
-      sessions.length === 0
+      sessions.items.length === 0
         ? empty({
             icon: icon('sessions'),
-            title: 'No sessions',
+            title: sessions.isFirstPage ? 'No sessions' : 'No more sessions',
             text: 'Nothing has asked for an access token, or all have ended.',
           })
         : html`${sessionTable(
-            sessions.map((session) => sessionRow(frame, session, act)),
+            sessions.items.map((session) => sessionRow(frame, session, act)),
             'Last refresh',
           )}<footer>${endAll}</footer>`,
   })
+  return html`${content}${pager(frame, sessions, act)}`
+}
+
+function pager({ base }: Frame, { nextCursor, isFirstPage }: SessionsPart, act: string): Html | undefined {
+  if (isFirstPage && nextCursor === undefined) return undefined
+  return html`<nav class="pager" aria-label="Pages of sessions">${
+    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}${act}">Newest</a>`
+  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}${act}?cursor=${encodeURIComponent(nextCursor)}">Older</a>`}</nav>`
 }
 
 export function portalSessionsCard(

@@ -54,6 +54,29 @@ test("nobody ends a session of somebody else's", async (t, portal) => {
   t.equal(await statusWithToken(portal, token), 200)
 })
 
+test('sessions are shown a page at a time, with a link to the next', async (t, portal) => {
+  const person = await portal.createPerson({ role: 'Admin' })
+  const { page } = person
+  // A page has 25.
+  for (let started = 0; started < 26; started++) await accessToken(portal, person)
+  for (const path of ['sessions', `accounts/${person.id}`]) {
+    const url = `${portal.url}/portal/${path}`
+    await page.goto(url)
+    const ids = () => page.locator('code.sub').allTextContents()
+    const first = await ids()
+    t.equal(first.length, 25, path)
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL('**?cursor=*')
+    const second = await ids()
+    t.equal(new Set([...first, ...second]).size, 26, 'the rest is on the next')
+    t.equal(await page.getByRole('link', { name: 'Older' }).count(), 0)
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.waitForURL(url)
+    t.strictSame(await ids(), first)
+    t.equal((await page.goto(`${url}?cursor=nonsense`))?.status(), 400)
+  }
+})
+
 async function accessToken({ url }: Portal, { secretKey, apiKey }: CreatedAccount): Promise<string> {
   const response = await fetch(`${url}/api/v1/accounts/access-token`, {
     method: 'POST',

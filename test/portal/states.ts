@@ -97,13 +97,19 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
   },
   sessions: (over) =>
     sessionsPage(samples.frame(over), {
-      sessions: samples.sessions,
+      sessions: pageOf(samples.sessions),
+      portalSessions: samples.portalSessions,
+      current: 'p1',
+    }),
+  'sessions-older': (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: { items: samples.sessions, nextCursor: 'WyIxIiwiMiJd', isFirstPage: false },
       portalSessions: samples.portalSessions,
       current: 'p1',
     }),
   'sessions-none': (over) =>
     sessionsPage(samples.frame(over), {
-      sessions: [],
+      sessions: pageOf([]),
       portalSessions: samples.portalSessions.slice(0, 1),
       current: 'p1',
     }),
@@ -149,14 +155,14 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     accountPage(samples.adminFrame(over), {
       account: samples.account(),
       keys: samples.overlappingKeys,
-      sessions: samples.sessions,
+      sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
     }),
   'account-long': (over) =>
     accountPage(samples.adminFrame(over), {
       account: samples.longAccount,
       keys: samples.usedKeys,
-      sessions: samples.sessions,
+      sessions: pageOf(samples.sessions),
       portalSessions: [],
       problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
     }),
@@ -250,11 +256,16 @@ function audit({
   return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
 }
 
+/** The only page of them. */
+function pageOf(items: typeof samples.sessions) {
+  return { items, nextCursor: undefined, isFirstPage: true }
+}
+
 function accountCreated(over: Partial<Frame>, link: SetupLink | undefined): Html {
   return accountPage(samples.adminFrame(over), {
     account: samples.account({ isVerified: false }),
     keys: samples.freshKeys,
-    sessions: [],
+    sessions: pageOf([]),
     portalSessions: [],
     handout: { kind: 'created', ...samples.sampleKeys, link },
   })

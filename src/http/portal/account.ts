@@ -4,6 +4,7 @@ import type { Account, StoredKey } from '../../store/store.ts'
 import type { Answer } from './answer.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, wrongField } from './form-refusal.ts'
+import { pageOfSessions } from './sessions-part.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** The page of an account. */
@@ -16,7 +17,7 @@ export async function showAccount(
   const { acts } = visit
   const [keys, sessions, portalSessions] = await Promise.all([
     acts.keys.status(account.id),
-    acts.sessions.list(account.id),
+    pageOfSessions(visit, account.id),
     acts.sessions.listPortal(account.id),
   ])
   const view = { account, keys, sessions, portalSessions, ...more }
@@ -33,7 +34,8 @@ export function showNewAccount(visit: SignedInVisit, account: Account, handout: 
   }
   const { secretKey, apiKey } = account
   const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
-  const view = { account, keys, sessions: [], portalSessions: [], handout }
+  const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
+  const view = { account, keys, sessions, portalSessions: [], handout }
   return visit.show((frame) => accountPage(frame, view))
 }
 

@@ -1,6 +1,7 @@
 import { sessionsPage } from '../../portal/sessions.ts'
 import { type Answer, goTo } from './answer.ts'
 import type { Pages } from './pages.ts'
+import { pageOfSessions } from './sessions-part.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** The sessions of one's own account. */
@@ -8,7 +9,7 @@ export const sessionsPages: Pages = () => {
   async function showSessions(visit: SignedInVisit): Promise<Answer> {
     const { acts, viewer } = visit
     const [sessions, portalSessions] = await Promise.all([
-      acts.sessions.list(viewer.account.id),
+      pageOfSessions(visit, viewer.account.id),
       acts.sessions.listPortal(viewer.account.id),
     ])
     const current = viewer.session.id

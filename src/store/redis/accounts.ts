@@ -85,9 +85,15 @@ export function openAccounts(
       if (outcome === 'exists') return { kind: 'exists' }
       if (outcome !== 'changed') {
         tell({ kind: 'account', accountId: id }, outcome)
+        if (next.sessionEpoch !== account.sessionEpoch) await dropIndex(account)
         return { kind: 'updated', account: next }
       }
     }
+  }
+
+  /** Removed in the background of Redis; when it expires by itself, a big one would hold everybody up. */
+  async function dropIndex({ id, sessionEpoch }: Account): Promise<void> {
+    await ask((client) => client.unlink(keys.openSessionsOf(id, sessionEpoch))).catch(() => {})
   }
 
   async function replaced(

@@ -23,8 +23,12 @@ export function openSessions({ prepare }: Database) {
   const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
   const selectPage = prepare(
     `SELECT * FROM sessions WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
-       AND (created_at < ?4 OR (created_at = ?4 AND id > ?5))
+       AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
      ORDER BY created_at DESC, id LIMIT ?6`,
+  )
+  const hasBeyond = prepare(
+    `SELECT 1 FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL
+     ORDER BY created_at DESC, id LIMIT 1 OFFSET ?`,
   )
   const selectBeyond = prepare(
     `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
@@ -60,6 +64,8 @@ export function openSessions({ prepare }: Database) {
    * @returns the IDs of those ended: fewer than `sessionsAtOnce` = there are no more
    */
   function endBeyond(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
+    // In the index alone, as there are seldom too many: whether one is over by its time only its row tells.
+    if (!hasBeyond.get(account.id, account.sessionEpoch, kept)) return []
     const beyond = selectBeyond.all(account.id, account.sessionEpoch, now, sessionsAtOnce, kept)
     const ids = beyond.map(({ id }) => String(id))
     for (const id of ids) setEnd.run('revoked', id)

@@ -9,7 +9,10 @@
 local text = redis.call('GET', KEYS[4])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[4]) or account.isDisabled then return { 'account-changed', 0 } end
-redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', ARGV[6])
+-- Some at a time: an account may have a hundred thousand.
+for _, id in ipairs(redis.call('ZRANGE', KEYS[6], '-inf', ARGV[6], 'BYSCORE', 'LIMIT', 0, 500)) do
+  redis.call('ZREM', KEYS[6], id)
+end
 if ARGV[13] ~= '1' and redis.call('EXISTS', KEYS[7]) == 0 and redis.call('EXISTS', KEYS[6]) == 1 then
   return { 'not-indexed', 0 }
 end
@@ -18,7 +21,8 @@ local outcome = { 'started', 0 }
 if over > 0 then
   -- One that was not refreshed in time is over already, and counts for nothing.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[7], 0, 499, 'REV')) do
-    if not redis.call('ZSCORE', KEYS[6], id) then over = over - redis.call('ZREM', KEYS[7], id) end
+    local ends = redis.call('ZSCORE', KEYS[6], id)
+    if not ends or tonumber(ends) <= tonumber(ARGV[6]) then over = over - redis.call('ZREM', KEYS[7], id) end
   end
 end
 for i = 8, #KEYS do
