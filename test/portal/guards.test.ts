@@ -292,6 +292,38 @@ testWithout('a portal that is turned off leaves its paths to the routes', async 
   t.match(await answer.json(), { url: '/portal/sign-in' })
 })
 
+test('an account sends 600 forms at once and then one in six seconds, and forms of others do not count', async (t, portal) => {
+  const [person, other] = [await portal.createPerson(), await portal.createPerson()]
+  const cookie = await cookieOf(person)
+  const csrf = await csrfOf(portal, cookie)
+  const send = (token: string) =>
+    fetch(`${portal.url}/portal/sessions/end`, {
+      method: 'POST',
+      headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ csrf: token, session: 'nobody' }),
+      redirect: 'manual',
+    })
+  for (let sent = 0; sent < 10; sent++) t.equal((await send('x')).status, 403)
+  const startedAt = performance.now()
+  let last = await send(csrf)
+  let taken = 0
+  for (; last.status === 303; taken++) {
+    if (taken > 2_000) throw new Error('there is no limit')
+    last = await send(csrf)
+  }
+  // However slow this machine is, some come back meanwhile.
+  const cameBack = Math.ceil((performance.now() - startedAt) / 6_000)
+  t.ok(taken >= 600 && taken <= 600 + cameBack, `${taken} were taken`)
+  t.equal(last.status, 429)
+  const retryAfter = Number(last.headers.get('retry-after'))
+  t.ok(retryAfter >= 1 && retryAfter <= 6, `Retry-After: ${retryAfter}`)
+  t.equal(await statusOf(portal, '/sessions', { headers: { cookie } }), 200, 'pages are shown all the same')
+  const othersCookie = await cookieOf(other)
+  const body = new URLSearchParams({ csrf: await csrfOf(portal, othersCookie), session: 'nobody' })
+  const headers = { cookie: othersCookie, 'Sec-Fetch-Site': 'same-origin' }
+  t.equal(await statusOf(portal, '/sessions/end', { method: 'POST', headers, body }), 303, 'no other waits')
+})
+
 async function cookieOf({ visitor }: Person): Promise<string> {
   const cookies = await visitor.context.cookies()
   const inPortal = cookies.filter(({ path }) => path === '/portal')

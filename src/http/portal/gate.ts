@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { adminRole } from '../../accounts/account-input.ts'
-import { takePortalAct } from '../../auth/limits.ts'
 import type { Viewer } from '../../auth/sign-in.ts'
 import { GatehouseError } from '../../errors.ts'
 import { html } from '../../pages/html.ts'
@@ -41,7 +40,7 @@ export function wantsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean
  *   `rate-limited`
  */
 export function createPortalGate({ options, notices }: Pick<VisitParts, 'options' | 'notices'>) {
-  const { path: base, cookie, signIn, limiter, publicOrigin } = options
+  const { path: base, cookie, signIn, publicOrigin } = options
 
   async function findViewer(request: FastifyRequest, reply: FastifyReply): Promise<Viewer | undefined> {
     const token = cookie.read(request)
@@ -82,7 +81,6 @@ export function createPortalGate({ options, notices }: Pick<VisitParts, 'options
     const audience = audienceOf(page.path)
     if (audience === 'anyone') return undefined
     if (!viewer) return askToSignIn(place, request, reply)
-    if (isPost(request)) await takePortalAct(limiter, viewer.account.id)
     if (audience === 'admin' && viewer.account.role !== adminRole) throw new GatehouseError('role-forbidden')
     return undefined
   }

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
+import { takePortalAct } from '../../auth/limits.ts'
 import { GatehouseError } from '../../errors.ts'
 import { jsonBytesMax } from '../json-body.ts'
 import { ownMethods } from '../own-route.ts'
@@ -83,6 +84,8 @@ async function answer(place: PageAtHome, visit: Visit, options: PortalOptions): 
   const method = isPost(request) ? 'post' : 'get'
   if (isOpen(page)) return page[method]?.(visit) ?? nothingThere()
   if (!viewer) throw new GatehouseError('credentials-missing')
+  // After its token was checked: what others make a browser send does not count.
+  if (isPost(request)) await takePortalAct(options.limiter, viewer.account.id)
   return page[method]?.(signedIn(visit, viewer, options)) ?? nothingThere()
 }
 
