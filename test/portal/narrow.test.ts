@@ -48,3 +48,21 @@ t.test(
     }
   },
 )
+
+t.test(
+  'the password beside a button on an own account has room, and the button is one line high',
+  async (t) => {
+    const { url, close } = await showStates()
+    t.teardown(close)
+    const browser = await startChromium(t)
+    for (const width of [320, 360, 1_200]) {
+      const page = await browser.newPage({ viewport: { width, height: 700 } })
+      await page.goto(`${url}/account-own`)
+      const form = page.locator('form.inline').filter({ hasText: 'Mark as not verified' })
+      const field = await form.getByLabel('Your password').boundingBox()
+      const button = await form.getByRole('button').boundingBox()
+      t.ok(Number(field?.width) >= 200, `the field at ${width} pixels: ${field?.width}`)
+      t.ok(Number(button?.height) <= 40, `the button at ${width} pixels: ${button?.height}`)
+    }
+  },
+)

@@ -30,6 +30,12 @@ export function adminFrame(over: Partial<Frame> = {}): Frame {
   return frame({ viewer, ...over })
 }
 
+/** An Admin's, who looks at the account of `account()`: their own. */
+export function ownFrame(over: Partial<Frame> = {}): Frame {
+  const viewer = { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: true }
+  return frame({ viewer, ...over })
+}
+
 const longWord = 'Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch'
 
 export const longFrame = frame({

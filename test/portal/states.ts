@@ -158,6 +158,14 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
     }),
+  'account-own': (over) =>
+    accountPage(samples.ownFrame(over), {
+      account: samples.account({ role: 'Admin' }),
+      keys: samples.overlappingKeys,
+      sessions: pageOf(samples.sessions),
+      portalSessions: samples.portalSessions,
+      state: samples.refused({ errors: { password: 'The password is wrong.' } }),
+    }),
   'account-long': (over) =>
     accountPage(samples.adminFrame(over), {
       account: samples.longAccount,
