@@ -9,7 +9,7 @@ import type { RawResponse } from '../setup/raw-client.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
 import { askJson, refreshTokenPath } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
-import { assertProblem } from './support/problem.ts'
+import { assertProblem, codeOf } from './support/problem.ts'
 
 const hourMs = 3_600_000
 
@@ -64,15 +64,19 @@ async function startReplicated(t: Test, reuseGrace: string) {
     return socket
   }
 
+  const { id } = await session()
+  /** Why the session has ended, as Redis answers it. */
+  const endOf = () => redisCommand(redis.port, `HGET gh:{account}:session:${id} end`)
+
   const passTime = (ms: number) => {
     aheadMs += ms
   }
-  return { replica, refresh, refreshAndWait, untilRotated, untilAcknowledged, untilAnswered, passTime }
+  return { replica, endOf, refresh, refreshAndWait, untilRotated, untilAcknowledged, untilAnswered, passTime }
 }
 
 for (const grace of ['10s', '0s']) {
   t.test(`a refresh that no replica confirms is 503, its token works an hour later (${grace})`, async (t) => {
-    const { replica, refresh, untilRotated, untilAcknowledged, untilAnswered, passTime } =
+    const { replica, endOf, refresh, untilRotated, untilAcknowledged, untilAnswered, passTime } =
       await startReplicated(t, grace)
     replica.signal('SIGSTOP')
     assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
@@ -83,7 +87,11 @@ for (const grace of ['10s', '0s']) {
     t.equal((await untilAnswered()).status, 200)
     await untilAcknowledged()
     passTime(hourMs)
-    assertProblem(t, await untilAnswered(), { status: 401, code: 'refresh-token-reused' })
+    const last = await untilAnswered()
+    // Where the replica was too slow to confirm the end of the session, it had ended when it was tried again.
+    const code = codeOf(last) === 'session-revoked' ? 'session-revoked' : 'refresh-token-reused'
+    assertProblem(t, last, { status: 401, code })
+    t.match(await endOf(), 'reused')
   })
 }
 
