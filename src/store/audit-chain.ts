@@ -9,7 +9,10 @@ import type { AuditEntry } from './audit.ts'
  */
 export const auditClasses = ['acts', 'own'] as const
 
-/** `own`: people's acts on their own accounts, which they can repeat as often as they like; `acts`: all others. */
+/**
+ * `own`: what anybody can repeat, so that it must not push out anything else: people's acts on their own accounts, and
+ * failed sign-ins; `acts`: all others.
+ */
 export type AuditClass = (typeof auditClasses)[number]
 
 export interface AuditChain {
@@ -33,7 +36,8 @@ export interface ChainedEntry {
 /** What each class keeps: so many entries, and none that is older; the oldest go first. */
 export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
 
-export function classOf({ actor, target }: AuditEntry): AuditClass {
+export function classOf({ action, actor, target }: AuditEntry): AuditClass {
+  if (action === 'sign-in-failed') return 'own'
   return actor.kind === 'account' && actor.id === target?.id ? 'own' : 'acts'
 }
 
