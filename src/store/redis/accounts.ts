@@ -107,8 +107,8 @@ export function openAccounts(
 
   /** Removes an account, and then its sessions, which are over without it; what a crash leaves of them expires. */
   async function remove(id: string, audit?: AuditEntry): Promise<boolean> {
+    // Where it is gone already the script still runs, and waits for the replicas: they may not know yet.
     const account = await find(id)
-    if (!account) return false
     const outcome = await audited(
       deleteScript,
       [
@@ -116,7 +116,7 @@ export function openAccounts(
         keys.ids,
         keys.terms,
         keys.account(id),
-        keys.openSessionsOf(id, account.sessionEpoch),
+        keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
         keys.portalSessionsOf(id),
         keys.keyUsesOf(id),
       ],
