@@ -57,6 +57,8 @@ t.test('a session is known with its owner, epoch and end', async (t) => {
   t.equal(await directory.session('none'), undefined)
   const reused = await startSession(store, account)
   await store.rotateSession(useOf(reused))
+  // The grace begins once the next token was given out.
+  await store.acknowledgeRotations([{ sessionId: reused.id, generation: 2, at: now }])
   await store.rotateSession(useOf(reused, { graceMs: 0 }))
   t.strictSame(await directory.session(reused.id), { isEnded: true })
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import type { Test } from 'tap'
 import { portOf } from '../../setup/net.ts'
+import type { Scope } from '../../setup/redis.ts'
 
 /** A wire to a server that can be cut as a broken network is: nothing is closed, and nothing comes any more. */
 export interface Wire {
@@ -12,7 +12,7 @@ export interface Wire {
   cutThose(said: string): number
 }
 
-export async function startWire(t: Test, port: number): Promise<Wire> {
+export async function startWire(t: Scope, port: number): Promise<Wire> {
   const pairs = new Set<{ readonly sockets: readonly Socket[]; said: string }>()
   // Half-open: once it is cut not even the end of a connection is answered.
   const server = createServer({ allowHalfOpen: true }, (client) => {
