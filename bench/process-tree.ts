@@ -45,7 +45,8 @@ export function parseStolenMs(stat: string): number {
   return (Number(ticks[7]) * tickUs) / 1_000
 }
 
-function childrenOf(pid: number): readonly number[] {
+/** Processes that a process has started. */
+export function childrenOf(pid: number): readonly number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
   )

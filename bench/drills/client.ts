@@ -10,11 +10,14 @@ export interface DrillClient {
     url: string,
     body: object,
   ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>
+  /** Why there was no answer so far: codes of errors, such as ECONNRESET, and how often. */
+  errors(): ReadonlyMap<string, number>
   close(): void
 }
 
 export function createClient(): DrillClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  const errors = new Map<string, number>()
 
   function send(url: string, method: string, headers: Readonly<Record<string, string>>, body?: string) {
     return new Promise<{ status: number; text: string }>((resolve) => {
@@ -26,7 +29,10 @@ export function createClient(): DrillClient {
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
         response.on('error', () => resolve({ status: 0, text: '' }))
       })
-      call.on('error', () => resolve({ status: 0, text: '' }))
+      call.on('error', ({ code = 'other' }: NodeJS.ErrnoException) => {
+        errors.set(code, (errors.get(code) ?? 0) + 1)
+        resolve({ status: 0, text: '' })
+      })
       call.end(body)
     })
   }
@@ -43,6 +49,7 @@ export function createClient(): DrillClient {
       )
       return { status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
     },
+    errors: () => errors,
     close: () => agent.destroy(),
   }
 }

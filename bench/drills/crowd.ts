@@ -4,7 +4,13 @@ import type { Fleet } from './fleet.ts'
 
 /** People who are known to every instance and go on all the time, half with keys and half with tokens. */
 export interface Crowd {
-  stop(): Promise<{ readonly answered: number; readonly failed: number }>
+  /** `failed`: other answers than 200, whose statuses are `others`; `broken`: requests without an answer, as their connection ended. */
+  stop(): Promise<{
+    readonly answered: number
+    readonly failed: number
+    readonly broken: number
+    readonly others: readonly number[]
+  }>
 }
 
 const pauseMs = 5
@@ -17,6 +23,8 @@ export async function startCrowd(
   let isOn = true
   let answered = 0
   let failed = 0
+  let broken = 0
+  const others = new Set<number>()
   const people = await Promise.all(
     accounts.map(async (account, index) => {
       const { url } = instances[index % instances.length] ?? { url: '' }
@@ -30,7 +38,11 @@ export async function startCrowd(
     while (isOn) {
       const status = await client.get(url, headers)
       if (status === 200) answered++
-      else failed++
+      else if (status === 0) broken++
+      else {
+        failed++
+        others.add(status)
+      }
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   })
@@ -38,7 +50,7 @@ export async function startCrowd(
     stop: async () => {
       isOn = false
       await Promise.all(walks)
-      return { answered, failed }
+      return { answered, failed, broken, others: [...others] }
     },
   }
 }

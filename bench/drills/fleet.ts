@@ -63,7 +63,8 @@ export async function startFleet(scope: Scope, { backendUrl, stores, config }: F
   }
 }
 
-function configOf(backendUrl: string, redis: object, config: object = {}): object {
+/** The config of a gateway of a drill, whose sealing key is beside it. */
+export function configOf(backendUrl: string, redis: object, config: object = {}): object {
   return {
     listen: { port: 0 },
     ops: { port: 0 },

@@ -1,5 +1,7 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import { until } from '../../test/setup/net.ts'
+import { type RedisServer, redisCommand, startRedis } from '../../test/setup/redis.ts'
+import { startWire, type Wire } from '../../test/store/redis/wire.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
@@ -9,19 +11,27 @@ import { type Fleet, type Scope, startFleet } from './fleet.ts'
 const usualSeconds = ['2', '5', '60']
 const watchedMs = 500
 
-/** What becomes of the messages about changes while the gateway is stopped. */
-const states = {
+interface Place {
+  readonly redis: RedisServer
+  /** Between the gateway and its Redis. */
+  readonly wire: Wire
+}
+
+/** What becomes of the gateway's connections to Redis while it is stopped. */
+const states: Readonly<Record<string, (place: Place) => unknown>> = {
   'messages come': () => undefined,
-  'messages are cut': (port: number) => redisCommand(port, 'CLIENT KILL TYPE pubsub'),
-  'the connection for commands is cut': (port: number) => redisCommand(port, 'CLIENT KILL TYPE normal'),
-} as const
+  'messages are cut': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'),
+  'messages fall silent': ({ wire }) => wire.cutThose('subscribe'),
+  'the connection for commands is cut': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE normal'),
+}
 
 /** A gateway is stopped (SIGSTOP) while keys are reset: once it runs again it accepts none of them. */
 export async function frozen(scope: Scope, report: Report, args: readonly string[]): Promise<void> {
   const redis = await startRedis(scope)
+  const wire = await startWire(scope, redis.port)
   const fleet = await startFleet(scope, {
     backendUrl: await startBackend(scope),
-    stores: [{ url: redis.url }],
+    stores: [{ url: wire.url }],
   })
   const client = createClient()
   scope.teardown(client.close)
@@ -31,7 +41,10 @@ export async function frozen(scope: Scope, report: Report, args: readonly string
     for (const length of seconds) {
       const account = accounts.pop()
       if (!account) throw new Error('too few accounts')
-      const late = await freeze(fleet, client, account, { seconds: length, treat: () => treat(redis.port) })
+      const late = await freeze(fleet, client, account, {
+        seconds: length,
+        treat: () => treat({ redis, wire }),
+      })
       report.demand(
         `stopped for ${length} s, ${name}: nothing revoked is accepted`,
         late === 0,
@@ -51,7 +64,8 @@ async function freeze(
   const [instance] = instances
   if (!instance) throw new Error('no instance')
   const ask = () => client.get(instance.url, { SecretKey: secretKey })
-  if ((await ask()) !== 200) throw new Error('the caller is not let in')
+  // A busy machine may let the store seem out of reach for a moment.
+  await until('the caller is let in', async () => (await ask()) === 200)
   instance.child.kill('SIGSTOP')
   await treat()
   await operate(({ keys }) => keys.resetSecretKey(account.id, 0))

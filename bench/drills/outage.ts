@@ -115,8 +115,9 @@ async function play(
   await scene.mendStore()
   await until('every instance is whole again', () => areWhole(client, fleet), 30_000)
 
-  const { answered, failed } = await crowd.stop()
-  report.demand('known principals are served', failed === 0, `${answered} answers, ${failed} others`)
+  const { answered, failed, broken } = await crowd.stop()
+  const others = failed + broken
+  report.demand('known principals are served', others === 0, `${answered} answers, ${others} others`)
   const statuses = [...new Set(visits.map(({ status }) => status))].toSorted()
   const isRight = statuses.every((status) => status === 503 || (status === 200 && scene.mendsItself === true))
   report.demand('unknown ones get 503, never 401', isRight, `${visits.length} visits: ${statuses.join(', ')}`)

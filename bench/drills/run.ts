@@ -22,6 +22,10 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     summary: 'a gateway stopped for 2, 5 and 60 s (or as the arguments say) while keys are reset',
     load: async () => (await import('./frozen.ts')).frozen,
   },
+  instances: {
+    summary: '1,000 simulated instances (or as the argument says) on one Redis: idle, and at resets',
+    load: async () => (await import('./instances.ts')).instances,
+  },
   refresh: {
     summary: '100,000 refreshes over 1,000 sessions and 3 instances',
     load: async () => (await import('./refresh.ts')).refresh,
@@ -33,6 +37,10 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
   scale: {
     summary: 'a million accounts in Redis, 100,000 principals in the process, made-up keys',
     load: async () => (await import('./scale.ts')).scale,
+  },
+  worker: {
+    summary: 'workers are killed while Redis is gone: known callers keep being served',
+    load: async () => (await import('./worker.ts')).worker,
   },
 }
 

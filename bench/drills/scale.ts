@@ -9,11 +9,14 @@ import { openRedisStore } from '../../src/store/redis/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { optionsOf } from '../../test/store/redis/place.ts'
+import { startSession } from '../../test/store/samples.ts'
 import { percentile, type Report, summary } from './figures.ts'
 import type { Scope } from './fleet.ts'
 
 const accounts = 1_000_000
 const chunk = 500
+/** At most one of each account. */
+const sessions = 100_000
 const lookUps = 20_000
 const principals = 100_000
 const madeUp = 200_000
@@ -26,8 +29,10 @@ export async function scale(scope: Scope, report: Report, [size]: readonly strin
   scope.teardown(() => store.close())
   await store.ready(5_000)
   const keys = await fill(report, store, total)
-  const memory = /used_memory:(\d+)/.exec(await redisCommand(redis.port, 'INFO memory'))?.[1]
-  report.line(`${total} accounts take ${(Number(memory) / total).toFixed(0)} bytes each in Redis`)
+  report.line(
+    `${total} accounts take ${((await memoryOf(redis.port)) / total).toFixed(0)} bytes each in Redis`,
+  )
+  await fillSessions(report, store, redis.port, keys.slice(0, sessions))
 
   const latencies = await lookUpCold(store, keys)
   report.demand('cold look-up p99 <= 2 ms', percentile(latencies, 0.99) <= 2, `${summary(latencies, 2)} ms`)
@@ -58,6 +63,29 @@ async function fill(report: Report, store: Store, total: number): Promise<string
   process.stderr.write('\n')
   report.line(`filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`)
   return keys
+}
+
+async function memoryOf(port: number): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redisCommand(port, 'INFO memory'))?.[1])
+}
+
+/** A session for each of these keys' accounts. */
+async function fillSessions(
+  report: Report,
+  store: Store,
+  port: number,
+  keys: readonly string[],
+): Promise<void> {
+  const before = await memoryOf(port)
+  for (let start = 0; start < keys.length; start += chunk) {
+    const started = keys.slice(start, start + chunk).map(async (key) => {
+      const account = await store.findAccount(parseKey('secretKey', key)?.accountId ?? '')
+      if (account) await startSession(store, account)
+    })
+    await Promise.all(started)
+  }
+  const bytes = ((await memoryOf(port)) - before) / keys.length
+  report.line(`${keys.length} sessions take ${bytes.toFixed(0)} bytes each in Redis`)
 }
 
 function openDirectory(store: Store) {

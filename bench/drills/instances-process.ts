@@ -1,0 +1,100 @@
+import { openKeyUses } from '../../src/accounts/key-uses.ts'
+import { openSealingKey } from '../../src/accounts/sealing-key.ts'
+import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { monotonicClock } from '../../src/clock.ts'
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
+import { isOutOfReach } from '../../src/errors.ts'
+import { openIdentity } from '../../src/identity.ts'
+import { createLog } from '../../src/log/log.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
+import { openStore } from '../../src/store/open.ts'
+import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
+import { openStoreWatch } from '../../src/worker/store-watch.ts'
+import { until } from '../../test/setup/net.ts'
+
+/** What the drill asks of a process of simulated instances. */
+export type Question =
+  | { readonly kind: 'know'; readonly accountId: string }
+  | { readonly kind: 'heard'; readonly accountId: string }
+
+/** What it answers; times are of `process.hrtime`, which all processes of a machine share, in ms. */
+export type Answer =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'known' }
+  | { readonly kind: 'heard'; readonly at: readonly number[] }
+
+/** Between the starts of two, as in life: readings are then spread over time. */
+const openGapMs = 20
+
+const [file = '', count = ''] = process.argv.slice(2)
+const loaded = loadConfig({ file, env: {} })
+const log = createLog({ level: 'silent' })
+const metrics = createMetrics({ version: 'drill' })
+/** When the change of an account was first applied by each instance. */
+const heard = new Map<string, Map<number, number>>()
+
+/** Everything of an instance that speaks to Redis: only the listeners for requests are left out. */
+async function openInstance({ config }: LoadedConfig, index: number) {
+  const store = await openStore(config.store, 'request')
+  const clock = Date.now
+  const limiter = openLimiter({ store, contact: { isUp: true }, clock: monotonicClock })
+  const identity = await openIdentity({
+    config,
+    store,
+    sealingKey: openSealingKey(config.keys.sealingKey, { mayMake: false }),
+    keyUses: openKeyUses({ store, clock }),
+    limiter,
+    acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
+    log,
+    metrics,
+    clock,
+    onChange: (change) => {
+      if (change?.kind === 'account') note(change.accountId, index)
+    },
+  })
+  openStoreWatch({ store, contact: identity.contact, log, metrics })
+  return identity
+}
+
+function note(accountId: string, index: number): void {
+  const times = heard.get(accountId) ?? new Map<number, number>()
+  heard.set(accountId, times)
+  if (!times.has(index)) times.set(index, Number(process.hrtime.bigint()) / 1e6)
+}
+
+const opening: ReturnType<typeof openInstance>[] = []
+for (let index = 0; index < Number(count); index++) {
+  opening.push(openInstance(loaded, index))
+  await new Promise((resolve) => setTimeout(resolve, openGapMs))
+}
+const instances = await Promise.all(opening)
+
+/** A busy machine may let Redis seem out of reach for a moment: those are asked again. */
+async function know(accountId: string): Promise<void> {
+  for (const { directory } of instances) {
+    await until('the account is known', async () => {
+      try {
+        return (await directory.account(accountId)) !== undefined
+      } catch (error) {
+        if (isOutOfReach(error)) return false
+        throw error
+      }
+    })
+  }
+  answer({ kind: 'known' })
+}
+
+function answer(said: Answer): void {
+  process.send?.(said)
+}
+
+process.on('message', (question: Question) => {
+  if (question.kind === 'heard') {
+    answer({ kind: 'heard', at: [...(heard.get(question.accountId)?.values() ?? [])] })
+    return
+  }
+  void know(question.accountId)
+})
+process.on('disconnect', () => process.exit())
+await until('every instance has its Redis', () => instances.every(({ contact }) => contact.isUp))
+answer({ kind: 'open' })

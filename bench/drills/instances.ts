@@ -1,0 +1,128 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Operator, withOperator } from '../../src/cli/operator.ts'
+import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import { percentile, type Report, summary } from './figures.ts'
+import { configOf, type Scope } from './fleet.ts'
+import type { Answer, Question } from './instances-process.ts'
+
+const usualInstances = 1_000
+const processes = 4
+const idleMs = 15_000
+const resets = 40
+/** How long after a reset it is looked who has heard of it: several readings of the change log. */
+const watchedMs = 500
+const openWithinMs = 120_000
+
+/**
+ * Many instances on one Redis: what it costs Redis while nobody calls, and how long a reset takes to reach them all.
+ * A few processes hold all that speaks to Redis in an instance, many times over; each instance knows each account that
+ * is reset, and so looks it up again: the dearest case.
+ */
+export async function instances(scope: Scope, report: Report, [asked]: readonly string[]): Promise<void> {
+  const total = Number(asked ?? usualInstances)
+  const redis = await startRedis(scope, ['--appendonly', 'yes'])
+  const file = writeConfig(scope, redis.url)
+  await withOperator({ file, env: {} }, async (operator) => {
+    const created = await operator.accounts.createAll(
+      Array.from({ length: resets }, (_, index) => ({
+        email: `drill${index}@example.com`,
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        role: 'User',
+        isVerified: true,
+      })),
+    )
+    const share = Math.ceil(total / processes)
+    const groups = await Promise.all(
+      Array.from({ length: processes }, (_, index) =>
+        startGroup(scope, file, Math.max(0, Math.min(share, total - index * share))),
+      ),
+    )
+    await measureIdle(report, redis.port, total)
+    const delays: number[] = []
+    for (const { account } of created) delays.push(...(await reset(operator, groups, account.id)))
+    report.demand(
+      'every instance heard of every reset',
+      delays.length === total * resets,
+      `${delays.length} of ${total * resets}`,
+    )
+    report.demand(
+      'a reset is applied after its answer: p99 <= 50 ms',
+      percentile(delays, 0.99) <= 50,
+      `${summary(delays)} ms`,
+    )
+  })
+}
+
+function writeConfig(scope: Scope, url: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-drill-'))
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
+  const file = join(dir, 'gateway.yaml')
+  writeFileSync(file, JSON.stringify(configOf('http://127.0.0.1:1', { url })))
+  return file
+}
+
+async function startGroup(scope: Scope, file: string, count: number): Promise<ChildProcess> {
+  const group = fork(new URL('instances-process.ts', import.meta.url), [file, String(count)])
+  scope.teardown(() => group.kill('SIGKILL'))
+  await heardFrom(group, 'open', openWithinMs)
+  return group
+}
+
+async function heardFrom<Kind extends Answer['kind']>(
+  group: ChildProcess,
+  kind: Kind,
+  withinMs = 10_000,
+): Promise<Extract<Answer, { kind: Kind }>> {
+  const [answer] = (await once(group, 'message', { signal: AbortSignal.timeout(withinMs) })) as [Answer]
+  if (answer.kind !== kind) throw new Error(`a process answered ${answer.kind}, not ${kind}`)
+  // The cast is sound: its kind has just been compared.
+  return answer as Extract<Answer, { kind: Kind }>
+}
+
+function ask<Kind extends Answer['kind']>(group: ChildProcess, question: Question, kind: Kind) {
+  const answer = heardFrom(group, kind)
+  group.send(question)
+  return answer
+}
+
+async function measureIdle(report: Report, port: number, total: number): Promise<void> {
+  const before = await readUse(port)
+  await new Promise((resolve) => setTimeout(resolve, idleMs))
+  const after = await readUse(port)
+  const seconds = (after.at - before.at) / 1_000
+  const share = (after.cpuSeconds - before.cpuSeconds) / seconds
+  const calls = (after.calls - before.calls) / seconds
+  report.line(
+    `${total} instances, idle: ${after.connections} connections, ${calls.toFixed(0)} calls of scripts a second, ` +
+      `${((share * 1e6) / calls).toFixed(0)} µs of CPU each`,
+  )
+  report.demand('readings keep their pace', calls >= total * 9, `${(calls / total).toFixed(1)} a second each`)
+  report.demand('Redis idle <= 40 % of a core', share <= 0.4, `${(share * 100).toFixed(1)} %`)
+}
+
+async function readUse(port: number) {
+  const cpu = await redisCommand(port, 'INFO cpu')
+  const figure = (pattern: RegExp, text: string) => Number(pattern.exec(text)?.[1] ?? Number.NaN)
+  return {
+    at: performance.now(),
+    cpuSeconds: figure(/used_cpu_sys:([\d.]+)/, cpu) + figure(/used_cpu_user:([\d.]+)/, cpu),
+    calls: figure(/cmdstat_evalsha:calls=(\d+)/, await redisCommand(port, 'INFO commandstats')),
+    connections: figure(/connected_clients:(\d+)/, await redisCommand(port, 'INFO clients')) - 1,
+  }
+}
+
+/** @returns for each instance that heard of it, how long after the answer of the reset it had applied it, in ms */
+async function reset({ keys }: Operator, groups: readonly ChildProcess[], accountId: string) {
+  await Promise.all(groups.map((group) => ask(group, { kind: 'know', accountId }, 'known')))
+  await keys.resetSecretKey(accountId, 0)
+  const answeredAt = Number(process.hrtime.bigint()) / 1e6
+  await new Promise((resolve) => setTimeout(resolve, watchedMs))
+  const times = await Promise.all(groups.map((group) => ask(group, { kind: 'heard', accountId }, 'heard')))
+  return times.flatMap(({ at }) => at.map((time) => Math.max(0, time - answeredAt)))
+}
