@@ -71,16 +71,17 @@ const instances = await Promise.all(opening)
 
 /** A busy machine may let Redis seem out of reach for a moment: those are asked again. */
 async function know(accountId: string): Promise<void> {
-  for (const { directory } of instances) {
-    await until('the account is known', async () => {
+  const known = instances.map(({ directory }) =>
+    until('the account is known', async () => {
       try {
         return (await directory.account(accountId)) !== undefined
       } catch (error) {
         if (isOutOfReach(error)) return false
         throw error
       }
-    })
-  }
+    }),
+  )
+  await Promise.all(known)
   answer({ kind: 'known' })
 }
 

@@ -77,7 +77,7 @@ async function startGroup(scope: Scope, file: string, count: number): Promise<Ch
 async function heardFrom<Kind extends Answer['kind']>(
   group: ChildProcess,
   kind: Kind,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Extract<Answer, { kind: Kind }>> {
   const [answer] = (await once(group, 'message', { signal: AbortSignal.timeout(withinMs) })) as [Answer]
   if (answer.kind !== kind) throw new Error(`a process answered ${answer.kind}, not ${kind}`)
