@@ -61,8 +61,8 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   // Set early: without a listener the signal would end the process.
   process.on('SIGHUP', () => void reload?.())
   warnOfCertificate(config, log)
-  warnOfOpenFiles(loaded, log)
   const gateway = await openGateway({ loaded, reread: () => loadConfig(input), log })
+  warnOfOpenFiles(loaded, log)
   reload = gateway.reload
   const { url, opsUrl } = gateway
   // The URLs are for this machine: they do not say whether others can connect.

@@ -28,7 +28,7 @@ export function createDrain({ server, connections, active, startDrain, giveUp }:
     const closed = Promise.all(
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
-    await withTimeout(closed, endsAt - performance.now())
+    await withTimeout(closed, Math.max(0, endsAt - performance.now()))
     const left = active()
     for (const arrival of left) giveUp(arrival, new GatehouseError('shutting-down'))
     if (left.length > 0) await withTimeout(closed, lastAnswersMs)

@@ -21,7 +21,7 @@ function makeDatabase(name: string, sql: string): string {
 const withDatabase = (path: string) => run('accounts', 'list', '--set', `store.sqlite.path=${path}`)
 
 const paths: readonly (readonly [what: string, path: string, reason: RegExp])[] = [
-  ['a folder', 'a-folder', /on a directory/],
+  ['a folder', 'a-folder', /it is a folder/],
   ['a file that is no database', 'words.db', /file is not a database/],
   ['below a file', 'a-folder/a-file/gatehouse.db', /not a directory/],
   [

@@ -78,6 +78,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
     store: { driver: 'sqlite', path: join(folder, 'data/gatehouse.db') },
     cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
     failures: { limit: 10, perMs: 60_000 },
+    sessionsMax: 100,
     log: { level: 'info', access: true },
     tracing: undefined,
     shutdown: { delayMs: 0, drainMs: 20_000 },

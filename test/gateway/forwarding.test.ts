@@ -46,7 +46,7 @@ t.test('requests reach the backend as they were sent', async (t) => {
     t.match(backend.last(), { url: '/public/x?y', headers: { host: 'gateway.test' } })
   })
 
-  t.test('bodies of any kind: binary, chunked, with trailers', async (t) => {
+  t.test('bodies of any kind pass: binary, chunked, with trailers that are dropped', async (t) => {
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256))
     const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Encoding: br']
     await ask(t, gateway.url, 'POST /public', headers, bytes)
@@ -60,7 +60,7 @@ t.test('requests reach the backend as they were sent', async (t) => {
     )
     t.equal((await client.response()).status, 200)
     t.match(backend.last(), { body: 'abc0123456789', headers: { 'transfer-encoding': 'chunked' } })
-    t.strictSame({ ...backend.last().trailers }, { 'x-sum': '1' }, 'no identity by the back door')
+    t.strictSame({ ...backend.last().trailers }, {}, 'trailers end here unless the route passes them')
   })
 
   t.test('one connection carries many requests, also when they come at once', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createLog } from '../../src/log/log.ts'
+import { encodeHighBytes } from '../../src/wire/request-line.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -125,7 +126,7 @@ t.test('whatever a client writes stands in its line as text, and breaks none', a
   const lines = await requestLines(gateway, paths.length)
   t.strictSame(
     lines.map(({ path, requestId }) => ({ path, requestId })),
-    paths.map((path, index) => ({ path, requestId: `a"b\\c${index}` })),
+    paths.map((path, index) => ({ path: encodeHighBytes(path), requestId: `a"b\\c${index}` })),
   )
   t.ok(gateway.logLines.every((line) => line.indexOf('\n') === line.length - 1))
 })

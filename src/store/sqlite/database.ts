@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError, hasCode, OperatorError, reasonOf } from '../../errors.ts'
@@ -150,6 +150,8 @@ function makePrivately(path: string): void {
     closeSync(openSync(path, 'ax', 0o600))
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
+    // SQLite would only say that it cannot open it.
+    if (statSync(path).isDirectory()) throw new Error('it is a folder')
   }
 }
 

@@ -2,11 +2,14 @@ import { GatehouseError } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 import type { Database } from './database.ts'
 
-/** The row that tells one store from another, and takes the writes of probes. */
-export function openStoreRow({ prepare }: Pick<Database, 'prepare'>) {
+/**
+ * The row that tells one store from another, and takes the writes of probes.
+ * @throws GatehouseError `store-unavailable` where the database is damaged
+ */
+export function openStoreRow({ prepare, read }: Pick<Database, 'prepare' | 'read'>) {
   const selectId = prepare('SELECT id FROM store')
   const touch = prepare('UPDATE store SET probed_at = ?')
-  const opened = selectId.get()?.id
+  const opened = read(() => selectId.get()?.id)
 
   return {
     /** To be called within a write. */

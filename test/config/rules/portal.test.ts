@@ -19,7 +19,7 @@ t.test('a mail server is given whole', async (t) => {
   t.strictSame(complaints(t, { ...least, mail }), [])
   t.match(complaints(t, { ...least, mail: {} }), ['mail.host: is missing', 'mail.from: is missing'])
   t.match(complaints(t, { ...least, mail: { ...mail, username: 'a' } }), [/^mail: username and password/])
-  t.match(complaints(t, { ...least, mail: { ...mail, password: 'inline' } }), [/never inline/])
+  t.match(complaints(t, { ...least, mail: { ...mail, password: 'inline' } }), [/never written inline/])
   for (const from of ['gatehouse', 'a@b@c', 'Gatehouse <a@b>', 'a@b\r\nBcc: c@d']) {
     t.match(complaints(t, { ...least, mail: { ...mail, from } }), [/^mail\.from: must be an e-mail/], from)
   }
