@@ -3,6 +3,7 @@ import { GatehouseError, reasonOf } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { StoreCondition, StoreState } from '../store/condition.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
 
 export interface StoreWatchOptions {
   readonly store: StoreCondition
@@ -58,8 +59,8 @@ export function openStoreWatch({ store, contact, log, metrics }: StoreWatchOptio
       takenAt = performance.now()
       setRefusal(undefined)
     } catch (error) {
-      // Out of reach is something else, which is told by itself.
-      if (contact.isUp) setRefusal(reasonOfRefusal(error))
+      // A store that is out of reach or has lost its data is something else, which is told by itself.
+      if (contact.isUp && !isStoreFailure(error, 'lost')) setRefusal(reasonOfRefusal(error))
     } finally {
       isProbing = false
     }
