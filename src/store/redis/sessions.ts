@@ -152,11 +152,13 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
 
   /** Waits for the replicas: what is lost with the master would let a token that was replaced come again. */
   async function acknowledgeAll(given: readonly RotationAcknowledgement[]): Promise<void> {
-    await runDurably(
+    const absent = await runDurably(
       acknowledgeScript,
       given.map(({ sessionId }) => keys.session(sessionId)),
       given.flatMap(({ generation, at }) => [generation, at]),
     )
+    // Ended sessions, or data that is lost and may be restored: then they are given again.
+    if (absent !== 0) await confirmAbsence()
   }
 
   async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {
