@@ -16,13 +16,15 @@ export type MayAccept = (openConnections: number) => boolean
 /** Where the limit is not known (other systems than Linux) every connection may be taken. */
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
   if (limit === undefined) return () => true
-  let used = 0
-  let countedAt = Number.NEGATIVE_INFINITY
+  let used = count()
+  let countedAt = performance.now()
   let connectionsThen = 0
 
   return function mayAccept(openConnections) {
-    // Each may have an upstream's beside it: counting is only worth the call where that could be too many.
-    if (openConnections * 2 < limit / 2) return true
+    // Each may have an upstream's beside it: counting is only worth the call where that could be too many. Beside them
+    // there may be twice what there was when it was last counted: files that are opened later.
+    const others = used - connectionsThen
+    if (others * 2 + openConnections * 2 + reserve < limit) return true
     const now = performance.now()
     if (now - countedAt > countedMs || Math.abs(openConnections - connectionsThen) >= connectionsPerCount) {
       used = count()

@@ -7,7 +7,6 @@ import { program, textOf } from '../cli/run.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
-import { connectRaw } from '../setup/raw-client.ts'
 
 t.test('a want of file descriptors ends neither the gateway nor what it serves afterwards', async (t) => {
   const { config, folder } = place(t)
@@ -66,8 +65,16 @@ t.test('a want of file descriptors of the gateway takes no target out', async (t
   })
   t.teardown(() => child.kill('SIGKILL'))
   const { url } = JSON.parse(await until('it is ready', () => textOf(readyFile))) as { readonly url: string }
-  const clients = await Promise.all(Array.from({ length: 100 }, () => connectRaw(t, url)))
-  for (const client of clients) client.send('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+  const { port, hostname } = new URL(url)
+  const open = new Set<Socket>()
+  for (let index = 0; index < 100; index++) {
+    const socket = connect({ port: Number(port), host: hostname }).on('error', () => {})
+    open.add(socket.on('close', () => open.delete(socket)))
+    t.teardown(() => socket.destroy())
+  }
+  // The requests come only once it has taken as many as it can: then there are not enough for the target.
+  await until('it takes no more connections', () => open.size < 60)
+  for (const socket of open) socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
   await until('connections to the target could not be made', () => log.includes('EMFILE') || undefined)
   t.match(log, /"status":503,.*"code":"upstream-unavailable".*EMFILE/)
   t.notMatch(log, 'a target is taken out')
