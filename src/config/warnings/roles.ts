@@ -1,4 +1,4 @@
-import { knownRoles } from '../../accounts/roles.ts'
+import { knownRoles, similarRole } from '../../accounts/roles.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Warning } from './warning.ts'
 
@@ -9,7 +9,8 @@ export function findSimilarRoles({ routes }: Pick<ConfigTree, 'routes'>): Warnin
   return [...routes.entries()].flatMap(([route, { name, roles = [] }]) =>
     [...roles.entries()].flatMap(([index, role]): Warning[] => {
       if (ownRoles.includes(role)) return []
-      const similar = known.find((other) => other !== role && other.toLowerCase() === role.toLowerCase())
+      const others = known.filter((other) => other !== role)
+      const similar = similarRole(role, others)
       if (similar === undefined) return []
       const message = `route "${name}" names the role "${role}", which is not "${similar}": roles are compared with their case`
       return [{ path: ['routes', route, 'roles', index], message }]
