@@ -15,6 +15,8 @@ const allowed = new Set([
 ])
 
 interface LockedPackage {
+  /** Of a package that is installed under another name. */
+  readonly name?: string
   readonly version: string
   readonly license?: string
   readonly dev?: boolean
@@ -49,7 +51,8 @@ t.test(
     const missing = shipped
       .filter(([, { optional }]) => optional !== true)
       .map(
-        ([path, { version }]) => `pkg:npm/${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`,
+        ([path, { name = path.slice(path.lastIndexOf('node_modules/') + 13), version }]) =>
+          `pkg:npm/${name}@${version}`,
       )
       .filter((purl) => !named.has(purl))
     t.strictSame(missing, [])

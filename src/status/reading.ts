@@ -96,11 +96,13 @@ interface Series {
 
 function seriesOf({ name: metric, values }: MetricsSnapshot[number]): readonly Series[] {
   return values.map((sample) => {
-    // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to.
-    const { metricName: name = metric } = sample as { readonly metricName?: string }
-    const labels = Object.fromEntries(
-      Object.entries(sample.labels).map(([label, value]) => [label, String(value)]),
-    )
+    // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to, and samples without
+    // labels have no such member, whatever the library's types say.
+    const { metricName: name = metric, labels: given = {} } = sample as {
+      readonly metricName?: string
+      readonly labels?: Labels
+    }
+    const labels = Object.fromEntries(Object.entries(given).map(([label, value]) => [label, String(value)]))
     const key = `${name} ${JSON.stringify(Object.entries(labels).toSorted())}`
     return { metric, name, labels, key, value: sample.value }
   })
