@@ -36,6 +36,8 @@ type Message =
 interface Fault {
   readonly message: string
   readonly hint?: string | undefined
+  /** The system's code for what caused it, such as EADDRINUSE. */
+  readonly causeCode?: string | undefined
   readonly isOperators: boolean
 }
 
@@ -110,10 +112,16 @@ export function openChannel<Asked extends Questions, Answered extends Questions>
 }
 
 function toFault(error: unknown): Fault {
-  const isOperators = error instanceof OperatorError
-  return { message: reasonOf(error), hint: isOperators ? error.hint : undefined, isOperators }
+  if (!(error instanceof OperatorError)) return { message: reasonOf(error), isOperators: false }
+  return { message: error.message, hint: error.hint, causeCode: codeOf(error.cause), isOperators: true }
 }
 
-function toError({ message, hint, isOperators }: Fault): Error {
-  return isOperators ? new OperatorError(message, hint === undefined ? {} : { hint }) : new Error(message)
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+}
+
+function toError({ message, hint, causeCode, isOperators }: Fault): Error {
+  if (!isOperators) return new Error(message)
+  const cause = causeCode !== undefined && Object.assign(new Error(causeCode), { code: causeCode })
+  return new OperatorError(message, { ...(hint !== undefined && { hint }), ...(cause && { cause }) })
 }

@@ -11,7 +11,7 @@ import { mergeStates } from '../worker/store-watch.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { healthOfAll } from './health.ts'
 import { createMemory } from './memory.ts'
-import { pickPort } from './port.ts'
+import { startOnPort } from './port.ts'
 import { createSeat, type Seat } from './seat.ts'
 import {
   prepareWorkers,
@@ -45,7 +45,6 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   const { loaded, log, metrics, startTimeoutMs = usualStartTimeoutMs } = options
   const { listen } = loaded.config
   const rates = createLocalRates(monotonicClock)
-  const port = await pickPort(listen)
   const ticketKeys = randomBytes(48).toString('base64')
   // Accounts and sessions, as many of each as a worker caches.
   const memory = createMemory({
@@ -55,6 +54,8 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   /** When any worker last read the change log, as they said last. */
   let lastReadAt: number | null = null
   let { snapshot } = loaded
+  /** Where all workers listen: not 0, as those started later need the same. */
+  let { port } = listen
   /** While a change is under way no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
@@ -97,6 +98,18 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     const left = workers()
     for (const worker of left) worker.kill()
     await Promise.all(left.map(({ ended }) => ended))
+  }
+
+  /** Starts the first worker alone: a first start makes files once, and reports an error once. */
+  async function fillAll(): Promise<string> {
+    const [first, ...others] = seats
+    if (!first) throw new Error('a fleet without workers')
+    const { url } = await startOnPort(listen, (chosen) => {
+      port = chosen
+      return first.fill()
+    })
+    await Promise.all(others.map((seat) => seat.fill()))
+    return url
   }
 
   /** Waits for workers that are starting: they were given the config that is about to be replaced. */
@@ -166,7 +179,7 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   }
 
   try {
-    const url = await fillAll(seats)
+    const url = await fillAll()
     return {
       url,
       health,
@@ -186,12 +199,4 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
 async function answersOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
   const answers = await Promise.allSettled(asked)
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-}
-
-/** Starts the first worker alone: a first start makes files once, and reports an error once. */
-async function fillAll([first, ...others]: readonly Seat[]): Promise<string> {
-  if (!first) throw new Error('a fleet without workers')
-  const { url } = await first.fill()
-  await Promise.all(others.map((seat) => seat.fill()))
-  return url
 }

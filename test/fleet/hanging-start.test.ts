@@ -1,48 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
-import { Writable } from 'node:stream'
-import t, { type Test } from 'tap'
-import { loadConfig } from '../../src/config/load.ts'
-import { openFleet } from '../../src/fleet/fleet.ts'
-import { createLog } from '../../src/log/log.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
-import { place } from '../cli/place.ts'
+import t from 'tap'
 import { until } from '../setup/net.ts'
-import { isAlive, type LogLine } from './fleet.ts'
-
-// As the program starts them: without the loaders of the test runner, and not on the output of this test.
-delete process.env.NODE_OPTIONS
-cluster.setupPrimary({ execArgv: [], silent: true })
-
-/** A fleet of two whose first process is this one. */
-function newFleet(t: Test, startTimeoutMs?: number) {
-  const options = { listen: { port: 0, workers: 2 }, log: { level: 'silent' } }
-  const { config: file } = place(t, options)
-  const lines: LogLine[] = []
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      lines.push(JSON.parse(String(chunk)) as LogLine)
-      done()
-    },
-  })
-  const loaded = loadConfig({ file, env: {} })
-  const open = async () => {
-    const fleet = await openFleet({
-      loaded,
-      log: createLog({ level: 'info', stream }),
-      metrics: createMetrics({ version: '0' }),
-      ...(startTimeoutMs !== undefined && { startTimeoutMs }),
-    })
-    let isOver = false
-    const close = async () => {
-      if (!isOver) await fleet.close()
-      isOver = true
-    }
-    t.teardown(close)
-    return { ...fleet, close }
-  }
-  const pids = () => lines.flatMap(({ msg, pid }) => (msg === 'a worker takes requests' ? (pid ?? []) : []))
-  return { loaded, open, lines, pids }
-}
+import { isAlive } from './fleet.ts'
+import { newFleet } from './own-fleet.ts'
 
 /** Stops the worker that is started next before it says a word. @returns its process ID, once there is one */
 function hangNext(): Promise<number> {
