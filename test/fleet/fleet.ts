@@ -74,9 +74,14 @@ export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<F
 /** Asks until each of the workers has answered, each time on a connection of its own. */
 export async function untilAllAnswer(fleet: Fleet, workers = 2): Promise<void> {
   await until('all have answered', async () => {
-    await get(`${fleet.url}/all`)
+    await atOnce(() => get(`${fleet.url}/all`))
     return fleet.answering().size === workers || undefined
   })
+}
+
+/** Does something twenty times at once: of single connections the kernel may give each to the same worker. */
+export function atOnce<Result>(work: () => Promise<Result>): Promise<readonly Result[]> {
+  return Promise.all(Array.from({ length: 20 }, work))
 }
 
 /** Status of a request on a connection of its own; the connection is not kept. */

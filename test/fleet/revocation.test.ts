@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openWebSocket, record, startWebSocketBackend, type Told } from '../gateway/support/web-socket.ts'
+import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
-import { get, serveFleet, untilAllAnswer } from './fleet.ts'
+import { atOnce, get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 interface Keys {
   readonly id: string
@@ -24,16 +24,16 @@ t.test('a reset is heard by every worker', async (t) => {
   ).json() as Keys
   await untilAllAnswer(fleet)
   const ask = () => get(`${fleet.url}/keyed`, { SecretKey: secretKey })
-  const known = await Promise.all(Array.from({ length: 20 }, ask))
+  const known = await atOnce(ask)
   t.strictSame([...new Set(known)], [200])
   const { secretKey: next } = (await fleet.run('keys', 'reset-secret', id, '--json')).json() as Keys
   const resetAt = performance.now()
   await until('both have refused it', async () => {
-    await ask()
+    await atOnce(ask)
     const refusing = fleet.lines().filter(({ code }) => code === 'secret-key-invalid')
     return new Set(refusing.map(({ worker }) => worker)).size === 2 || undefined
   })
-  const late = await Promise.all(Array.from({ length: 20 }, ask))
+  const late = await atOnce(ask)
   t.ok(performance.now() - resetAt < 10_000)
   t.notOk(late.includes(200))
   t.equal(await get(`${fleet.url}/keyed`, { SecretKey: next }), 200)
@@ -46,9 +46,7 @@ t.test('its WebSockets are closed in every worker', async (t) => {
     await fleet.run('accounts', 'create', '--email', 'a@example.com', '--json')
   ).json() as Keys
   const headers = { SecretKey: secretKey }
-  const told: Told[] = []
-  for (let index = 0; index < 8; index++)
-    told.push(record(await openWebSocket(t, `${fleet.url}/keyed`, { headers })))
+  const told = await atOnce(async () => record(await openWebSocket(t, `${fleet.url}/keyed`, { headers })))
   await fleet.run('keys', 'reset-secret', id)
   await until('all are closed', () => told.every(({ closes }) => closes.length === 1) || undefined)
   for (const { closes } of told) t.equal(closes[0]?.code, 4001)

@@ -3,7 +3,7 @@ import { createKey } from '../../src/accounts/keys.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'
 import { decodePart, forge, rightHeader } from '../tokens/forge.ts'
-import { decidedWordOf, startInstances, wordOf } from './instances.ts'
+import { decidedWordOf, startInstances } from './instances.ts'
 
 /** Changes under which an instance that has not heard of them could refuse what has just become right. */
 const rounds = 8
@@ -130,7 +130,7 @@ t.test('none of them has been counted as a failure, and a wrong key still is', a
   const { id, secretKey } = await newCaller()
   t.strictSame(await wordsOf('/any', { key: secretKey }), passed)
   const [{ url }] = gateways
-  const wrong = () => wordOf(`${url}/any`, { SecretKey: createKey('secretKey', id) })
+  const wrong = () => decidedWordOf(`${url}/any`, { SecretKey: createKey('secretKey', id) })
   t.equal(await wrong(), '401 secret-key-invalid')
   t.equal(await wrong(), '429 too-many-failures')
   t.strictSame(await wordsOf('/any', { key: secretKey }), passed, 'which refuses nobody else')
