@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { startRedis } from '../test/setup/redis.ts'
-import type { Answers, Order } from './load/order.ts'
-import { openWrkPace, runWrk } from './load/wrk.ts'
+import type { LoadCommand, LoadResults } from './load/order.ts'
+import { calibrateWrk, runWrk } from './load/wrk.ts'
 import { ask, cores, startModule } from './processes.ts'
-import type { Where } from './ready.ts'
+import type { ReadyMessage } from './ready.ts'
 import type { Scope } from './scope.ts'
 import { type Gatehouse, type GatehouseOptions, startGatehouse } from './subjects/gatehouse.ts'
 import { isInstalled, type PeerName, peers } from './subjects/peers.ts'
@@ -43,17 +43,19 @@ export interface Bench {
   /** A peer, or a gateway, of its own: for what a process does not forget. */
   fresh(scope: Scope, who: PeerName | GatewayKind): Promise<Subject>
   /** Carries out an order beside the subjects. */
-  load<Kind extends Order['kind']>(order: Extract<Order, { kind: Kind }>): Promise<Answers[Kind]>
+  load<Kind extends LoadCommand['kind']>(
+    order: Extract<LoadCommand, { kind: Kind }>,
+  ): Promise<LoadResults[Kind]>
   /** Finds out how to send so many requests a second, with wrk where it was chosen; the result sends them. */
-  openPace(order: Extract<Order, { kind: 'paced' }>): Promise<() => Promise<Answers['paced']>>
+  openPace(order: Extract<LoadCommand, { kind: 'paced' }>): Promise<() => Promise<LoadResults['paced']>>
   /** A closed loop, made by wrk where it was chosen. */
-  closedLoad(order: Extract<Order, { kind: 'closed' }>): Promise<Answers['closed']>
+  closedLoad(order: Extract<LoadCommand, { kind: 'closed' }>): Promise<LoadResults['closed']>
 }
 
 type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean }
 
 export async function openBench(scope: Scope, options: BenchOptions): Promise<Bench> {
-  const { ready } = await startModule<Where>(scope, { core: cores.load, file: 'upstream.ts' })
+  const { ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file: 'upstream.ts' })
   const upstreamUrl = ready.url
   const { child: maker } = await startModule(scope, { core: cores.load, file: 'load/maker.ts' })
   const own: GatewayKind = { label: 'gatehouse', checkout: process.cwd() }
@@ -86,13 +88,13 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
     gateway,
     fresh: async (into, who) => {
       // Its own upstream too: ports of connections that were closed to another are in use for a minute yet.
-      const { ready: own } = await startModule<Where>(into, { core: cores.load, file: 'upstream.ts' })
+      const { ready: own } = await startModule<ReadyMessage>(into, { core: cores.load, file: 'upstream.ts' })
       return typeof who === 'string'
         ? startPeer(into, who, own.url)
         : startGatehouse(into, { upstreamUrl: own.url, checkout: who.checkout })
     },
     load: (order) => ask(maker, order),
-    openPace: async (order) => (options.load === 'wrk' ? openWrkPace(order) : () => ask(maker, order)),
+    openPace: async (order) => (options.load === 'wrk' ? calibrateWrk(order) : () => ask(maker, order)),
     closedLoad: (order) => (options.load === 'wrk' ? runWrk(order) : ask(maker, order)),
   }
 }

@@ -35,12 +35,12 @@ function rssBytesOfOne(pid: number): number {
 }
 
 /** What all cores together have not got from the host of a virtual machine since it started, in steps of 10 ms. */
-export function stolenMs(): number {
-  return parseStolenMs(readFileSync('/proc/stat', 'utf8'))
+export function stealMs(): number {
+  return parseStealMs(readFileSync('/proc/stat', 'utf8'))
 }
 
 /** Of /proc/stat: the eighth figure of the line for all cores. */
-export function parseStolenMs(stat: string): number {
+export function parseStealMs(stat: string): number {
   const [, ...ticks] = (stat.split('\n', 1)[0] ?? '').split(/ +/)
   return (Number(ticks[7]) * tickUs) / 1_000
 }

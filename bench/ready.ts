@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net'
 
 /** Tells the process that started this one where it listens; ends with it. */
-export function tellWhere(server: Server, port = 0): void {
+export function reportUrl(server: Server, port = 0): void {
   process.on('disconnect', () => process.exit())
   server.listen(port, '127.0.0.1', 32_768, () => {
     process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
@@ -9,6 +9,6 @@ export function tellWhere(server: Server, port = 0): void {
 }
 
 /** What tellWhere tells. */
-export interface Where {
+export interface ReadyMessage {
   readonly url: string
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { tellWhere } from './ready.ts'
+import { reportUrl } from './ready.ts'
 
 /**
  * The upstream of all subjects. It costs as little as can be: no head is parsed beyond its path and its
@@ -99,4 +99,4 @@ function acceptWebSocket(socket: Socket, head: string): void {
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n`)
 }
 
-tellWhere(createServer({ noDelay: true }, serve))
+reportUrl(createServer({ noDelay: true }, serve))

@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
 /** How a server that is connected to with TLS is verified. */
-export interface Verification {
+export interface TlsVerification {
   /** Whether its certificate is checked. */
   readonly verify: boolean
   /** PEM; undefined = the certificates of the system. */

@@ -5,6 +5,6 @@ import { fileURLToPath } from 'node:url'
  * Caches the code that Node compiles in a folder beside the packages: this halves the time of a start. If that folder
  * cannot be written, nothing is cached. To be called before anything else is loaded.
  */
-export function keepCompiled(): void {
+export function cacheCompiledCode(): void {
   enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/gatehouse', import.meta.url)))
 }

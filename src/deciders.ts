@@ -8,7 +8,7 @@ import { type AccessTokens, createAccessTokens, type VerifiedTokens } from './to
 import { createKeyring, type Keyring } from './tokens/keyring.ts'
 
 /** What decides who is calling: made here for the gateway and for what explains its decisions alike. */
-export interface Deciders {
+export interface AuthParts {
   /** Empty: whoever has signing keys puts them in. */
   readonly keyring: Keyring
   readonly verified: VerifiedTokens & { clear(): void }
@@ -17,15 +17,15 @@ export interface Deciders {
   readonly schemes: Schemes
 }
 
-export interface DecidersOptions
+export interface AuthPartsOptions
   extends Pick<
     DirectoryOptions,
-    'store' | 'contact' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
+    'store' | 'storeConnection' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
   > {
   readonly config: Pick<Config, 'tokens' | 'cache'>
 }
 
-export function createDeciders({ config: { tokens, cache }, ...options }: DecidersOptions): Deciders {
+export function createAuthParts({ config: { tokens, cache }, ...options }: AuthPartsOptions): AuthParts {
   const { clock } = options
   const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
   const verified = createVerifiedTokens(cache.entriesMax)

@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util'
 
 /** What an error answer says, and what failure-modes.md adds for operators. */
-interface Failure {
+interface ErrorDefinition {
   readonly status: number
   readonly title: string
   /** Told to the client; never anything about the upstream, the store or the credential. */
@@ -11,7 +11,7 @@ interface Failure {
 }
 
 /** The one table of error codes: contract of every problem+json answer (RFC 9457). */
-export const failures = {
+export const errorDefinitions = {
   'request-invalid': {
     status: 400,
     title: 'The request is not valid',
@@ -266,9 +266,9 @@ export const failures = {
     detail: 'The service behind this path did not answer in time.',
     check: '`timeouts` of the upstream and of the route.',
   },
-} as const satisfies Record<string, Failure>
+} as const satisfies Record<string, ErrorDefinition>
 
-export type Code = keyof typeof failures
+export type ErrorCode = keyof typeof errorDefinitions
 
 /** What is wrong: a member of the body or a header by its name, the `body` or the `request` as a whole. */
 export interface FieldError {
@@ -300,7 +300,7 @@ export interface ExceededRate {
 /** A request that is refused or cannot be served; the table has its status and text. */
 export class GatehouseError extends Error {
   override readonly name = 'GatehouseError'
-  readonly code: Code
+  readonly code: ErrorCode
   readonly status: number
   readonly title: string
   readonly detail: string | undefined
@@ -309,8 +309,11 @@ export class GatehouseError extends Error {
   readonly accountId: string | undefined
   readonly rate: ExceededRate | undefined
 
-  constructor(code: Code, { cause, detail, errors, allow, accountId, rate }: GatehouseErrorOptions = {}) {
-    const failure: Failure = failures[code]
+  constructor(
+    code: ErrorCode,
+    { cause, detail, errors, allow, accountId, rate }: GatehouseErrorOptions = {},
+  ) {
+    const failure: ErrorDefinition = errorDefinitions[code]
     const { stackTraceLimit } = Error
     // The code of a refusal says all; collecting its stack would be the most expensive part.
     if (code !== 'internal') Error.stackTraceLimit = 0
@@ -320,31 +323,31 @@ export class GatehouseError extends Error {
     this.status = failure.status
     this.title = failure.title
     this.detail = detail ?? failure.detail
-    this.errors = errors ?? (code === 'request-invalid' ? ofWholeRequest(this.detail ?? '') : undefined)
+    this.errors = errors ?? (code === 'request-invalid' ? wholeRequestErrors(this.detail ?? '') : undefined)
     this.allow = allow
     this.accountId = accountId
     this.rate = rate
   }
 }
 
-const refusals = new Map<Code, GatehouseError>()
+const sharedErrors = new Map<ErrorCode, GatehouseError>()
 
 /** The error of a code that needs no details, made once: making an error takes longer than answering it. */
-export function refusalOf(code: Code): GatehouseError {
-  const known = refusals.get(code)
+export function sharedError(code: ErrorCode): GatehouseError {
+  const known = sharedErrors.get(code)
   if (known) return known
   const refusal = new GatehouseError(code)
-  refusals.set(code, refusal)
+  sharedErrors.set(code, refusal)
   return refusal
 }
 
 /** The field error for a request that is wrong as a whole. */
-function ofWholeRequest(message: string): readonly FieldError[] {
+function wholeRequestErrors(message: string): readonly FieldError[] {
   return [{ field: 'request', message }]
 }
 
 /** Whether something failed only because the store could not be asked. */
-export function isOutOfReach(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof GatehouseError && error.code === 'store-unavailable'
 }
 
@@ -360,12 +363,12 @@ export class OperatorError extends Error {
 }
 
 /** Whether something failed with one of the system's codes, such as ENOENT. */
-export function hasCode(error: unknown, code: string): boolean {
+export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
 /** A system error in words a person knows: `no such file or directory` rather than ENOENT. */
-export function reasonOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('hostname' in error && 'code' in error && error.code === 'ENOTFOUND') {
     return `there is no host ${error.hostname}`

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { hasCode } from './errors.ts'
+import { hasErrorCode } from './errors.ts'
 
 /**
  * Makes a folder, and missing ones above it, that only its owner can read. Without mkdir's `recursive`, which tries
@@ -11,8 +11,8 @@ export function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     // With the slash a file in its place gives the right error.
-    if (hasCode(error, 'EEXIST')) return void statSync(`${path}/`)
-    if (!hasCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
+    if (hasErrorCode(error, 'EEXIST')) return void statSync(`${path}/`)
+    if (!hasErrorCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
     makeFolder(dirname(path))
     makeFolder(path)
   }

@@ -1,11 +1,11 @@
 import type { LoadedConfig } from './config/load.ts'
-import type { Front } from './front.ts'
+import type { RequestServer } from './front.ts'
 import { listen, urlOf } from './http/listen.ts'
 import { buildOps } from './http/ops.ts'
 import type { Log } from './log/log.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createReload, type ReloadOutcome } from './reload.ts'
-import { createStatus } from './status/status.ts'
+import { openStatusReader } from './status/status.ts'
 import { readVersion } from './version.ts'
 import { openWorker } from './worker/worker.ts'
 
@@ -26,7 +26,7 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly loaded: LoadedConfig
   /** Reads the config again. @throws OperatorError where it cannot be used */
-  reread(): LoadedConfig
+  rereadConfig(): LoadedConfig
   readonly log: Log
   /** Milliseconds since 1970; default: the system's. */
   readonly clock?: () => number
@@ -37,42 +37,42 @@ export interface GatewayOptions {
  * @throws OperatorError where a key, the database or an address is not available
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { loaded, reread, log, clock = Date.now } = options
+  const { loaded, rereadConfig, log, clock = Date.now } = options
   const version = readVersion()
   const metrics = createMetrics({ version })
   let { config } = loaded
   let isShuttingDown = false
-  const front = await openFront(options, metrics).catch((error) => {
+  const requestServer = await openRequestServer(options, metrics).catch((error) => {
     metrics.close()
     throw error
   })
   const reload = createReload({
-    reread,
+    rereadConfig,
     log,
     metrics,
-    running: () => config,
-    prepare: front.prepare,
-    onTaken: (next) => {
+    currentConfig: () => config,
+    prepare: requestServer.prepare,
+    onReloaded: (next) => {
       config = next
     },
   })
-  const status = createStatus({
+  const status = openStatusReader({
     config: () => config,
-    health: front.health,
-    storeState: front.storeState,
+    health: requestServer.health,
+    storeState: requestServer.storeState,
     isShuttingDown: () => isShuttingDown,
-    snapshot: front.metricsSnapshot,
+    snapshot: requestServer.metricsSnapshot,
     version,
     clock,
   })
   const ops = await buildOps({
     contentType: metrics.contentType,
     address: () => config.ops,
-    metricsText: front.metricsText,
-    identity: front.health,
-    storeState: front.storeState,
+    metricsText: requestServer.metricsText,
+    health: requestServer.health,
+    storeState: requestServer.storeState,
     isShuttingDown: () => isShuttingDown,
-    look: status.look,
+    readStatus: status.read,
     reload,
   })
 
@@ -80,8 +80,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isShuttingDown = true
     status.close()
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
-    const isClean = await front.drain(config.shutdown.drainMs)
-    await front.close()
+    const isClean = await requestServer.drain(config.shutdown.drainMs)
+    await requestServer.close()
     // Last, so that /readyz says until the end that the gateway is shutting down.
     await ops.close()
     metrics.close()
@@ -91,17 +91,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
     await status.start()
-    return { url: front.url, opsUrl: urlOf('http', config.ops.host, opsPort), reload, shutDown }
+    return { url: requestServer.url, opsUrl: urlOf('http', config.ops.host, opsPort), reload, shutDown }
   } catch (error) {
     status.close()
-    await front.drain(0)
-    await front.close()
+    await requestServer.drain(0)
+    await requestServer.close()
     metrics.close()
     throw error
   }
 }
 
-async function openFront(options: GatewayOptions, metrics: Metrics): Promise<Front> {
+async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {
   const { loaded, log, clock = Date.now } = options
   if (loaded.config.listen.workers > 1) {
     // Loaded only for several workers: a single one does not need it.

@@ -3,18 +3,18 @@ import { createSealer } from './accounts/sealing.ts'
 import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
 import { takeSessionStart } from './auth/limits.ts'
 import type { Directory } from './auth/principal.ts'
-import type { Limiter } from './auth/rate-limit.ts'
-import { type Contact, createContact } from './cache/contact.ts'
+import type { RateLimiter } from './auth/rate-limit.ts'
+import { createStoreConnectionState, type StoreConnectionState } from './cache/contact.ts'
 import type { CachedDirectory } from './cache/directory.ts'
-import type { SharedMemory } from './cache/instance-memory.ts'
+import type { WorkerMemory } from './cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from './cache/invalidation.ts'
-import { rememberSigningKeys } from './cache/remember-signing-keys.ts'
+import { withCachedSigningKeys } from './cache/remember-signing-keys.ts'
 import { type Clock, monotonicClock } from './clock.ts'
 import type { Config } from './config/config.ts'
-import { createDeciders } from './deciders.ts'
-import { isOutOfReach, OperatorError, reasonOf } from './errors.ts'
+import { createAuthParts } from './deciders.ts'
+import { errorMessage, isStoreUnavailable, OperatorError } from './errors.ts'
 import type { Log } from './log/log.ts'
-import { createLookUpCount } from './metrics/look-ups.ts'
+import { createLookUpCounter } from './metrics/look-ups.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Change, Store } from './store/store.ts'
 import { isStoreFailure } from './store/store-failure.ts'
@@ -27,36 +27,36 @@ import { createSessions, type Sessions } from './tokens/sessions.ts'
 import { createSigningKeys } from './tokens/signing-keys.ts'
 
 /** All that decides who is calling, on top of one store. */
-export interface Identity {
+export interface CallerAuth {
   readonly authenticator: Authenticator
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
   /** The present state of the connection to the store. */
-  readonly contact: Readonly<Contact>
+  readonly storeConnection: Readonly<StoreConnectionState>
   /** Whether the store answers, or the cache can serve for a while. */
-  health(): IdentityHealth
+  health(): StoreHealth
   /** Stops listening to the store; the parts above go on with what they know. */
   close(): void
 }
 
 /** `degraded`: the store is out of reach, but known principals are served. */
-export type IdentityHealth = 'ok' | 'degraded' | 'store-unavailable'
+export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
-export interface IdentityOptions {
+export interface CallerAuthOptions {
   readonly config: Config
   /** An open store; the caller closes it. */
   readonly store: Store
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
-  readonly limiter: Pick<Limiter, 'take'>
+  readonly limiter: Pick<RateLimiter, 'take'>
   readonly acknowledgements: Acknowledgements
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: Clock
   /** Shared with other workers; undefined = there are none. */
-  readonly memory?: SharedMemory | undefined
+  readonly memory?: WorkerMemory | undefined
   /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
@@ -64,22 +64,22 @@ export interface IdentityOptions {
 /** How often the change log is read: SQLite is a local file, Redis a server that others use too. */
 const pollMs = { sqlite: 25, redis: 100 } as const
 /** How long a start waits for the store before it goes on without it. */
-const firstContactMs = 500
+const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
-export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
   const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock, memory, onChange } =
     options
-  const contact = createContact()
-  contact.readAt = memory?.lastReadAt ?? contact.readAt
-  const { keyring, verified, directory, accessTokens, schemes } = createDeciders({
+  const storeConnection = createStoreConnectionState()
+  storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
+  const { keyring, verified, directory, accessTokens, schemes } = createAuthParts({
     config,
     store,
-    contact,
+    storeConnection,
     clock,
     monotonic: monotonicClock,
     memory,
-    report: createLookUpCount(metrics),
+    report: createLookUpCounter(metrics),
     confirm: async () => {
       await invalidation.confirm()
       await keyLoader.settled()
@@ -87,17 +87,17 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     catchUp: async () => {
       await invalidation.catchUp()
       // A signing key that was retired meanwhile; where the store is out of reach, the known ones count.
-      await keyLoader.settled().catch(throwUnlessOutOfReach)
+      await keyLoader.settled().catch(throwUnlessStoreUnavailable)
     },
   })
-  const keyLoader = createOwnKeyLoader(options, keyring, () => {
+  const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
     verified.clear()
-    directory.outdate()
+    directory.invalidateDecisions()
     onChange({ kind: 'signing-keys' })
   })
-  const invalidation = openOwnInvalidation(options, { contact, directory, keyLoader })
+  const invalidation = openCacheInvalidation(options, { storeConnection, directory, keyLoader })
   try {
-    await loadFirst(options, keyLoader)
+    await loadInitialKeys(options, keyLoader)
     await invalidation.poll()
   } catch (error) {
     invalidation.close()
@@ -120,25 +120,25 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     }),
     keyring,
     directory,
-    contact,
-    health: () => healthOf(keyring, contact, monotonicClock() - config.cache.maxStaleMs),
+    storeConnection,
+    health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
     close: invalidation.close,
   }
 }
 
-function throwUnlessOutOfReach(error: unknown): void {
-  if (!isOutOfReach(error)) throw error
+function throwUnlessStoreUnavailable(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error
 }
 
 /** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */
-function healthOf(keyring: Keyring, contact: Contact, staleAt: number): IdentityHealth {
+function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
-  if (contact.isUp) return 'ok'
-  return contact.readAt > staleAt ? 'degraded' : 'store-unavailable'
+  if (storeConnection.isUp) return 'ok'
+  return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'
 }
 
-function createOwnKeyLoader(
-  { config: { tokens }, store, memory, sealingKey, log, clock }: IdentityOptions,
+function createConfiguredKeyLoader(
+  { config: { tokens }, store, memory, sealingKey, log, clock }: CallerAuthOptions,
   keyring: Keyring,
   onReplaced: () => void,
 ): KeyLoader {
@@ -146,7 +146,7 @@ function createOwnKeyLoader(
   return createKeyLoader({
     keyring,
     signingKeys: createSigningKeys({
-      store: memory ? rememberSigningKeys(store, memory) : store,
+      store: memory ? withCachedSigningKeys(store, memory) : store,
       sealer: createSealer(sealingKey),
       algorithm,
       clock,
@@ -160,40 +160,43 @@ function createOwnKeyLoader(
 }
 
 /** The gateway starts even if Redis is out of reach, but not if its data or its signing keys cannot be read. */
-async function loadFirst({ config, store, memory }: IdentityOptions, keyLoader: KeyLoader): Promise<void> {
+async function loadInitialKeys(
+  { config, store, memory }: CallerAuthOptions,
+  keyLoader: KeyLoader,
+): Promise<void> {
   if (config.store.driver === 'sqlite') return keyLoader.load()
-  const unready: unknown = await store.ready(firstContactMs).then(
+  const readyError: unknown = await store.ready(initialConnectTimeoutMs).then(
     () => undefined,
     (error: unknown) => error,
   )
   // A worker that takes the place of another serves the callers that are known.
-  if (isRefusal(unready) && memory?.lastReadAt === undefined) throw unready
+  if (isUnsupportedStore(readyError) && memory?.lastReadAt === undefined) throw readyError
   if (config.tokens.keys.length > 0) return keyLoader.load()
-  if (unready !== undefined && !memory) return
-  await keyLoader.load().catch(throwUnlessOutOfReach)
+  if (readyError !== undefined && !memory) return
+  await keyLoader.load().catch(throwUnlessStoreUnavailable)
 }
 
 /** Whether a store that answers is none that this program can use. */
-function isRefusal(unready: unknown): boolean {
-  return unready instanceof OperatorError && isStoreFailure(unready.cause, 'newer')
+function isUnsupportedStore(readyError: unknown): boolean {
+  return readyError instanceof OperatorError && isStoreFailure(readyError.cause, 'newer')
 }
 
-interface Kept {
-  readonly contact: Contact
+interface InvalidatedParts {
+  readonly storeConnection: StoreConnectionState
   readonly directory: CachedDirectory
   readonly keyLoader: KeyLoader
 }
 
 /** Keeps caches and keys true to the store. */
-function openOwnInvalidation(
-  { config, store, memory, log, metrics, clock, onChange }: IdentityOptions,
-  { contact, directory, keyLoader }: Kept,
+function openCacheInvalidation(
+  { config, store, memory, log, metrics, clock, onChange }: CallerAuthOptions,
+  { storeConnection, directory, keyLoader }: InvalidatedParts,
 ): Invalidation {
-  const reportContact = createContactReport(log, metrics)
-  const reportFault = createFaultReport(log)
+  const logConnectionChange = createConnectionLogger(log, metrics)
+  const logFaultOnce = createFaultLogger(log)
   return openInvalidation({
     store,
-    contact,
+    storeConnection,
     pollMs: pollMs[config.store.driver],
     clock,
     apply: (logged) => {
@@ -201,21 +204,21 @@ function openOwnInvalidation(
       if (logged.change.kind === 'signing-keys') keyLoader.reload()
       else onChange(logged.change)
     },
-    clear: (why) => {
-      if (why === 'start') memory?.watch()
+    clear: (reason) => {
+      if (reason === 'start') memory?.watch()
       else memory?.clear()
       directory.clear()
       keyLoader.reload()
       onChange(undefined)
     },
-    onContact: (error) => {
-      reportContact(error)
-      if (!contact.isUp) return
-      reportFault(undefined)
+    onStoreAnswer: (error) => {
+      logConnectionChange(error)
+      if (!storeConnection.isUp) return
+      logFaultOnce(undefined)
       keyLoader.catchUp()
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
-    onFault: reportFault,
+    onFault: logFaultOnce,
   })
 }
 
@@ -223,7 +226,7 @@ function openOwnInvalidation(
  * Logs once each that the store is gone, that it has come back without its data or with that of a newer program, and
  * that it is back.
  */
-function createContactReport(log: Log, metrics: Metrics): (error: unknown) => void {
+function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
   let wasLost = false
   return (err) => {
@@ -240,11 +243,12 @@ function createContactReport(log: Log, metrics: Metrics): (error: unknown) => vo
 }
 
 /** Says each fault once, until the log of changes has been read without it: where it stays, that is read all the time. */
-function createFaultReport(log: Log): (error: unknown) => void {
-  let told: string | undefined
+function createFaultLogger(log: Log): (error: unknown) => void {
+  let reported: string | undefined
   return (err) => {
-    const reason = err === undefined ? undefined : reasonOf(err)
-    if (reason !== undefined && reason !== told) log.error({ err }, 'a change of the store cannot be applied')
-    told = reason
+    const reason = err === undefined ? undefined : errorMessage(err)
+    if (reason !== undefined && reason !== reported)
+      log.error({ err }, 'a change of the store cannot be applied')
+    reported = reason
   }
 }

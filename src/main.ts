@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 // Nothing is imported before this: an older Node would fail at the first import that it does not know.
-const needed = [24, 18] as const
+const minimumVersion = [24, 18] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimumVersion[1])) {
   console.error(
-    `gatehouse: needs Node ${needed.join('.')} or newer: ${process.execPath} is ${process.version}`,
+    `gatehouse: needs Node ${minimumVersion.join('.')} or newer: ${process.execPath} is ${process.version}`,
   )
   process.exit(1)
 }
 
-const { keepCompiled } = await import('./compile-cache.ts')
+const { cacheCompiledCode } = await import('./compile-cache.ts')
 
-keepCompiled()
+cacheCompiledCode()
 
 const { main } = await import('./cli/main.ts')
 

@@ -1,31 +1,37 @@
-import { type ActsOf, type ActsOptions, createActs } from './accounts/acts.ts'
+import { type AccountActionsOf, type AccountActionsOptions, createAccountActions } from './accounts/acts.ts'
 import { createPasswords } from './accounts/passwords.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from './accounts/profile.ts'
 import { createSealer, deriveKey } from './accounts/sealing.ts'
 import { createKnownClients } from './auth/known-clients.ts'
 import { createPasswordCheck } from './auth/password-check.ts'
-import type { Limiter } from './auth/rate-limit.ts'
+import type { RateLimiter } from './auth/rate-limit.ts'
 import { createSignIn, type SignIn } from './auth/sign-in.ts'
 import type { Config } from './config/config.ts'
 import type { Store } from './store/store.ts'
 
 /** All that people can do with accounts, their own or others', in the portal and through the admin API. */
-export interface People {
+export interface AccountServices {
   readonly signIn: SignIn
-  readonly actsOf: ActsOf
+  readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
 }
 
-export interface PeopleOptions {
+export interface AccountServicesOptions {
   readonly config: Config
   readonly store: Store
   readonly sealingKey: Uint8Array
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 
-export function createPeople({ config, store, sealingKey, limiter, clock }: PeopleOptions): People {
+export function createAccountServices({
+  config,
+  store,
+  sealingKey,
+  limiter,
+  clock,
+}: AccountServicesOptions): AccountServices {
   const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
   return {
     signIn: createSignIn({
@@ -36,20 +42,20 @@ export function createPeople({ config, store, sealingKey, limiter, clock }: Peop
       sessionLifetimeMs: config.portal.sessionLifetimeMs,
       clock,
     }),
-    actsOf: createPeoplesActs({ config, store, sealingKey, limiter, clock }),
+    actionsOf: createConfiguredActions({ config, store, sealingKey, limiter, clock }),
     emailVerification: createEmailVerification({ store, clock }),
   }
 }
 
 /** Only the acts, for commands, where nobody signs in. */
-export function createPeoplesActs({
+export function createConfiguredActions({
   config,
   store,
   sealingKey,
   limiter,
   clock,
-}: Omit<PeopleOptions, 'limiter'> & Pick<ActsOptions, 'limiter'>): ActsOf {
-  return createActs({
+}: Omit<AccountServicesOptions, 'limiter'> & Pick<AccountActionsOptions, 'limiter'>): AccountActionsOf {
+  return createAccountActions({
     store,
     sealer: createSealer(sealingKey),
     reveal: config.keys.reveal,

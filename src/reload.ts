@@ -1,9 +1,9 @@
-import { validityComplaint } from './config/certificate.ts'
+import { validityProblem } from './config/certificate.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError, type LoadedConfig } from './config/load.ts'
 import { restartProblems } from './config/reload.ts'
-import { OperatorError, reasonOf } from './errors.ts'
-import type { PreparedChange } from './front.ts'
+import { errorMessage, OperatorError } from './errors.ts'
+import type { PreparedConfig } from './front.ts'
 import type { Log } from './log/log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -16,11 +16,11 @@ export type ReloadOutcome =
   | { readonly kind: 'failed'; readonly problems: readonly string[] }
 
 export interface ReloadOptions {
-  running(): Config
-  reread(): LoadedConfig
+  currentConfig(): Config
+  rereadConfig(): LoadedConfig
   /** Builds all that the config needs, beside the one in force. */
-  prepare(next: LoadedConfig): Promise<PreparedChange>
-  onTaken(config: Config): void
+  prepare(next: LoadedConfig): Promise<PreparedConfig>
+  onReloaded(config: Config): void
   readonly log: Log
   readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
 }
@@ -30,8 +30,8 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
   const { log, metrics } = options
   let last: Promise<unknown> = Promise.resolve()
 
-  async function once(): Promise<ReloadOutcome> {
-    const outcome = await attempt(options)
+  async function reloadOnce(): Promise<ReloadOutcome> {
+    const outcome = await tryReload(options)
     const isTaken = outcome.kind === 'taken'
     metrics.lastReload.set(Number(isTaken))
     metrics.reloads.inc({ outcome: outcome.kind })
@@ -45,31 +45,37 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
   }
 
   return () => {
-    const outcome = last.then(once)
+    const outcome = last.then(reloadOnce)
     last = outcome
     return outcome
   }
 }
 
-async function attempt({ running, reread, prepare, onTaken, log }: ReloadOptions): Promise<ReloadOutcome> {
+async function tryReload({
+  currentConfig,
+  rereadConfig,
+  prepare,
+  onReloaded,
+  log,
+}: ReloadOptions): Promise<ReloadOutcome> {
   try {
-    const next = reread()
-    const problems = restartProblems(running(), next)
+    const next = rereadConfig()
+    const problems = restartProblems(currentConfig(), next)
     if (problems.length > 0) return { kind: 'refused', problems }
-    const change = await prepare(next)
-    await change.commit()
-    onTaken(next.config)
-    warnOfCertificate(next.config, log)
+    const prepared = await prepare(next)
+    await prepared.commit()
+    onReloaded(next.config)
+    logCertificateWarning(next.config, log)
     return { kind: 'taken' }
   } catch (error) {
     if (error instanceof ConfigError) return { kind: 'refused', problems: error.problems }
     const hint = error instanceof OperatorError && error.hint ? `; ${error.hint}` : ''
-    return { kind: 'failed', problems: [`${reasonOf(error)}${hint}`] }
+    return { kind: 'failed', problems: [`${errorMessage(error)}${hint}`] }
   }
 }
 
 /** An expired certificate is used all the same: some clients accept it, and none is worse off than without it. */
-export function warnOfCertificate({ listen }: Config, log: Log): void {
-  const complaint = listen.tls && validityComplaint(listen.tls.cert, Date.now())
+export function logCertificateWarning({ listen }: Config, log: Log): void {
+  const complaint = listen.tls && validityProblem(listen.tls.cert, Date.now())
   if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)
 }

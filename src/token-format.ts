@@ -2,7 +2,7 @@
  * How what the gateway gives out begins, kind by kind; a `_` follows. Whatever begins like one of them is taken for
  * a secret and hidden (hide-secrets.ts).
  */
-export const prefixes = {
+export const secretPrefixes = {
   secretKey: 'gsk',
   apiKey: 'gak',
   refreshToken: 'grt',

@@ -1,9 +1,9 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
-import type { Fleet } from './fleet.ts'
+import type { InstanceGroup } from './fleet.ts'
 
 /** People who are known to every instance and go on all the time, half with keys and half with tokens. */
-export interface Crowd {
+export interface BackgroundLoad {
   /** `failed`: other answers than 200, whose statuses are `others`; `broken`: requests without an answer, as their connection ended. */
   stop(): Promise<{
     readonly answered: number
@@ -15,11 +15,11 @@ export interface Crowd {
 
 const pauseMs = 5
 
-export async function startCrowd(
+export async function startBackgroundLoad(
   client: DrillClient,
-  { instances }: Fleet,
+  { instances }: InstanceGroup,
   accounts: readonly CreatedAccount[],
-): Promise<Crowd> {
+): Promise<BackgroundLoad> {
   let isOn = true
   let answered = 0
   let failed = 0

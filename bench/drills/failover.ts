@@ -5,9 +5,9 @@ import { ownerOf, startCluster } from '../../test/store/redis/cluster.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
-import { sendRefresh, startOwners } from './owners.ts'
-import { type Theft, watchThefts } from './thefts.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
+import { sendRefresh, startSessionOwners } from './owners.ts'
+import { replayStolenTokens, type TokenTheft } from './thefts.ts'
 
 const owners = 40
 /** Sessions of which a token is stolen in each phase. */
@@ -72,13 +72,15 @@ async function play(
   scope.teardown(client.close)
   const stores = Array.from({ length: 3 }, () => topology.redis)
   const config = { tokens: { reuseGrace: `${graceS}s` } }
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores, config })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores, config })
   const phases = ['before', 'no master', 'no replica', 'back']
   const tokens = await startSessions(client, fleet, owners + phases.length * victims)
-  const crowd = startOwners(client, fleet, tokens.splice(0, owners))
-  const thefts: Theft[] = []
+  const crowd = startSessionOwners(client, fleet, tokens.splice(0, owners))
+  const thefts: TokenTheft[] = []
   const stealIn = (phase: string) => {
-    thefts.push(...watchThefts({ client, fleet, phase, graceMs: graceS * 1_000 }, tokens.splice(0, victims)))
+    thefts.push(
+      ...replayStolenTokens({ client, fleet, phase, graceMs: graceS * 1_000 }, tokens.splice(0, victims)),
+    )
   }
   await crowd.until('everybody has refreshed', ({ refreshes }) => refreshes > 2, settledWithinMs)
 
@@ -116,7 +118,7 @@ async function play(
 async function reportThefts(
   report: Report,
   phases: readonly string[],
-  thefts: readonly Theft[],
+  thefts: readonly TokenTheft[],
 ): Promise<void> {
   for (const phase of phases) {
     const found = await Promise.all(thefts.filter((theft) => theft.phase === phase).map(({ found }) => found))
@@ -126,7 +128,7 @@ async function reportThefts(
   }
 }
 
-async function startSessions(client: DrillClient, fleet: Fleet, count: number): Promise<string[]> {
+async function startSessions(client: DrillClient, fleet: InstanceGroup, count: number): Promise<string[]> {
   const accounts = await fleet.createAccounts(count)
   const [{ url } = { url: '' }] = fleet.instances
   const tokens: string[] = []

@@ -19,14 +19,14 @@ export interface Instance {
   readonly child: ChildProcess
 }
 
-export interface Fleet {
+export interface InstanceGroup {
   readonly instances: readonly Instance[]
   /** Does what a command would, on the same store. */
   operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result>
   createAccounts(count: number): Promise<readonly CreatedAccount[]>
 }
 
-export interface FleetOptions {
+export interface InstanceGroupOptions {
   readonly backendUrl: string
   /** `store.redis` of each instance; as many instances as there are. */
   readonly stores: readonly object[]
@@ -34,7 +34,10 @@ export interface FleetOptions {
 }
 
 /** Starts real gateways, one for each store config, before one backend. */
-export async function startFleet(scope: Scope, { backendUrl, stores, config }: FleetOptions): Promise<Fleet> {
+export async function startInstanceGroup(
+  scope: Scope,
+  { backendUrl, stores, config }: InstanceGroupOptions,
+): Promise<InstanceGroup> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-drill-'))
   writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
@@ -44,7 +47,7 @@ export async function startFleet(scope: Scope, { backendUrl, stores, config }: F
     return file
   })
   const instances = await Promise.all(files.map((file) => startInstance(scope, file)))
-  const operate: Fleet['operate'] = (work) => withOperator({ file: files[0], env: {} }, work)
+  const operate: InstanceGroup['operate'] = (work) => withOperator({ file: files[0], env: {} }, work)
   return {
     instances,
     operate,

@@ -1,11 +1,11 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { until } from '../../test/setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../../test/setup/redis.ts'
-import { startWire, type Wire } from '../../test/store/redis/wire.ts'
+import { startTcpProxy, type TcpProxy } from '../../test/store/redis/wire.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
 
 /** How long the gateway is stopped, in seconds, unless the arguments say otherwise. */
 const usualSeconds = ['2', '5', '60']
@@ -14,22 +14,22 @@ const watchedMs = 500
 interface Place {
   readonly redis: RedisServer
   /** Between the gateway and its Redis. */
-  readonly wire: Wire
+  readonly wire: TcpProxy
 }
 
 /** What becomes of the gateway's connections to Redis while it is stopped. */
 const states: Readonly<Record<string, (place: Place) => unknown>> = {
   'messages come': () => undefined,
   'messages are cut': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'),
-  'messages fall silent': ({ wire }) => wire.cutThose('subscribe'),
+  'messages fall silent': ({ wire }) => wire.cutMatching('subscribe'),
   'the connection for commands is cut': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE normal'),
 }
 
 /** A gateway is stopped (SIGSTOP) while keys are reset: once it runs again it accepts none of them. */
 export async function frozen(scope: Scope, report: Report, args: readonly string[]): Promise<void> {
   const redis = await startRedis(scope)
-  const wire = await startWire(scope, redis.port)
-  const fleet = await startFleet(scope, {
+  const wire = await startTcpProxy(scope, redis.port)
+  const fleet = await startInstanceGroup(scope, {
     backendUrl: await startBackend(scope),
     stores: [{ url: wire.url }],
   })
@@ -56,7 +56,7 @@ export async function frozen(scope: Scope, report: Report, args: readonly string
 
 /** @returns how often the key that was reset meanwhile was accepted */
 async function freeze(
-  { instances, operate }: Fleet,
+  { instances, operate }: InstanceGroup,
   client: DrillClient,
   { account, secretKey }: CreatedAccount,
   { seconds, treat }: { readonly seconds: number; readonly treat: () => unknown },

@@ -1,15 +1,15 @@
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { openSealingKey } from '../../src/accounts/sealing-key.ts'
-import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { openRateLimiter } from '../../src/auth/rate-limit.ts'
 import { monotonicClock } from '../../src/clock.ts'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
-import { isOutOfReach } from '../../src/errors.ts'
-import { openIdentity } from '../../src/identity.ts'
+import { isStoreUnavailable } from '../../src/errors.ts'
+import { openCallerAuth } from '../../src/identity.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
-import { openStoreWatch } from '../../src/worker/store-watch.ts'
+import { openStoreMonitor } from '../../src/worker/store-watch.ts'
 import { until } from '../../test/setup/net.ts'
 
 /** What the drill asks of a process of simulated instances. */
@@ -37,8 +37,8 @@ const heard = new Map<string, Map<number, number>>()
 async function openInstance({ config }: LoadedConfig, index: number) {
   const store = await openStore(config.store, 'request')
   const clock = Date.now
-  const limiter = openLimiter({ store, contact: { isUp: true }, clock: monotonicClock })
-  const identity = await openIdentity({
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock: monotonicClock })
+  const identity = await openCallerAuth({
     config,
     store,
     sealingKey: openSealingKey(config.keys.sealingKey, { mayMake: false }),
@@ -52,7 +52,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
       if (change?.kind === 'account') note(change.accountId, index)
     },
   })
-  openStoreWatch({ store, contact: identity.contact, log, metrics })
+  openStoreMonitor({ store, storeConnection: identity.storeConnection, log, metrics })
   return identity
 }
 
@@ -76,7 +76,7 @@ async function know(accountId: string): Promise<void> {
       try {
         return (await directory.account(accountId)) !== undefined
       } catch (error) {
-        if (isOutOfReach(error)) return false
+        if (isStoreUnavailable(error)) return false
         throw error
       }
     }),
@@ -97,5 +97,7 @@ process.on('message', (question: Question) => {
   void know(question.accountId)
 })
 process.on('disconnect', () => process.exit())
-await until('every instance has its Redis', () => instances.every(({ contact }) => contact.isUp))
+await until('every instance has its Redis', () =>
+  instances.every(({ storeConnection }) => storeConnection.isUp),
+)
 answer({ kind: 'open' })

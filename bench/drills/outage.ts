@@ -5,10 +5,10 @@ import { startSentinel } from '../../test/setup/sentinel.ts'
 import { startBackend } from './backend.ts'
 import { dumpAll, restoreAll } from './backup.ts'
 import { createClient, type DrillClient } from './client.ts'
-import { startCrowd } from './crowd.ts'
+import { startBackgroundLoad } from './crowd.ts'
 import type { Report } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
-import { startValve } from './valve.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
+import { startBlackholeProxy } from './valve.ts'
 import { startWriter } from './writer.ts'
 
 const known = 12
@@ -40,9 +40,9 @@ export async function outage(scope: Scope, report: Report, args: readonly string
 
 async function aloneScenes(scope: Scope, report: Report, client: DrillClient): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes', '--appendfsync', 'everysec'])
-  const valve = await startValve(scope, redis.port)
+  const valve = await startBlackholeProxy(scope, redis.port)
   const stores = [{ url: redis.url }, { url: redis.url }, { url: `redis://127.0.0.1:${valve.port}` }]
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores })
   let copy: Awaited<ReturnType<typeof dumpAll>> = []
   const scenes: readonly Scene[] = [
     {
@@ -77,7 +77,7 @@ async function failoverScene(scope: Scope, report: Report, client: DrillClient):
   const sentinel = await startSentinel(scope, { args: ['--appendonly', 'yes'] })
   const nodes = sentinel.sentinelPorts.map((port) => `127.0.0.1:${port}`)
   const stores = Array.from({ length: 3 }, () => ({ sentinel: { name: sentinel.masterName, nodes } }))
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores })
   const [master] = sentinel.servers
   const scene: Scene = {
     name: 'failed over by Sentinel',
@@ -97,13 +97,13 @@ async function failoverScene(scope: Scope, report: Report, client: DrillClient):
 async function play(
   report: Report,
   client: DrillClient,
-  fleet: Fleet,
+  fleet: InstanceGroup,
   scene: Scene,
   round: number,
 ): Promise<void> {
   report.line(`\n${scene.name}`)
   const accounts = await createAccounts(fleet, round)
-  const crowd = await startCrowd(client, fleet, accounts.slice(0, known))
+  const crowd = await startBackgroundLoad(client, fleet, accounts.slice(0, known))
   const [revoked, ...toWrite] = accounts.slice(known + unknown)
   if (!revoked) throw new Error('no account to revoke')
   await fleet.operate(({ keys }) => keys.resetSecretKey(revoked.account.id, 0))
@@ -142,7 +142,7 @@ interface Visit {
 /** Keys that no instance has seen before, spread over the time of the outage. */
 async function visitAsStrangers(
   client: DrillClient,
-  instances: Fleet['instances'],
+  instances: InstanceGroup['instances'],
   strangers: readonly CreatedAccount[],
 ): Promise<readonly Visit[]> {
   const visits = strangers.map(async ({ secretKey }, index) => {
@@ -154,16 +154,20 @@ async function visitAsStrangers(
   return Promise.all(visits)
 }
 
-function askAll(client: DrillClient, { instances }: Fleet, { secretKey }: CreatedAccount): Promise<number[]> {
+function askAll(
+  client: DrillClient,
+  { instances }: InstanceGroup,
+  { secretKey }: CreatedAccount,
+): Promise<number[]> {
   return Promise.all(instances.map(({ url }) => client.get(url, { SecretKey: secretKey })))
 }
 
-async function areWhole(client: DrillClient, { instances }: Fleet): Promise<true | undefined> {
+async function areWhole(client: DrillClient, { instances }: InstanceGroup): Promise<true | undefined> {
   const answers = await Promise.all(instances.map(({ opsUrl }) => client.text(`${opsUrl}/readyz`)))
   return answers.every((answer) => answer.includes('"ok"')) || undefined
 }
 
-function createAccounts(fleet: Fleet, round: number): Promise<readonly CreatedAccount[]> {
+function createAccounts(fleet: InstanceGroup, round: number): Promise<readonly CreatedAccount[]> {
   return fleet.operate(({ accounts }) =>
     accounts.createAll(
       Array.from({ length: known + unknown + 1 + written }, (_, index) => ({

@@ -1,6 +1,6 @@
 import { until } from '../../test/setup/net.ts'
 import type { DrillClient } from './client.ts'
-import type { Fleet } from './fleet.ts'
+import type { InstanceGroup } from './fleet.ts'
 
 const pauseMs = 100
 
@@ -17,7 +17,7 @@ interface Owner {
   lost: string | undefined
 }
 
-export interface Owners {
+export interface SessionOwners {
   /** Waits until something holds for all. @throws Error that says of whom it does not hold, and why */
   until(what: string, holds: (owner: Readonly<Owner>) => boolean, withinMs: number): Promise<void>
   /** Whether all got a token after a time, or have lost their session. */
@@ -36,7 +36,7 @@ export interface Owners {
 /** Sends a refresh to any instance, or to the one of a turn. */
 export async function sendRefresh(
   client: DrillClient,
-  { instances }: Fleet,
+  { instances }: InstanceGroup,
   token: string,
 ): Promise<{ readonly status: number; readonly answer: Record<string, unknown> }> {
   const instance = instances[Math.floor(Math.random() * instances.length)]
@@ -44,7 +44,11 @@ export async function sendRefresh(
   return { status, answer: body }
 }
 
-export function startOwners(client: DrillClient, fleet: Fleet, tokens: readonly string[]): Owners {
+export function startSessionOwners(
+  client: DrillClient,
+  fleet: InstanceGroup,
+  tokens: readonly string[],
+): SessionOwners {
   let isOn = true
   const startedAt = performance.now()
   const owners = tokens.map((token): Owner => {

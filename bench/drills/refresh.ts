@@ -2,7 +2,7 @@ import { startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { type Report, summary } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
 
 const sessions = 1_000
 /** Each session is refreshed so often, each time by so many at once with the same token. */
@@ -22,7 +22,7 @@ interface Tally {
 export async function refresh(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores })
   const client = createClient()
   scope.teardown(client.close)
   const waiting = [...(await fleet.createAccounts(sessions))]
@@ -52,7 +52,7 @@ export async function refresh(scope: Scope, report: Report): Promise<void> {
 
 async function refreshOften(
   client: DrillClient,
-  { instances }: Fleet,
+  { instances }: InstanceGroup,
   first: string,
   tally: Tally,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { ownerAndOther, reshard, startMasters } from '../../test/setup/redis-cluster.ts'
+import { ownerAndOther, reshard, startRedisCluster } from '../../test/setup/redis-cluster.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
 
 const accounts = 200
 /** Of these accounts the first have a session, each refreshed by one lane only. */
@@ -23,12 +23,12 @@ interface Tally {
 
 /** A Cluster moves the slot of all accounts twice, key by key, under refreshes and requests: nobody is signed out. */
 export async function resharding(scope: Scope, report: Report): Promise<void> {
-  const masters = await startMasters(scope)
+  const masters = await startRedisCluster(scope)
   const nodes = masters.map(({ server }) => `127.0.0.1:${server.port}`)
   const stores = Array.from({ length: 2 }, () => ({ cluster: { nodes }, replicas: 0 }))
   // Short, so that keys are looked up all the time.
   const config = { cache: { ttl: '1s', negativeTtl: '1s' } }
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores, config })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores, config })
   const client = createClient()
   scope.teardown(client.close)
   const made = await fleet.createAccounts(accounts)
@@ -89,7 +89,7 @@ async function keepRefreshing(
 
 async function keepAsking(
   client: DrillClient,
-  { instances }: Fleet,
+  { instances }: InstanceGroup,
   accounts: readonly { readonly secretKey: string }[],
   tally: Tally,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import { type Fleet, type Scope, startFleet } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
 
 const resets = 500
 const bystanders = 50
@@ -15,7 +15,7 @@ const watchedMs = 700
 export async function revocation(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
-  const fleet = await startFleet(scope, { backendUrl: await startBackend(scope), stores })
+  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores })
   const client = createClient()
   scope.teardown(client.close)
   const accounts = await fleet.createAccounts(2 * resets + bystanders)
@@ -54,7 +54,7 @@ export async function revocation(scope: Scope, report: Report): Promise<void> {
 
 /** Resets the accounts a few at a time. @returns for each account and instance how late the old key still passed */
 async function resetAll(
-  fleet: Fleet,
+  fleet: InstanceGroup,
   client: DrillClient,
   accounts: readonly CreatedAccount[],
 ): Promise<number[]> {
@@ -72,7 +72,7 @@ async function resetAll(
 }
 
 async function resetOne(
-  { instances }: Fleet,
+  { instances }: InstanceGroup,
   client: DrillClient,
   operator: Operator,
   { account, secretKey }: CreatedAccount,
@@ -98,7 +98,7 @@ async function resetOne(
 }
 
 /** Others who go on all the time. */
-function startLoad(client: DrillClient, { instances }: Fleet, accounts: readonly CreatedAccount[]) {
+function startLoad(client: DrillClient, { instances }: InstanceGroup, accounts: readonly CreatedAccount[]) {
   let isOn = true
   let answered = 0
   let failed = 0

@@ -2,7 +2,7 @@ import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createAccountId, createKey, parseKey } from '../../src/accounts/keys.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
-import { createContact } from '../../src/cache/contact.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { monotonicClock } from '../../src/clock.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
@@ -89,12 +89,12 @@ async function fillSessions(
 }
 
 function openDirectory(store: Store) {
-  const contact = createContact()
-  contact.isUp = true
-  contact.completeSince = 0
+  const storeConnection = createStoreConnectionState()
+  storeConnection.isUp = true
+  storeConnection.completeSince = 0
   return createDirectory({
     store,
-    contact,
+    storeConnection,
     entriesMax: principals,
     ttlMs: 60_000,
     negativeTtlMs: 5_000,

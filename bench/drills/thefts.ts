@@ -1,16 +1,16 @@
 import type { DrillClient } from './client.ts'
-import type { Fleet } from './fleet.ts'
+import type { InstanceGroup } from './fleet.ts'
 import { sendRefresh } from './owners.ts'
 
 /** A token that was stolen, and how that was found out. */
-export interface Theft {
+export interface TokenTheft {
   readonly phase: string
   readonly found: Promise<'at once' | 'next use' | 'missed'>
 }
 
 interface TheftOptions {
   readonly client: DrillClient
-  readonly fleet: Fleet
+  readonly fleet: InstanceGroup
   readonly phase: string
   readonly graceMs: number
 }
@@ -23,7 +23,7 @@ const marginMs = 300
  * Somebody has a copy of each token, and waits: the owner trades it for the next, which may take as long as the fault;
  * after the grace the copy is used.
  */
-export function watchThefts(options: TheftOptions, tokens: readonly string[]): readonly Theft[] {
+export function replayStolenTokens(options: TheftOptions, tokens: readonly string[]): readonly TokenTheft[] {
   return tokens.map((token) => ({ phase: options.phase, found: steal(options, token) }))
 }
 

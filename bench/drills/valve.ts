@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Scope } from './fleet.ts'
 
 /** A way to a server that can be shut: what is sent then gets nowhere, and nobody is told. */
-export interface Valve {
+export interface BlackholeProxy {
   readonly port: number
   shut(): void
   /** Opens it again; connections from before it was shut are broken. */
   open(): void
 }
 
-export async function startValve(scope: Scope, targetPort: number): Promise<Valve> {
+export async function startBlackholeProxy(scope: Scope, targetPort: number): Promise<BlackholeProxy> {
   const sockets = new Set<Socket>()
   let isShut = false
   const server = createServer((client) => {

@@ -3,9 +3,9 @@ import { startRedis } from '../../test/setup/redis.ts'
 import { childrenOf } from '../process-tree.ts'
 import { startBackend } from './backend.ts'
 import { createClient } from './client.ts'
-import { startCrowd } from './crowd.ts'
+import { startBackgroundLoad } from './crowd.ts'
 import type { Report } from './figures.ts'
-import { type Instance, type Scope, startFleet } from './fleet.ts'
+import { type Instance, type Scope, startInstanceGroup } from './fleet.ts'
 
 const known = 40
 const workers = 2
@@ -18,7 +18,7 @@ const goesOnMs = 2_000
 /** Workers are killed while Redis is gone: those that take their places know everybody whom the instance knows. */
 export async function worker(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
-  const fleet = await startFleet(scope, {
+  const fleet = await startInstanceGroup(scope, {
     backendUrl: await startBackend(scope),
     stores: [{ url: redis.url }],
     config: { listen: { port: 0, workers } },
@@ -27,7 +27,7 @@ export async function worker(scope: Scope, report: Report): Promise<void> {
   if (!instance) throw new Error('no instance')
   const client = createClient()
   scope.teardown(client.close)
-  const crowd = await startCrowd(client, fleet, await fleet.createAccounts(known))
+  const crowd = await startBackgroundLoad(client, fleet, await fleet.createAccounts(known))
   await redis.stop()
   await until('the outage is seen', async () => (await readiness(instance)) === 'degraded')
   for (let killed = 0; killed < kills; killed++) await killOne(instance, killed)

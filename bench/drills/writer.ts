@@ -1,6 +1,6 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
-import type { Fleet } from './fleet.ts'
+import type { InstanceGroup } from './fleet.ts'
 
 /** Somebody who resets keys all the time, and remembers what was answered. */
 export interface Writer {
@@ -12,7 +12,10 @@ const pauseMs = 20
 const writtenBefore = 5
 
 /** Resolves once the first are answered: what is answered before an outage must be there after it, too. */
-export async function startWriter(fleet: Fleet, accounts: readonly CreatedAccount[]): Promise<Writer> {
+export async function startWriter(
+  fleet: InstanceGroup,
+  accounts: readonly CreatedAccount[],
+): Promise<Writer> {
   const answered = new Map<string, { readonly spent: string; readonly current: string }>()
   let isOn = true
   let resets = 0

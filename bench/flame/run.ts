@@ -6,7 +6,7 @@ import { until } from '../../test/setup/net.ts'
 import { runClosed } from '../load/closed.ts'
 import { runWrk } from '../load/wrk.ts'
 import { cores, startModule } from '../processes.ts'
-import type { Where } from '../ready.ts'
+import type { ReadyMessage } from '../ready.ts'
 import { withKeys, withTokens, writeRequest } from '../scenarios/requests.ts'
 import { inScope, type Scope } from '../scope.ts'
 import { type Gatehouse, startGatehouse } from '../subjects/gatehouse.ts'
@@ -40,7 +40,7 @@ function requestsOf({ credentials }: Gatehouse): readonly string[] {
 async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly answers: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-flame-'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const { ready } = await startModule<Where>(scope, { core: cores.load, file: 'upstream.ts' })
+  const { ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file: 'upstream.ts' })
   const gateway = await startGatehouse(scope, {
     upstreamUrl: ready.url,
     checkout: process.cwd(),

@@ -1,11 +1,11 @@
-import { open } from './connection.ts'
-import type { Answers, Order } from './order.ts'
+import { openSocket } from './connection.ts'
+import type { LoadCommand, LoadResults } from './order.ts'
 
 const piece = Buffer.alloc(65_536, 'x')
 
 /** One request with a long body or a long answer, on a connection of its own. */
-export async function runBody(order: Extract<Order, { kind: 'body' }>): Promise<Answers['body']> {
-  const socket = await open(order.url)
+export async function runBody(order: Extract<LoadCommand, { kind: 'body' }>): Promise<LoadResults['body']> {
+  const socket = await openSocket(order.url)
   const begin = performance.now()
   let left = order.sentBytes
   function send(): void {

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { assertStatus, open, readAnswer } from './connection.ts'
-import { type Answers, numberMark, type Order } from './order.ts'
+import { assertStatus, openSocket, parseResponse } from './connection.ts'
+import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './order.ts'
 
-type Closed = Extract<Order, { kind: 'closed' }>
+type Closed = Extract<LoadCommand, { kind: 'closed' }>
 
 /** The last requests of each place: a refresh goes on where the last run ended. */
 const lastRequests = new Map<string, string[]>()
 
 /** A closed loop: every connection sends its next request when the answer to the last has come. */
-export async function runClosed(order: Closed): Promise<Answers['closed']> {
+export async function runClosed(order: Closed): Promise<LoadResults['closed']> {
   const state = { answers: 0, isOver: false, next: 0 }
   const requests = lastRequests.get(order.url) ?? [...order.requests]
   if (order.isRefresh) lastRequests.set(order.url, requests)
@@ -33,7 +33,7 @@ async function runLoop(order: Closed, state: State): Promise<void> {
   await loop(order, state, () => {
     const sent = state.next++
     const request = requests[sent % requests.length] ?? ''
-    return isNumbered ? request.replace(numberMark, String(sent)) : request
+    return isNumbered ? request.replace(requestNumberPlaceholder, String(sent)) : request
   })
 }
 
@@ -49,12 +49,12 @@ async function loop(
   state: State,
   nextRequest: (lastBody: string | undefined) => string,
 ): Promise<void> {
-  const socket = await open(url)
+  const socket = await openSocket(url)
   let received = ''
   socket.setEncoding('latin1')
   socket.on('data', (data: string) => {
     received += data
-    const answer = readAnswer(received)
+    const answer = parseResponse(received)
     if (!answer) return
     assertStatus(answer, status)
     received = received.slice(answer.length)

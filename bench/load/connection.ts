@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** A connected socket. */
-export async function open(url: string): Promise<Socket> {
+export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
@@ -10,14 +10,14 @@ export async function open(url: string): Promise<Socket> {
 }
 
 /** One answer of a known length, and how many bytes of what was received it takes. */
-export interface Answer {
+export interface ParsedResponse {
   readonly status: number
   readonly body: string
   readonly length: number
 }
 
 /** The first whole answer in a text; undefined = there is more to come. @throws Error for chunks */
-export function readAnswer(received: string): Answer | undefined {
+export function parseResponse(received: string): ParsedResponse | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end === -1) return undefined
   const head = received.slice(0, end + 2)
@@ -29,6 +29,6 @@ export function readAnswer(received: string): Answer | undefined {
 }
 
 /** @throws Error that quotes it */
-export function assertStatus({ status, body }: Answer, expected: number): void {
+export function assertStatus({ status, body }: ParsedResponse, expected: number): void {
   if (status !== expected) throw new Error(`answered with ${status}, not ${expected}: ${body}`)
 }

@@ -1,23 +1,25 @@
 import type { Socket } from 'node:net'
 import { quantile } from '../figures.ts'
-import { open } from './connection.ts'
-import { hold } from './held.ts'
-import type { Answers, Order } from './order.ts'
+import { openSocket } from './connection.ts'
+import { openConnections } from './held.ts'
+import type { LoadCommand, LoadResults } from './order.ts'
 
 /** How late each event was, while somebody counts. */
 let latencies: number[] | undefined
 
 /** Opens streams of events, each until its first. */
-export function runListen({
+export function openEventStreams({
   url,
   request,
   connections,
-}: Extract<Order, { kind: 'listen' }>): Promise<Answers['listen']> {
-  return hold(connections, () => listen(url, request))
+}: Extract<LoadCommand, { kind: 'listen' }>): Promise<LoadResults['listen']> {
+  return openConnections(connections, () => listen(url, request))
 }
 
 /** Counts what the open streams tell. */
-export async function runHear({ durationMs }: Extract<Order, { kind: 'hear' }>): Promise<Answers['hear']> {
+export async function countEvents({
+  durationMs,
+}: Extract<LoadCommand, { kind: 'hear' }>): Promise<LoadResults['hear']> {
   const heard: number[] = []
   latencies = heard
   const begin = performance.now()
@@ -28,7 +30,7 @@ export async function runHear({ durationMs }: Extract<Order, { kind: 'hear' }>):
 }
 
 async function listen(url: string, request: string): Promise<Socket> {
-  const socket = await open(url)
+  const socket = await openSocket(url)
   socket.setEncoding('latin1')
   return new Promise((resolve, reject) => {
     socket.on('data', (data: string) => {

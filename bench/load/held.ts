@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import type { Answers } from './order.ts'
+import type { LoadResults } from './order.ts'
 
 /** How many are opened at once. */
 const batch = 100
@@ -9,7 +9,10 @@ const batch = 100
 const held: Socket[] = []
 
 /** Opens connections until so many are held. */
-export async function hold(count: number, open: () => Promise<Socket>): Promise<Answers['idle']> {
+export async function openConnections(
+  count: number,
+  open: () => Promise<Socket>,
+): Promise<LoadResults['idle']> {
   while (held.length < count) {
     const missing = Math.min(batch, count - held.length)
     held.push(...(await Promise.all(Array.from({ length: missing }, open))))
@@ -18,7 +21,7 @@ export async function hold(count: number, open: () => Promise<Socket>): Promise<
 }
 
 /** Closes them all. */
-export async function closeHeld(): Promise<Answers['close']> {
+export async function closeConnections(): Promise<LoadResults['close']> {
   const closed = held.length
   const gone = held.map((socket) => once(socket, 'close'))
   for (const socket of held.splice(0)) socket.destroy()

@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { open } from './connection.ts'
-import { hold } from './held.ts'
-import type { Answers, Order } from './order.ts'
+import { openSocket } from './connection.ts'
+import { openConnections } from './held.ts'
+import type { LoadCommand, LoadResults } from './order.ts'
 
 /** Opens WebSockets and leaves them alone. */
-export function runIdle({
+export function openWebSockets({
   url,
   request,
   connections,
-}: Extract<Order, { kind: 'idle' }>): Promise<Answers['idle']> {
-  return hold(connections, () => upgrade(url, request))
+}: Extract<LoadCommand, { kind: 'idle' }>): Promise<LoadResults['idle']> {
+  return openConnections(connections, () => upgrade(url, request))
 }
 
 async function upgrade(url: string, request: string): Promise<Socket> {
-  const socket = await open(url)
+  const socket = await openSocket(url)
   socket.write(request)
   const [data] = (await once(socket, 'data')) as [Buffer]
   if (!data.toString('latin1').startsWith('HTTP/1.1 101')) throw new Error(`not taken: ${data}`)

@@ -1,14 +1,14 @@
 import { runBody } from './body.ts'
 import { runClosed } from './closed.ts'
-import { runHear, runListen } from './events.ts'
-import { closeHeld } from './held.ts'
-import { runIdle } from './idle.ts'
-import type { Answers, Order } from './order.ts'
+import { countEvents, openEventStreams } from './events.ts'
+import { closeConnections } from './held.ts'
+import { openWebSockets } from './idle.ts'
+import type { LoadCommand, LoadResults } from './order.ts'
 import { runPaced } from './paced.ts'
 
 /** A process of its own that makes the load: it takes an order as a message and sends back what came of it. */
 
-function carryOut(order: Order): Promise<Answers[Order['kind']]> {
+function carryOut(order: LoadCommand): Promise<LoadResults[LoadCommand['kind']]> {
   switch (order.kind) {
     case 'closed':
       return runClosed(order)
@@ -17,18 +17,18 @@ function carryOut(order: Order): Promise<Answers[Order['kind']]> {
     case 'body':
       return runBody(order)
     case 'listen':
-      return runListen(order)
+      return openEventStreams(order)
     case 'hear':
-      return runHear(order)
+      return countEvents(order)
     case 'idle':
-      return runIdle(order)
+      return openWebSockets(order)
     case 'close':
-      return closeHeld()
+      return closeConnections()
     default:
       return order satisfies never
   }
 }
 
-process.on('message', async (order: Order) => process.send?.(await carryOut(order)))
+process.on('message', async (order: LoadCommand) => process.send?.(await carryOut(order)))
 process.on('disconnect', () => process.exit())
 process.send?.({})

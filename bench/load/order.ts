@@ -15,7 +15,7 @@ interface Closed {
   readonly isNumbered?: boolean
 }
 
-export const numberMark = '{number}'
+export const requestNumberPlaceholder = '{number}'
 
 interface Paced extends Omit<Closed, 'kind' | 'isRefresh' | 'isNumbered'> {
   readonly kind: 'paced'
@@ -57,9 +57,9 @@ interface Close {
   readonly kind: 'close'
 }
 
-export type Order = Closed | Paced | Body | Listen | Hear | Idle | Close
+export type LoadCommand = Closed | Paced | Body | Listen | Hear | Idle | Close
 
-export interface Answers {
+export interface LoadResults {
   readonly closed: { readonly answers: number; readonly elapsedMs: number }
   readonly paced: { readonly answers: number; readonly p50Ms: number; readonly p99Ms: number }
   readonly body: { readonly receivedBytes: number; readonly elapsedMs: number }

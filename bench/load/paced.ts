@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import { quantile } from '../figures.ts'
-import { assertStatus, open, readAnswer } from './connection.ts'
-import type { Answers, Order } from './order.ts'
+import { assertStatus, openSocket, parseResponse } from './connection.ts'
+import type { LoadCommand, LoadResults } from './order.ts'
 
-type Paced = Extract<Order, { kind: 'paced' }>
+type Paced = Extract<LoadCommand, { kind: 'paced' }>
 
 /**
  * An open loop: so many requests a second, whether or not answers come. One that is due when all connections
  * are busy waits, and its waiting counts.
  */
-export async function runPaced(order: Paced): Promise<Answers['paced']> {
+export async function runPaced(order: Paced): Promise<LoadResults['paced']> {
   const { url, requests, status, connections, durationMs, perSecond } = order
   const idle: Lane[] = []
   const waiting: number[] = []
@@ -21,7 +21,7 @@ export async function runPaced(order: Paced): Promise<Answers['paced']> {
     lane.socket.write(requests[sent++ % requests.length] ?? '', 'latin1')
   }
   function receive(lane: Lane): void {
-    const answer = readAnswer(lane.received)
+    const answer = parseResponse(lane.received)
     if (!answer) return
     assertStatus(answer, status)
     lane.received = lane.received.slice(answer.length)
@@ -56,7 +56,7 @@ interface Lane {
 }
 
 async function openLane(url: string, receive: (lane: Lane) => void): Promise<Lane> {
-  const lane: Lane = { socket: await open(url), received: '', dueAt: 0 }
+  const lane: Lane = { socket: await openSocket(url), received: '', dueAt: 0 }
   lane.socket.setEncoding('latin1')
   lane.socket.on('data', (data: string) => {
     lane.received += data

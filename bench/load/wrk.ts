@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cores, onCore } from '../processes.ts'
-import { type Answers, numberMark, type Order } from './order.ts'
+import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './order.ts'
 
-type Closed = Extract<Order, { kind: 'closed' }>
-type Paced = Extract<Order, { kind: 'paced' }>
+type Closed = Extract<LoadCommand, { kind: 'closed' }>
+type Paced = Extract<LoadCommand, { kind: 'paced' }>
 
 /** The same closed loop by wrk, which costs a tenth of ours and so can keep the cheapest proxies busy. */
-export function runWrk(order: Closed): Promise<Answers['closed']> {
+export function runWrk(order: Closed): Promise<LoadResults['closed']> {
   return run(order, scriptOf(order))
 }
 
@@ -25,7 +25,7 @@ const cycleMinMs = 0.7
  * would have to wait less than wrk can, there are more.
  * @returns what runs them, as often as wanted
  */
-export async function openWrkPace(asked: Paced): Promise<() => Promise<Answers['paced']>> {
+export async function calibrateWrk(asked: Paced): Promise<() => Promise<LoadResults['paced']>> {
   const connections = Math.max(asked.connections, Math.ceil((asked.perSecond * cycleMinMs) / 1_000))
   const order = { ...asked, connections }
   const cycleMs = (perSecond: number) => (order.connections * 1_000) / perSecond
@@ -75,7 +75,7 @@ local count, sent = #requests, 0
 function request()
   sent = sent + 1
   local text = requests[sent % count + 1]
-  return ${isNumbered ? `(text:gsub("${numberMark}", sent, 1))` : 'text'}
+  return ${isNumbered ? `(text:gsub("${requestNumberPlaceholder}", sent, 1))` : 'text'}
 end
 function done(summary, latency)
   local errors = summary.errors
@@ -89,7 +89,7 @@ function luaString(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`
 }
 
-type Summary = Answers['closed'] & Answers['paced']
+type Summary = LoadResults['closed'] & LoadResults['paced']
 
 /** wrk tells apart only statuses up to 399 and those above. @throws Error when there were others than expected */
 export function readSummary(output: string, status: number): Summary {

@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts'
 import { cpuUsOf, rssBytesOf } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
-import { everyone } from './everyone.ts'
+import { createContestants } from './everyone.ts'
 import { writeRequest } from './requests.ts'
 import type { Figures, Scenario } from './scenario.ts'
 
@@ -28,7 +28,7 @@ export const down: Scenario = {
   ...shared,
   summary: '100 MiB down',
   open: (bench) =>
-    everyone(bench, peers, (subject, authorization) => {
+    createContestants(bench, peers, (subject, authorization) => {
       const head = writeRequest(`GET /any/down/${bodyBytes}`, authorization)
       return measureBody(bench, subject, head, 0)
     }),
@@ -38,7 +38,7 @@ export const up: Scenario = {
   ...shared,
   summary: '100 MiB up',
   open: (bench) =>
-    everyone(bench, peers, (subject, authorization) => {
+    createContestants(bench, peers, (subject, authorization) => {
       const fields = { ...authorization, 'Content-Length': String(bodyBytes) }
       return measureBody(bench, subject, writeRequest('POST /any/up', fields), bodyBytes)
     }),

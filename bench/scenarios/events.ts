@@ -1,5 +1,5 @@
 import { cpuUsOf } from '../process-tree.ts'
-import { everyone } from './everyone.ts'
+import { createContestants } from './everyone.ts'
 import { writeRequest } from './requests.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -19,18 +19,22 @@ export const events: Scenario = {
     'All listeners get an event at the same time, so the last of each burst is late behind every subject: compare ' +
     'the subjects.',
   open: (bench) =>
-    everyone(bench, ['haproxy', 'nginx', 'http-proxy', 'relay'], async ({ url, pids }, authorization) => {
-      const request = writeRequest('GET /any/events', authorization)
-      await bench.load<'listen'>({ kind: 'listen', url, request, connections })
-      const before = cpuUsOf(pids)
-      const told = await bench.load<'hear'>({ kind: 'hear', durationMs: bench.options.durationMs })
-      const cpuUs = cpuUsOf(pids) - before
-      await bench.load<'close'>({ kind: 'close' })
-      return {
-        cpuUs: cpuUs / told.events,
-        p50Ms: told.p50Ms,
-        p99Ms: told.p99Ms,
-        perSecond: (told.events * 1_000) / told.elapsedMs,
-      }
-    }),
+    createContestants(
+      bench,
+      ['haproxy', 'nginx', 'http-proxy', 'relay'],
+      async ({ url, pids }, authorization) => {
+        const request = writeRequest('GET /any/events', authorization)
+        await bench.load<'listen'>({ kind: 'listen', url, request, connections })
+        const before = cpuUsOf(pids)
+        const told = await bench.load<'hear'>({ kind: 'hear', durationMs: bench.options.durationMs })
+        const cpuUs = cpuUsOf(pids) - before
+        await bench.load<'close'>({ kind: 'close' })
+        return {
+          cpuUs: cpuUs / told.events,
+          p50Ms: told.p50Ms,
+          p99Ms: told.p99Ms,
+          perSecond: (told.events * 1_000) / told.elapsedMs,
+        }
+      },
+    ),
 }

@@ -7,7 +7,7 @@ import type { Contestant, Figures } from './scenario.ts'
 export type Authorization = Readonly<Record<string, string>>
 
 /** The peers of a list and every gateway, all measured in the same way. */
-export async function everyone(
+export async function createContestants(
   bench: Bench,
   peerNames: readonly PeerName[],
   measure: (subject: Subject, authorization: Authorization) => Promise<Figures>,

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchOptions } from '../bench.ts'
-import type { Answers } from '../load/order.ts'
-import { stolenMs } from '../process-tree.ts'
+import type { LoadResults } from '../load/order.ts'
+import { stealMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { measureLoad } from './load-figures.ts'
 import { withTokens } from './requests.ts'
@@ -77,8 +77,8 @@ async function openOne(bench: Bench, { name, subject, requests }: Entry): Promis
 }
 
 interface Sends {
-  sendDirect(): Promise<Answers['paced']>
-  sendThrough(): Promise<Answers['paced']>
+  sendDirect(): Promise<LoadResults['paced']>
+  sendThrough(): Promise<LoadResults['paced']>
   /** Requests a second that the subject can do. */
   readonly most: number
 }
@@ -99,7 +99,7 @@ async function measureAdded({ restMs, durationMs }: BenchOptions, sends: Sends):
 async function measureOnce(durationMs: number, { sendDirect, sendThrough, most }: Sends) {
   // At this pace, and after a rest, it is another program to those that compile themselves.
   await sendThrough()
-  const before = stolenMs()
+  const before = stealMs()
   const direct = await sendDirect()
   const through = await sendThrough()
   const perSecond = (through.answers * 1_000) / durationMs
@@ -108,6 +108,6 @@ async function measureOnce(durationMs: number, { sendDirect, sendThrough, most }
     addedP99Ms: through.p99Ms - direct.p99Ms,
     perSecond,
     loadPercent: (perSecond / most) * 100,
-    stolenPercent: ((stolenMs() - before) / (2 * durationMs) / availableParallelism()) * 100,
+    stolenPercent: ((stealMs() - before) / (2 * durationMs) / availableParallelism()) * 100,
   }
 }

@@ -24,7 +24,7 @@ export function withKeys(requestLine: string, keys: readonly string[]): readonly
 }
 
 /** A key or token that differs in its last but few characters: well-formed, and wrong. */
-export function spoil(credential: string): string {
+export function tamper(credential: string): string {
   const place = credential.length - 8
   const other = credential[place] === 'a' ? 'b' : 'a'
   return credential.slice(0, place) + other + credential.slice(place + 1)

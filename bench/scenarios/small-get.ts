@@ -1,7 +1,7 @@
 import type { Bench, GatewayKind } from '../bench.ts'
-import { numberMark } from '../load/order.ts'
+import { requestNumberPlaceholder } from '../load/order.ts'
 import { loadFigures, measureLoad } from './load-figures.ts'
-import { spoil, withKeys, withTokens, writeRequest } from './requests.ts'
+import { tamper, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
 const peers = [
@@ -40,7 +40,7 @@ export const smallGet: Scenario = {
 
 /** With a field that no two of them share. */
 function numbered(requests: readonly string[]) {
-  const field = `X-Number: ${numberMark}\r\n\r\n`
+  const field = `X-Number: ${requestNumberPlaceholder}\r\n\r\n`
   return {
     requests: requests.map((request) => request.replace('\r\n\r\n', `\r\n${field}`)),
     isNumbered: true,
@@ -62,8 +62,8 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
     'key, each head another': [subject, numbered(withKeys(line, secretKeys))],
     'key, cold cache': [cold, { requests: withKeys(line, cold.credentials.secretKeys) }],
     'no key': [subject, { requests: [writeRequest(line)], status: 401 }],
-    'wrong key': [subject, { requests: withKeys(line, secretKeys.map(spoil)), status: 401 }],
-    'wrong signature': [subject, { requests: withTokens(line, accessTokens.map(spoil)), status: 401 }],
+    'wrong key': [subject, { requests: withKeys(line, secretKeys.map(tamper)), status: 401 }],
+    'wrong signature': [subject, { requests: withTokens(line, accessTokens.map(tamper)), status: 401 }],
   } as const
   return Object.entries(ways).map(([way, [who, load]]) => ({
     name: `${kind.label}: ${way}`,

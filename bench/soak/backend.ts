@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
-import { tellWhere } from '../ready.ts'
+import { reportUrl } from '../ready.ts'
 
 /** What the backend saw of a request: the soak compares it with what was sent. */
-export interface Seen {
+export interface ReceivedRequest {
   /** The number that the client gave the request; undefined = it had none. */
   readonly nonce: string | undefined
   readonly id: string | undefined
@@ -26,7 +26,7 @@ const server = createServer((request, response) => {
   request.on('error', () => {})
   request.on('end', () => {
     const text = (name: string) => request.headers[name]?.toString()
-    const seen: Seen = {
+    const seen: ReceivedRequest = {
       nonce: text('x-nonce'),
       id: text('x-user-id'),
       role: text('x-user-role'),
@@ -41,4 +41,4 @@ const server = createServer((request, response) => {
 })
 
 // The port of the target that it stands in for, if there was one.
-tellWhere(server, Number(process.argv[2] ?? 0))
+reportUrl(server, Number(process.argv[2] ?? 0))

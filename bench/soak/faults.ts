@@ -1,7 +1,7 @@
 import type { Outcome } from './send.ts'
 
 /** What an answer shows of itself: its status and, of the gateway's own, its code. */
-export interface Shown {
+export interface ResponseSummary {
   readonly status: number
   readonly code: string | undefined
 }
@@ -44,7 +44,7 @@ export class FaultLog {
     }
   }
 
-  explains(shown: Shown, { sentAt, endedAt }: Outcome): boolean {
+  explains(shown: ResponseSummary, { sentAt, endedAt }: Outcome): boolean {
     const what = shown.status === 0 ? 'no-answer' : shown.code
     return this.#spans.some(
       ({ fault, from, until }) =>
@@ -84,7 +84,7 @@ export class FaultLog {
 }
 
 /** The status of an outcome, and the code in a problem document. */
-export function shownBy({ status, text }: Pick<Outcome, 'status' | 'text'>): Shown {
+export function summarizeResponse({ status, text }: Pick<Outcome, 'status' | 'text'>): ResponseSummary {
   const code = status >= 400 ? /"code":"([a-z-]+)"/.exec(text)?.[1] : undefined
   return { status, code }
 }

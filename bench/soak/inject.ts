@@ -4,10 +4,10 @@ import { until } from '../../test/setup/net.ts'
 import type { RedisServer } from '../../test/setup/redis.ts'
 import type { Instance } from '../drills/fleet.ts'
 import type { Explanation, Fault } from './faults.ts'
-import { pause } from './lanes.ts'
+import { sleep } from './lanes.ts'
 
 /** What faults are done to. */
-export interface Parts {
+export interface FaultTargets {
   readonly redis: RedisServer
   readonly instances: readonly Instance[]
   /** Processes of the targets; each stands for one, and is replaced when it is killed. */
@@ -32,7 +32,7 @@ const ofProcesses: readonly Explanation[] = ['no-answer', 'store-unavailable']
 const pausedMs = 1_500
 
 /** All faults, each of which undoes itself. */
-export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[] {
+export function createFaults({ redis, instances, targets }: FaultTargets): readonly Fault[] {
   const [first, last] = [instances[0], instances.at(-1)]
   const [target] = targets
   if (!first || !last || !target) throw new Error('nothing to do faults to')
@@ -42,7 +42,7 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       explains: ofStore,
       run: async () => {
         redis.signal('SIGSTOP')
-        await pause(pausedMs)
+        await sleep(pausedMs)
         redis.signal('SIGCONT')
       },
     },
@@ -51,7 +51,7 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       explains: ofStore,
       run: async () => {
         await redis.stop('SIGKILL')
-        await pause(pausedMs)
+        await sleep(pausedMs)
         await redis.start()
       },
     },
@@ -60,7 +60,7 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       explains: ofTargets,
       run: async () => {
         target.child().kill('SIGKILL')
-        await pause(pausedMs)
+        await sleep(pausedMs)
         await target.restart()
       },
     },
@@ -70,7 +70,7 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       run: async () => {
         const child = target.child()
         child.kill('SIGSTOP')
-        await pause(pausedMs)
+        await sleep(pausedMs)
         child.kill('SIGCONT')
       },
     },
@@ -95,7 +95,7 @@ export function faultsOf({ redis, instances, targets }: Parts): readonly Fault[]
       run: async () => {
         const pids = [...workersOf(first), ...(first.child.pid === undefined ? [] : [first.child.pid])]
         for (const pid of pids) process.kill(pid, 'SIGSTOP')
-        await pause(pausedMs)
+        await sleep(pausedMs)
         for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT')
       },
     },

@@ -1,13 +1,13 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import { shownBy } from './faults.ts'
-import type { Caller, Ledger } from './ledger.ts'
+import { summarizeResponse } from './faults.ts'
+import type { Caller, ResponseChecker } from './ledger.ts'
 import type { Outcome, Send } from './send.ts'
 
 /** What the lanes of the load share. */
-export interface Soak {
+export interface SoakContext {
   readonly send: Send
-  readonly ledger: Ledger
+  readonly ledger: ResponseChecker
   /** The URLs of the instances. */
   readonly urls: readonly string[]
   /** Whether the store is out of reach, or was so a moment ago: then a reset may not have come everywhere yet. */
@@ -24,7 +24,7 @@ const revokedWithinMs = 500
 const signInAttempts = 20
 const json = { 'Content-Type': 'application/json' }
 
-export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 const any = <Value>(values: readonly Value[]): Value => {
   const value = values[randomInt(values.length)]
@@ -35,7 +35,7 @@ const any = <Value>(values: readonly Value[]): Value => {
 const callerOf = ({ account: { id, role } }: CreatedAccount): Caller => ({ id, role })
 
 /** Somebody with a key who reads, writes, leaves early, and is anonymous now and then. */
-export async function keyLane(soak: Soak, account: CreatedAccount): Promise<void> {
+export async function runKeyClient(soak: SoakContext, account: CreatedAccount): Promise<void> {
   const { send, ledger, urls, isOver } = soak
   const headers = { SecretKey: account.secretKey }
   const caller = callerOf(account)
@@ -53,7 +53,7 @@ export async function keyLane(soak: Soak, account: CreatedAccount): Promise<void
       const outcome = await send({ url: `${url}/public/a`, method: 'GET', headers: spoofed })
       ledger.expectForwarded('anonymous GET', outcome, undefined)
     } else if (turn < 90) {
-      const wrong = { SecretKey: spoil(account.secretKey) }
+      const wrong = { SecretKey: tamper(account.secretKey) }
       const outcome = await send({ url: `${url}/a`, method: 'GET', headers: wrong })
       ledger.expectStatus('GET by a wrong key', outcome, [401])
     } else {
@@ -61,17 +61,17 @@ export async function keyLane(soak: Soak, account: CreatedAccount): Promise<void
       // Its answer is not looked at: what counts is that nobody else gets it.
       await send({ url: `${url}/slow`, method: 'POST', headers, body, cutAfterMs: randomInt(1, 200) })
     }
-    await pause(pauseMs)
+    await sleep(pauseMs)
   }
 }
 
 /** The key with its last letter changed. */
-function spoil(key: string): string {
+function tamper(key: string): string {
   return key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
 }
 
 /** Somebody with tokens, who refreshes them. @returns whether the last acknowledged refresh token still works */
-export async function tokenLane(soak: Soak, account: CreatedAccount): Promise<boolean> {
+export async function runTokenClient(soak: SoakContext, account: CreatedAccount): Promise<boolean> {
   const { send, ledger, urls, isOver } = soak
   const caller = callerOf(account)
   let tokens = await signIn(soak, account)
@@ -97,11 +97,11 @@ export async function tokenLane(soak: Soak, account: CreatedAccount): Promise<bo
       await refresh()
       refreshAt = performance.now() + refreshEveryMs
     }
-    await pause(pauseMs)
+    await sleep(pauseMs)
   }
   for (let attempt = 0; attempt < 20 && !hasEnded; attempt++) {
     if (await refresh()) return true
-    await pause(refreshEveryMs)
+    await sleep(refreshEveryMs)
   }
   return false
 }
@@ -111,14 +111,14 @@ interface Tokens {
   readonly refresh: string
 }
 
-async function signIn({ send, urls }: Soak, { secretKey, apiKey }: CreatedAccount): Promise<Tokens> {
+async function signIn({ send, urls }: SoakContext, { secretKey, apiKey }: CreatedAccount): Promise<Tokens> {
   const body = Buffer.from(JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }))
   const url = `${any(urls)}/api/v1/accounts/access-token`
   for (let attempt = 1; ; attempt++) {
     const outcome = await send({ url, method: 'POST', headers: json, body })
     if (outcome.status === 200) return tokensIn(outcome, 'JwtToken', 'RefreshToken')
     if (attempt === signInAttempts) throw new Error(`no tokens: ${outcome.status} ${outcome.text}`)
-    await pause(500)
+    await sleep(500)
   }
 }
 
@@ -129,14 +129,18 @@ function tokensIn({ text }: Outcome, access: string, refresh: string): Tokens {
 }
 
 /** What became of the resets of one account. */
-export interface Resets {
+export interface ResetResults {
   readonly acknowledged: number
   /** Acknowledged resets that did not hold: the new key refused, or the old one accepted 500 ms later. */
   readonly broken: number
 }
 
 /** An Admin who resets one account's key again and again, and looks whether each acknowledged reset holds. */
-export async function resetLane(soak: Soak, account: CreatedAccount, admin: CreatedAccount): Promise<Resets> {
+export async function runResetClient(
+  soak: SoakContext,
+  account: CreatedAccount,
+  admin: CreatedAccount,
+): Promise<ResetResults> {
   const { send, ledger, urls, isOver } = soak
   const path = `/api/v1/admin/accounts/${account.account.id}/secret-key`
   let current = account.secretKey
@@ -148,7 +152,7 @@ export async function resetLane(soak: Soak, account: CreatedAccount, admin: Crea
       const outcome = await send({ url: `${any(urls)}/a`, method: 'GET', headers: { SecretKey: key } })
       if (outcome.status === 200 || outcome.status === 401) return outcome.status
       ledger.expectStatus('GET after a reset', outcome, [200, 401])
-      await pause(200)
+      await sleep(200)
     }
   }
 
@@ -160,20 +164,20 @@ export async function resetLane(soak: Soak, account: CreatedAccount, admin: Crea
     if (outcome.status === 200) {
       acknowledged++
       const made = /"secretKey":"([^"]+)"/.exec(outcome.text)?.[1] ?? ''
-      await pause(revokedWithinMs)
+      await sleep(revokedWithinMs)
       if ((await statusOf(made)) !== 200) broken++
       let isRevoked = (await statusOf(current)) === 401
       while (!isRevoked && soak.isStoreAtRisk()) {
-        await pause(revokedWithinMs)
+        await sleep(revokedWithinMs)
         isRevoked = (await statusOf(current)) === 401
       }
       if (!isRevoked) broken++
       current = made
-    } else if (shownBy(outcome).status !== 429) {
+    } else if (summarizeResponse(outcome).status !== 429) {
       // It may be there or not: the next reset that is acknowledged tells what counts.
-      await pause(1_000)
+      await sleep(1_000)
     }
-    await pause(500)
+    await sleep(500)
   }
   return { acknowledged, broken }
 }

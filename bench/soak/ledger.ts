@@ -1,5 +1,5 @@
-import { type FaultLog, shownBy } from './faults.ts'
-import { type Outcome, seenIn } from './send.ts'
+import { type FaultLog, summarizeResponse } from './faults.ts'
+import { type Outcome, parseReceived } from './send.ts'
 
 /** Who a request is from, as the backend must see it; undefined = anonymous. */
 export interface Caller {
@@ -10,7 +10,7 @@ export interface Caller {
 const shownMax = 10
 
 /** Checks every answer, and keeps what must not be. */
-export class Ledger {
+export class ResponseChecker {
   readonly #faults: FaultLog
   /** How many answers of each kind there were. */
   readonly kinds = new Map<string, number>()
@@ -30,7 +30,7 @@ export class Ledger {
       return
     }
     this.#count('200')
-    const seen = seenIn(outcome)
+    const seen = parseReceived(outcome)
     const isOwn =
       seen !== undefined &&
       seen.nonce === outcome.nonce &&
@@ -45,7 +45,7 @@ export class Ledger {
 
   /** An answer with one of these statuses, unless a fault explains another. */
   expectStatus(what: string, outcome: Outcome, statuses: readonly number[]): void {
-    const shown = shownBy(outcome)
+    const shown = summarizeResponse(outcome)
     this.#count(shown.code === undefined ? String(shown.status) : `${shown.status} ${shown.code}`)
     if (statuses.includes(shown.status) || this.#faults.explains(shown, outcome)) return
     this.unexplained++

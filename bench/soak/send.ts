@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import type { Seen } from './backend.ts'
+import type { ReceivedRequest } from './backend.ts'
 
 /** One request of the soak. */
 export interface Call {
@@ -61,10 +61,10 @@ export function createSender() {
 export type Send = ReturnType<typeof createSender>['send']
 
 /** What the backend saw of a request that was answered 200; undefined = the answer is not the backend's. */
-export function seenIn({ text }: Outcome): Seen | undefined {
+export function parseReceived({ text }: Outcome): ReceivedRequest | undefined {
   try {
     // The cast is sound: only targets of the soak answer 200 to its requests, and a wrong answer fails the comparison.
-    return JSON.parse(text) as Seen
+    return JSON.parse(text) as ReceivedRequest
   } catch {
     return undefined
   }

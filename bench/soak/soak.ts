@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import { startRedis } from '../../test/setup/redis.ts'
 import type { Report } from '../drills/figures.ts'
-import { type Fleet, startFleet } from '../drills/fleet.ts'
+import { type InstanceGroup, startInstanceGroup } from '../drills/fleet.ts'
 import { rssBytesOf } from '../process-tree.ts'
 import { cores, startModule } from '../processes.ts'
-import type { Where } from '../ready.ts'
+import type { ReadyMessage } from '../ready.ts'
 import type { Scope } from '../scope.ts'
 import { FaultLog } from './faults.ts'
-import { faultsOf, type Target } from './inject.ts'
-import { keyLane, pause, resetLane, type Soak, tokenLane } from './lanes.ts'
-import { Ledger } from './ledger.ts'
+import { createFaults, type Target } from './inject.ts'
+import { runKeyClient, runResetClient, runTokenClient, type SoakContext, sleep } from './lanes.ts'
+import { ResponseChecker } from './ledger.ts'
 import { createSender } from './send.ts'
 
 export interface SoakOptions {
@@ -30,7 +30,7 @@ const starvedMs = 60
 export async function soak(scope: Scope, report: Report, { seconds, seed }: SoakOptions): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes', '--appendfsync', 'always'])
   const targets = [await startTarget(scope), await startTarget(scope)]
-  const fleet = await startFleet(scope, {
+  const fleet = await startInstanceGroup(scope, {
     backendUrl: '',
     stores: [{ url: redis.url }, { url: redis.url }],
     config: configOf(targets.map(({ url }) => url)),
@@ -38,11 +38,11 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
   const { send, close } = createSender()
   scope.teardown(close)
   const faults = new FaultLog()
-  const ledger = new Ledger(faults)
+  const ledger = new ResponseChecker(faults)
   const startedAt = performance.now()
   const isOver = () => performance.now() - startedAt > seconds * 1_000
   const urls = fleet.instances.map(({ url }) => url)
-  const shared: Soak = {
+  const shared: SoakContext = {
     send,
     ledger,
     urls,
@@ -52,13 +52,16 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
   const people = await createPeople(fleet)
 
   const work = Promise.all([
-    Promise.all(people.key.map((account) => keyLane(shared, account))),
-    Promise.all(people.token.map((account) => tokenLane(shared, account))),
-    Promise.all(people.reset.map((account) => resetLane(shared, account, people.admin))),
+    Promise.all(people.key.map((account) => runKeyClient(shared, account))),
+    Promise.all(people.token.map((account) => runTokenClient(shared, account))),
+    Promise.all(people.reset.map((account) => runResetClient(shared, account, people.admin))),
   ])
   const memory = watchMemory(fleet, isOver)
   void watchMachine(faults, isOver)
-  const injection = inject(faults, faultsOf({ redis, instances: fleet.instances, targets }), { seed, isOver })
+  const injection = inject(faults, createFaults({ redis, instances: fleet.instances, targets }), {
+    seed,
+    isOver,
+  })
   const [[, sessions, resets]] = await Promise.all([work, injection])
   const rss = await memory
 
@@ -99,19 +102,19 @@ function configOf(targetUrls: readonly string[]): object {
 
 async function startTarget(scope: Scope): Promise<Target & { readonly url: string }> {
   const file = './soak/backend.ts'
-  let { child, ready } = await startModule<Where>(scope, { core: cores.load, file })
+  let { child, ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file })
   const url = ready.url
   return {
     url,
     child: (): ChildProcess => child,
     restart: async () => {
       const args = [new URL(url).port]
-      ;({ child, ready } = await startModule<Where>(scope, { core: cores.load, file, args }))
+      ;({ child, ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file, args }))
     },
   }
 }
 
-async function createPeople({ operate }: Fleet) {
+async function createPeople({ operate }: InstanceGroup) {
   const count = lanes.key + lanes.token + lanes.reset + 1
   const made = await operate(({ accounts }) =>
     accounts.createAll(
@@ -137,7 +140,7 @@ async function createPeople({ operate }: Fleet) {
 /** One fault after another, in an order that the seed chooses, with calm between them and at the end. */
 async function inject(
   log: FaultLog,
-  faults: ReturnType<typeof faultsOf>,
+  faults: ReturnType<typeof createFaults>,
   { seed, isOver }: { readonly seed: number; isOver(): boolean },
 ): Promise<void> {
   let state = seed
@@ -145,7 +148,7 @@ async function inject(
     // A linear congruential generator (Numerical Recipes): the order only has to be varied, and the same again.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     const fault = faults[Math.floor((state / 2 ** 32) * faults.length)]
-    await pause(calmMs)
+    await sleep(calmMs)
     if (fault && !isOver()) await log.run(fault)
   }
 }
@@ -154,17 +157,17 @@ async function inject(
 async function watchMachine(faults: FaultLog, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const from = performance.now()
-    await pause(10)
+    await sleep(10)
     const isStarved = performance.now() - from > starvedMs
     if (isStarved) faults.note({ name: 'machine busy', explains: ['store-unavailable'] }, from)
   }
 }
 
 /** Resident memory of all instances, a third into the run and at its end: the median of a few looks each. */
-async function watchMemory({ instances }: Fleet, isOver: () => boolean) {
+async function watchMemory({ instances }: InstanceGroup, isOver: () => boolean) {
   const looks: number[] = []
   while (!isOver()) {
-    await pause(500)
+    await sleep(500)
     const look = rssOf(instances)
     if (look !== undefined) looks.push(look)
   }
@@ -174,7 +177,7 @@ async function watchMemory({ instances }: Fleet, isOver: () => boolean) {
 }
 
 /** undefined while a worker is ending: it has no memory any more, or is gone before it was asked. */
-function rssOf(instances: Fleet['instances']): number | undefined {
+function rssOf(instances: InstanceGroup['instances']): number | undefined {
   try {
     const bytes = rssBytesOf(instances.flatMap(({ child: { pid } }) => pid ?? []))
     return Number.isNaN(bytes) ? undefined : bytes

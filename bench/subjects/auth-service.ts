@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { createVerifier } from 'fast-jwt'
-import { tellWhere } from '../ready.ts'
+import { reportUrl } from '../ready.ts'
 
 /** What nginx asks in `auth_request`: verifies an ES256 token each time, as such services mostly do. */
 const verify = createVerifier({ key: process.argv[2] ?? '', algorithms: ['ES256'], cache: false })
@@ -14,7 +14,7 @@ function isGood(authorization: string | undefined): boolean {
   }
 }
 
-tellWhere(
+reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, ({ headers }, response) => {
     response.writeHead(isGood(headers.authorization) ? 204 : 401, { 'Content-Length': 0 }).end()
   }),

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import { tellWhere } from '../ready.ts'
+import { reportUrl } from '../ready.ts'
 
 /** The yardstick: Node's own server, which answers by itself and forwards nothing. */
-tellWhere(
+reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     function answer(): void {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 15 })

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { freePort } from '../../test/setup/net.ts'
 import { cores, startProgram } from '../processes.ts'
 import type { Scope } from '../scope.ts'
-import { type Place, type Subject, untilListening } from './subject.ts'
+import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
 
 /** HAProxy as a plain proxy: one thread, connections to the upstream kept. */
-export function startHaproxy({ scope, upstreamUrl }: Place): Promise<Subject> {
+export function startHaproxy({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
   return startWith(scope, { upstreamUrl, rules: () => [] })
 }
 
 /** HAProxy that verifies the ES256 signature of every token (2.5 or newer). */
-export function startHaproxyJwt({ scope, upstreamUrl, credentials }: Place): Promise<Subject> {
+export function startHaproxyJwt({ scope, upstreamUrl, credentials }: SubjectOptions): Promise<Subject> {
   return startWith(scope, {
     upstreamUrl,
     rules: (dir) => {

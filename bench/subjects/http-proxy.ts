@@ -1,6 +1,6 @@
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
-import { tellWhere } from '../ready.ts'
+import { reportUrl } from '../ready.ts'
 
 /** @fastify/http-proxy as it comes, without any authentication. */
 const app = Fastify({ bodyLimit: 1_073_741_824 })
@@ -10,4 +10,4 @@ await app.register(httpProxy, {
   undici: { connections: 1_024, pipelining: 1 },
 })
 await app.ready()
-tellWhere(app.server)
+reportUrl(app.server)

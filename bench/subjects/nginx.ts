@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/setup/net.ts'
 import { cores, startModule, startProgram } from '../processes.ts'
-import type { Where } from '../ready.ts'
+import type { ReadyMessage } from '../ready.ts'
 import type { Scope } from '../scope.ts'
-import { type Place, type Subject, untilListening } from './subject.ts'
+import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
 
 /** nginx as a plain proxy: one worker, connections to the upstream kept, bodies streamed both ways. */
-export function startNginx({ scope, upstreamUrl }: Place): Promise<Subject> {
+export function startNginx({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
   return startWith(scope, upstreamUrl, { inLocation: [], inServer: [], inHttp: [] })
 }
 
 /** nginx that asks a small service about every request; the service counts as a part of it. */
-export function startNginxAuth(place: Place): Promise<Subject> {
+export function startNginxAuth(place: SubjectOptions): Promise<Subject> {
   return startWithService(place, { inLocation: [], inHttp: [] })
 }
 
 /** The same, with the answers of the service cached by token. */
-export function startNginxAuthCached(place: Place): Promise<Subject> {
+export function startNginxAuthCached(place: SubjectOptions): Promise<Subject> {
   return startWithService(place, {
     inLocation: [
       'proxy_cache answers;',
@@ -31,10 +31,10 @@ export function startNginxAuthCached(place: Place): Promise<Subject> {
 }
 
 async function startWithService(
-  { scope, upstreamUrl, credentials }: Place,
+  { scope, upstreamUrl, credentials }: SubjectOptions,
   { inLocation, inHttp }: { readonly inLocation: readonly string[]; readonly inHttp: readonly string[] },
 ): Promise<Subject> {
-  const service = await startModule<Where>(scope, {
+  const service = await startModule<ReadyMessage>(scope, {
     core: cores.subject,
     file: 'subjects/auth-service.ts',
     args: [credentials.publicKey],

@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { cores, startModule } from '../processes.ts'
-import type { Where } from '../ready.ts'
+import type { ReadyMessage } from '../ready.ts'
 import { startHaproxy, startHaproxyJwt } from './haproxy.ts'
 import { startNginx, startNginxAuth, startNginxAuthCached } from './nginx.ts'
-import type { Place, Subject } from './subject.ts'
+import type { Subject, SubjectOptions } from './subject.ts'
 
 /** What the gateway is compared with. */
 export interface Peer {
   readonly summary: string
   /** The program it needs on PATH; undefined = it comes with the packages of this checkout. */
   readonly program: string | undefined
-  start(place: Place): Promise<Subject>
+  start(place: SubjectOptions): Promise<Subject>
 }
 
 export const peerNames = [
@@ -58,7 +58,11 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['-v'], { stdio: 'ignore' }).error === undefined
 }
 
-async function startOwn(file: string, scope: Place['scope'], args: readonly string[]): Promise<Subject> {
-  const { child, ready } = await startModule<Where>(scope, { core: cores.subject, file, args })
+async function startOwn(
+  file: string,
+  scope: SubjectOptions['scope'],
+  args: readonly string[],
+): Promise<Subject> {
+  const { child, ready } = await startModule<ReadyMessage>(scope, { core: cores.subject, file, args })
   return { url: ready.url, pids: [child.pid] }
 }

@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net'
-import { tellWhere } from '../ready.ts'
+import { reportUrl } from '../ready.ts'
 
 /** Holds the same two connections for each client as a proxy does, and passes bytes on: nothing else. */
 const { port, hostname } = new URL(process.argv[2] ?? '')
 
-tellWhere(
+reportUrl(
   createServer((client) => {
     const upstream = connect(Number(port), hostname)
     client.on('data', (data) => upstream.write(data))

@@ -20,7 +20,7 @@ export interface Credentials {
 }
 
 /** What a subject is started with. */
-export interface Place {
+export interface SubjectOptions {
   readonly scope: Scope
   readonly upstreamUrl: string
   /** Those of the gateway: the peers verify its tokens. */

@@ -1,8 +1,8 @@
-import { failures } from '../../src/errors.ts'
+import { errorDefinitions } from '../../src/errors.ts'
 
 /** Every error code with its cause and what to look at, from the one table of them. */
 export function failureModesPage(): string {
-  const entries = Object.entries(failures).toSorted(([, a], [, b]) => a.status - b.status)
+  const entries = Object.entries(errorDefinitions).toSorted(([, a], [, b]) => a.status - b.status)
   return [
     '# Failure modes',
     '',

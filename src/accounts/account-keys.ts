@@ -3,9 +3,9 @@ import { digestText } from '../store/digest-text.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import type { Account, Store, StoredKey } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import type { Entries } from './entries.ts'
+import type { AuditEntryFactory } from './entries.ts'
 import type { KeyKind } from './keys.ts'
-import { type KeyOptions, keeping, makeKey, unsealKey } from './make-key.ts'
+import { type KeyOptions, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {
@@ -63,7 +63,7 @@ function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
 export interface AccountKeysOptions extends KeyOptions {
   readonly store: Store
   readonly accounts: Accounts
-  readonly entry: Entries
+  readonly entry: AuditEntryFactory
 }
 
 export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
@@ -101,15 +101,19 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     const { key, stored } = makeKey('secretKey', account.id, options)
     const graceUntil = graceSeconds > 0 ? clock() + graceSeconds * 1_000 : undefined
     const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
-    const noted = entry('secret-key-reset', account, { graceSeconds })
-    return (await keeping(key, store.resetSecretKey(account.id, reset, noted))) ? key : undefined
+    const auditEntry = entry('secret-key-reset', account, { graceSeconds })
+    return (await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry)))
+      ? key
+      : undefined
   }
 
   async function newApiKey(account: Account, replaces?: Uint8Array) {
     const { key, stored } = makeKey('apiKey', account.id, options)
     const reset = { apiKey: stored, ...(replaces && { replaces }) }
-    const noted = entry('api-key-reset', account)
-    return (await keeping(key, store.resetApiKey(account.id, reset, noted))) ? key : undefined
+    const auditEntry = entry('api-key-reset', account)
+    return (await withUnconfirmedKeys(key, store.resetApiKey(account.id, reset, auditEntry)))
+      ? key
+      : undefined
   }
 
   return {
@@ -117,11 +121,11 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     reveal,
     unseal: (account, kind) => unsealKey(kind, account, sealer),
     resetSecretKey: async (id, graceSeconds) => {
-      assertGrace(graceSeconds)
+      assertValidGrace(graceSeconds)
       return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? notFound()
     },
     replaceSecretKey: async (id, createdAt, graceSeconds) => {
-      assertGrace(graceSeconds)
+      assertValidGrace(graceSeconds)
       const account = await accounts.find(id)
       if (account.secretKey.createdAt !== createdAt) return undefined
       return newSecretKey(account, graceSeconds, account.secretKey.digest)
@@ -140,12 +144,12 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
 }
 
 /** Whether a secret key may work on for so many seconds after a reset: 0 to `graceSecondsMax`, parts of one too. */
-export function isGrace(seconds: number): boolean {
+export function isValidGrace(seconds: number): boolean {
   return seconds >= 0 && seconds <= graceSecondsMax
 }
 
-function assertGrace(graceSeconds: number): void {
-  if (isGrace(graceSeconds)) return
+function assertValidGrace(graceSeconds: number): void {
+  if (isValidGrace(graceSeconds)) return
   const message = `must be a number from 0 to ${graceSecondsMax}`
   throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
 }

@@ -2,7 +2,7 @@ import { GatehouseError } from '../errors.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Account, Store } from '../store/store.ts'
 import { accountIdPattern } from '../token-format.ts'
-import { createCursor, parseCursor, parsePlace } from './cursor.ts'
+import { createCursor, parseCursor, parseListCursor } from './cursor.ts'
 import { type Page, pageOf } from './page.ts'
 
 export interface AccountSearch {
@@ -28,7 +28,7 @@ const idPattern = new RegExp(`^${accountIdPattern}$`)
 
 export function createAccountSearch(store: Store): AccountSearch {
   async function listAll(cursor: string | undefined, limit: number): Promise<Page<Account>> {
-    const after = cursor === undefined ? undefined : parsePlace(cursor)
+    const after = cursor === undefined ? undefined : parseListCursor(cursor)
     return pageOf(await store.listAccounts({ after, limit: limit + 1 }), limit)
   }
 
@@ -44,15 +44,16 @@ export function createAccountSearch(store: Store): AccountSearch {
   return {
     page: async ({ query, cursor, limit }) => {
       if (!Number.isInteger(limit) || limit < 1 || limit > pageLimitMax) {
-        throw wrong('limit', `must be a whole number from 1 to ${pageLimitMax}`)
+        throw invalidField('limit', `must be a whole number from 1 to ${pageLimitMax}`)
       }
-      if (query.length > queryLengthMax) throw wrong('q', `must have at most ${queryLengthMax} characters`)
+      if (query.length > queryLengthMax)
+        throw invalidField('q', `must have at most ${queryLengthMax} characters`)
       const trimmed = query.trim()
       return wordsOf(trimmed).length === 0 ? listAll(cursor, limit) : find(trimmed, cursor, limit)
     },
   }
 }
 
-function wrong(field: string, message: string): GatehouseError {
+function invalidField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import { type Place, parsePlace } from './cursor.ts'
-import type { Entries } from './entries.ts'
+import { type ListPosition, parseListCursor } from './cursor.ts'
+import type { AuditEntryFactory } from './entries.ts'
 import { type Page, pageOf } from './page.ts'
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
@@ -31,12 +31,12 @@ export interface AccountSessions {
 }
 
 /** How many sessions are read at once: this holds up traffic for some milliseconds. */
-const sliceSessions = 100
+const readBatchSize = 100
 
 export interface AccountSessionsOptions {
   readonly store: Store
   readonly accounts: Accounts
-  readonly entry: Entries
+  readonly entry: AuditEntryFactory
   readonly clock: () => number
   /** How long a session lives without a refresh. */
   readonly refreshIdleMs: number
@@ -46,25 +46,29 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
   /** Sessions of an account in their order, some at a time, so that others are served in between. */
-  async function* slicesOf(accountId: string, after: Place | undefined, limit: number) {
+  async function* readBatches(accountId: string, after: ListPosition | undefined, limit: number) {
     const now = clock()
-    let place = after
+    let position = after
     let left = limit
     while (left > 0) {
-      const wanted = Math.min(sliceSessions, left)
-      const slice = await store.listSessions(accountId, { now, after: place, limit: wanted })
+      const wanted = Math.min(readBatchSize, left)
+      const slice = await store.listSessions(accountId, { now, after: position, limit: wanted })
       yield slice
       if (slice.length < wanted) return
       left -= wanted
-      place = slice.at(-1)
+      position = slice.at(-1)
       await setImmediate()
     }
   }
 
-  async function read(id: string, after: Place | undefined, limit: number): Promise<readonly Session[]> {
+  async function read(
+    id: string,
+    after: ListPosition | undefined,
+    limit: number,
+  ): Promise<readonly Session[]> {
     const account = await accounts.find(id)
     const found: Session[] = []
-    for await (const slice of slicesOf(account.id, after, limit)) {
+    for await (const slice of readBatches(account.id, after, limit)) {
       for (const session of slice) found.push({ ...session, expiresAt: endOf(session) })
     }
     return found
@@ -91,13 +95,13 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   return {
     list: (id) => read(id, undefined, Number.POSITIVE_INFINITY),
     page: async (id, { cursor, limit }) =>
-      pageOf(await read(id, cursor === undefined ? undefined : parsePlace(cursor), limit + 1), limit),
+      pageOf(await read(id, cursor === undefined ? undefined : parseListCursor(cursor), limit + 1), limit),
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)
       // Of many only what is needed: the whole of them would keep the collector of garbage busy.
       const open: string[] = []
-      for await (const slice of slicesOf(account.id, undefined, Number.POSITIVE_INFINITY)) {
+      for await (const slice of readBatches(account.id, undefined, Number.POSITIVE_INFINITY)) {
         for (const session of slice) open.push(session.id)
       }
       await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))
@@ -106,14 +110,14 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     listPortal,
     endPortal: async (id, sessionId) => {
       const account = await accounts.find(id)
-      const noted = entry('portal-session-ended', account, { sessionId })
-      return store.endPortalSession(account.id, sessionId, noted)
+      const auditEntry = entry('portal-session-ended', account, { sessionId })
+      return store.endPortalSession(account.id, sessionId, auditEntry)
     },
     endAllPortal: async (id) => {
       const account = await accounts.find(id)
       const open = await listPortal(account.id)
-      const noted = entry('portal-sessions-ended', account, { sessions: open.length })
-      await store.endPortalSessions(account.id, noted)
+      const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
+      await store.endPortalSessions(account.id, auditEntry)
       return open.map((session) => session.id)
     },
   }

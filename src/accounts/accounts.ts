@@ -4,9 +4,9 @@ import type { Actor } from '../store/audit.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
 import type { Account, AccountChanges, AccountsPage, Store } from '../store/store.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
-import { entriesBy } from './entries.ts'
+import { createAuditEntryFactory } from './entries.ts'
 import { createAccountId } from './keys.ts'
-import { type KeyOptions, keeping, makeKey } from './make-key.ts'
+import { type KeyOptions, makeKey, withUnconfirmedKeys } from './make-key.ts'
 
 export interface CreatedAccount {
   readonly account: Account
@@ -16,7 +16,7 @@ export interface CreatedAccount {
 }
 
 /** How many accounts get their keys in one go: this holds up traffic for a few milliseconds. */
-const sliceAccounts = 20
+const keyBatchSize = 20
 
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
 export interface Accounts {
@@ -47,7 +47,7 @@ export interface AccountsOptions extends KeyOptions {
 
 export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): Accounts {
   const { clock } = keyOptions
-  const entry = entriesBy(by, clock)
+  const entry = createAuditEntryFactory(by, clock)
 
   function prepare({ email, firstName, lastName, role, isVerified }: AccountInput): CreatedAccount {
     const id = createAccountId()
@@ -76,7 +76,7 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
   async function create(input: AccountInput): Promise<CreatedAccount> {
     assertValid(input)
     const created = prepare(input)
-    await keeping(created, save([created]))
+    await withUnconfirmedKeys(created, save([created]))
     return created
   }
 
@@ -84,10 +84,10 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
     for (const input of inputs) assertValid(input)
     const created: CreatedAccount[] = []
     for (const [index, input] of inputs.entries()) {
-      if (index > 0 && index % sliceAccounts === 0) await setImmediate()
+      if (index > 0 && index % keyBatchSize === 0) await setImmediate()
       created.push(prepare(input))
     }
-    await keeping(created, save(created))
+    await withUnconfirmedKeys(created, save(created))
     return created
   }
 

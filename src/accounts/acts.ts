@@ -4,7 +4,7 @@ import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
-import { entriesBy } from './entries.ts'
+import { createAuditEntryFactory } from './entries.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
@@ -13,7 +13,7 @@ import { createSetupLinks, type SetupLinks } from './setup-links.ts'
  * All that one actor can do to accounts; the audit log names the actor. The caller has to make sure that the actor
  * may: an Admin any account, others only their own, with the ID of the viewer.
  */
-export interface Acts {
+export interface AccountActions {
   /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
   readonly accounts: Accounts
   readonly search: AccountSearch
@@ -24,21 +24,21 @@ export interface Acts {
   readonly audit: AuditLog
 }
 
-export type ActsOf = (by: Actor) => Acts
+export type AccountActionsOf = (by: Actor) => AccountActions
 
-export interface ActsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'>, KeyOptions {
+export interface AccountActionsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'>, KeyOptions {
   /** How long a session of tokens lives without a refresh. */
   readonly refreshIdleMs: number
 }
 
 /** The returned function is cheap: call it for each request. */
-export function createActs(options: ActsOptions): ActsOf {
+export function createAccountActions(options: AccountActionsOptions): AccountActionsOf {
   const { store, clock } = options
   const search = createAccountSearch(store)
   const audit = createAuditLog(store)
   return (by) => {
     const accounts = createAccounts({ ...options, by })
-    const common = { ...options, accounts, entry: entriesBy(by, clock) }
+    const common = { ...options, accounts, entry: createAuditEntryFactory(by, clock) }
     return {
       accounts,
       search,

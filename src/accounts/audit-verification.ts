@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type AuditChain, type ChainedEntry, linkOf } from '../store/audit-chain.ts'
+import { type AuditChain, auditLinkOf, type ChainedEntry } from '../store/audit-chain.ts'
 import type { Store } from '../store/store.ts'
 
 export type AuditVerification =
@@ -13,14 +13,14 @@ export type AuditVerification =
   | { readonly kind: 'broken'; readonly position: string | undefined; readonly problem: string }
 
 /** How many entries are read at once. */
-const sliceEntries = 500
+const readBatchSize = 500
 /** How often a check begins again because entries were trimmed meanwhile. */
 const attemptsMax = 3
 
-type Reader = Pick<Store, 'readAuditChains' | 'readAuditChain'>
+type AuditChainReader = Pick<Store, 'readAuditChains' | 'readAuditChain'>
 
 /** Checks that no entry of the audit log was changed or removed, but by retention. Reads it in slices. */
-export async function verifyAudit(store: Reader): Promise<AuditVerification> {
+export async function verifyAudit(store: AuditChainReader): Promise<AuditVerification> {
   let entries = 0
   let unchained = 0
   for (const chain of await store.readAuditChains()) {
@@ -32,10 +32,10 @@ export async function verifyAudit(store: Reader): Promise<AuditVerification> {
   return { kind: 'whole', entries, unchained }
 }
 
-async function verifyChain(store: Reader, first: AuditChain): Promise<AuditVerification> {
+async function verifyChain(store: AuditChainReader, first: AuditChain): Promise<AuditVerification> {
   let chain = first
   for (let attempt = 1; ; attempt++) {
-    const result = await follow(store, chain)
+    const result = await verifyEntries(store, chain)
     const now = (await store.readAuditChains()).find((one) => one.class === chain.class)
     if (result.kind === 'whole' || !now || now.trimmed === chain.trimmed || attempt === attemptsMax) {
       return result
@@ -44,7 +44,7 @@ async function verifyChain(store: Reader, first: AuditChain): Promise<AuditVerif
   }
 }
 
-async function follow(store: Reader, chain: AuditChain): Promise<AuditVerification> {
+async function verifyEntries(store: AuditChainReader, chain: AuditChain): Promise<AuditVerification> {
   let link = chain.trimmed
   let entries = 0
   let unchained = 0
@@ -53,13 +53,13 @@ async function follow(store: Reader, chain: AuditChain): Promise<AuditVerificati
     const slice = await store.readAuditChain({
       class: chain.class,
       after: last?.position,
-      limit: sliceEntries,
+      limit: readBatchSize,
     })
     for (const entry of slice) {
       if (entry.link === '' && entries === unchained) unchained++
       else {
         const problem = 'this entry, or one before it, was changed, added or removed'
-        if (entry.link !== linkOf(link, entry.text, chain.algorithm)) {
+        if (entry.link !== auditLinkOf(link, entry.text, chain.algorithm)) {
           return { kind: 'broken', position: entry.position, problem }
         }
         link = entry.link
@@ -69,7 +69,7 @@ async function follow(store: Reader, chain: AuditChain): Promise<AuditVerificati
       // What came since the check began is not looked at.
       if (link === chain.last && link !== '') return { kind: 'whole', entries, unchained }
     }
-    if (slice.length < sliceEntries) break
+    if (slice.length < readBatchSize) break
     await setImmediate()
   }
   if (link === chain.last) return { kind: 'whole', entries, unchained }

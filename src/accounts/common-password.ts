@@ -1,5 +1,5 @@
 import type { Account } from '../store/store.ts'
-import { commonWords, keyRows } from './common-words.ts'
+import { commonWords, keyboardRows } from './common-words.ts'
 
 /** What of its owner a password must not be made of. */
 export type PasswordOwner = Pick<Account, 'email' | 'firstName' | 'lastName'>
@@ -7,55 +7,58 @@ export type PasswordOwner = Pick<Account, 'email' | 'firstName' | 'lastName'>
 /** Length of a walk along a row of keys: many words contain two such keys. The maximum is the longest walk looked for. */
 const walkLength = { min: 3, max: 48 } as const
 /** How many characters may come after the last walk. */
-const strayMax = 2
+const trailingCharactersMax = 2
 /** The longest unit whose repetition counts as a common password. */
-const chunkLengthMax = 4
+const repeatedUnitLengthMax = 4
 /** The shortest name looked for: many words contain shorter ones. */
 const nameLengthMin = 3
 /** How many characters there must be besides the owner's names. */
-const ownLengthMin = 8
+const remainderLengthMin = 8
 
 /**
  * Whether a password is one of those tried first: a common word with digits and signs around it, a walk over the
  * keyboard, the same few characters repeated (NIST SP 800-63B 3.1.1.2).
  */
 export function isCommonPassword(password: string): boolean {
-  const text = fold(password)
+  const text = normalizeText(password)
   const core = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   // A sign at the end may stand for a letter, as in pa$$.
-  const spelled = spell(text).replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  const spelled = replaceLeet(text).replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   const unit = unitOf(text)
-  if (unit.length <= chunkLengthMax) return true
+  if (unit.length <= repeatedUnitLengthMax) return true
   if (
-    [unit, core, unitOf(core), spell(core), unitOf(spell(core)), spelled].some((word) =>
+    [unit, core, unitOf(core), replaceLeet(core), unitOf(replaceLeet(core)), spelled].some((word) =>
       commonWords.has(word),
     )
   )
     return true
-  return isWalk(text)
+  return isKeyboardWalk(text)
 }
 
 /** Whether a password holds little but its owner's e-mail and names. */
-export function isMadeOfOwner(password: string, { email, firstName, lastName }: PasswordOwner): boolean {
-  const [local = '', domain = ''] = fold(email).split('@')
+export function isMostlyPersonalData(
+  password: string,
+  { email, firstName, lastName }: PasswordOwner,
+): boolean {
+  const [local = '', domain = ''] = normalizeText(email).split('@')
   const names = [
-    fold(email),
+    normalizeText(email),
     local,
     domain,
     ...local.split(/[^\p{L}\p{N}]+/u),
-    ...fold(`${firstName} ${lastName}`).split(/\s+/),
+    ...normalizeText(`${firstName} ${lastName}`).split(/\s+/),
   ]
   const own = names.filter((name) => name.length >= nameLengthMin).toSorted((a, b) => b.length - a.length)
-  const rest = own.reduce((text, name) => text.replaceAll(name, ' '), fold(password))
-  const isTouched = rest !== fold(password)
-  return isTouched && [...rest.replace(/[\s\p{P}]/gu, '')].length < ownLengthMin
+  const rest = own.reduce((text, name) => text.replaceAll(name, ' '), normalizeText(password))
+  const isTouched = rest !== normalizeText(password)
+  return isTouched && [...rest.replace(/[\s\p{P}]/gu, '')].length < remainderLengthMin
 }
 
-function fold(text: string): string {
+function normalizeText(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-const letters: Readonly<Record<string, string>> = {
+const leetLetters: Readonly<Record<string, string>> = {
   '@': 'a',
   '4': 'a',
   '3': 'e',
@@ -68,8 +71,8 @@ const letters: Readonly<Record<string, string>> = {
 }
 
 /** The text with the letters that signs and digits stand for. */
-function spell(text: string): string {
-  return text.replaceAll(/[@43!10$57]/g, (sign) => letters[sign] ?? sign)
+function replaceLeet(text: string): string {
+  return text.replaceAll(/[@43!10$57]/g, (sign) => leetLetters[sign] ?? sign)
 }
 
 /** The unit that the text repeats, or the whole text. */
@@ -78,10 +81,10 @@ function unitOf(text: string): string {
   return end > 0 ? text.slice(0, end) : text
 }
 
-const rows = keyRows.flatMap((row) => [row, [...row].reverse().join('')])
+const rows = keyboardRows.flatMap((row) => [row, [...row].reverse().join('')])
 
 /** Whether nearly all of the text runs along rows of keys, in either direction, at least three keys at a time. */
-function isWalk(text: string): boolean {
+function isKeyboardWalk(text: string): boolean {
   const reachable = new Set([0])
   for (let start = 0; start < text.length; start++) {
     if (!reachable.has(start)) continue
@@ -92,5 +95,5 @@ function isWalk(text: string): boolean {
       reachable.add(end)
     }
   }
-  return Math.max(...reachable) >= text.length - strayMax
+  return Math.max(...reachable) >= text.length - trailingCharactersMax
 }

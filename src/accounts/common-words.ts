@@ -43,7 +43,7 @@ windows winner winter wizard wordpass worldofwarcraft yamaha yankees yellow yfnf
 )
 
 /** Rows and columns of keyboards, alphabets, digits: walks along them are common passwords. */
-export const keyRows: readonly string[] = [
+export const keyboardRows: readonly string[] = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890123456789',
   'qwertyuiop[]',

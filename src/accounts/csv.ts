@@ -7,7 +7,7 @@ export interface CsvRecord {
 }
 
 /** Where a file stops being valid CSV. */
-export interface CsvFault {
+export interface CsvSyntaxError {
   readonly line: number
   readonly message: string
 }
@@ -27,7 +27,10 @@ const options = {
 }
 
 /** All records before the first fault, and the fault. */
-export function readCsv(file: string): { readonly records: readonly CsvRecord[]; readonly fault?: CsvFault } {
+export function readCsv(file: string): {
+  readonly records: readonly CsvRecord[]
+  readonly fault?: CsvSyntaxError
+} {
   // Between quotes the parser counts CR LF as more than one line.
   const text = file.replaceAll('\r\n', '\n')
   const lines = text.split(/\n|\r/)

@@ -4,7 +4,7 @@ import { GatehouseError } from '../errors.ts'
 export type CursorParts = readonly [string, string]
 
 /** Of a list in the order of time, and among those of one moment of IDs. */
-export interface Place {
+export interface ListPosition {
   readonly createdAt: number
   readonly id: string
 }
@@ -17,18 +17,18 @@ export function createCursor(parts: CursorParts): string {
 export function parseCursor(cursor: string): CursorParts {
   const parts = parse(Buffer.from(cursor, 'base64url').toString())
   const [first, second]: unknown[] = Array.isArray(parts) && parts.length === 2 ? parts : []
-  if (typeof first !== 'string' || typeof second !== 'string') throw wrongCursor()
+  if (typeof first !== 'string' || typeof second !== 'string') throw invalidCursor()
   return [first, second]
 }
 
-export function placeCursor({ createdAt, id }: Place): string {
+export function createListCursor({ createdAt, id }: ListPosition): string {
   return createCursor([String(createdAt), id])
 }
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor of such a list */
-export function parsePlace(cursor: string): Place {
+export function parseListCursor(cursor: string): ListPosition {
   const [createdAt, id] = parseCursor(cursor)
-  if (!/^\d{1,16}$/.test(createdAt)) throw wrongCursor()
+  if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
 }
 
@@ -40,7 +40,7 @@ function parse(text: string): unknown {
   }
 }
 
-function wrongCursor(): GatehouseError {
+function invalidCursor(): GatehouseError {
   const message = 'must be the nextCursor of a page of the same query'
   return new GatehouseError('request-invalid', { errors: [{ field: 'cursor', message }] })
 }

@@ -1,13 +1,13 @@
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit.ts'
 
 /** Makes the audit entries of one actor. */
-export type Entries = (
+export type AuditEntryFactory = (
   action: AuditAction,
   target: AuditSubject | undefined,
   details?: AuditEntry['details'],
 ) => AuditEntry
 
-export function entriesBy(actor: Actor, clock: () => number): Entries {
+export function createAuditEntryFactory(actor: Actor, clock: () => number): AuditEntryFactory {
   return (action, target, details = {}) => ({
     at: clock(),
     actor,

@@ -4,15 +4,15 @@ import type { Accounts } from './accounts.ts'
 import { type BadLine, type ImportFile, parseImportFile } from './import.ts'
 
 /** How many e-mails are looked up at the same time. */
-const lookUpsAtOnce = 200
+const lookUpBatchSize = 200
 
 /** Reads a file of accounts. A line that is not UTF-8 would be stored mangled: only that line is bad. */
 export function readImportFile(bytes: Buffer): ImportFile {
-  return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findMangled(bytes))
+  return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findInvalidUtf8Lines(bytes))
 }
 
 /** Lines that are not UTF-8, from 1. */
-function findMangled(bytes: Buffer): ReadonlySet<number> {
+function findInvalidUtf8Lines(bytes: Buffer): ReadonlySet<number> {
   // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
   const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
   return new Set(lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1])))
@@ -28,8 +28,8 @@ export async function findBadLines(
   onChecked?: (count: number) => void,
 ): Promise<readonly BadLine[]> {
   const taken: BadLine[] = []
-  for (let start = 0; start < entries.length; start += lookUpsAtOnce) {
-    const batch = entries.slice(start, start + lookUpsAtOnce)
+  for (let start = 0; start < entries.length; start += lookUpBatchSize) {
+    const batch = entries.slice(start, start + lookUpBatchSize)
     const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
     for (const { line, input } of batch) {
       if (found.has(input.email))

@@ -32,20 +32,23 @@ interface Row {
 /**
  * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does. Every bad
  * line is reported, not only the first.
- * @param mangled lines that are not UTF-8: all of them are bad
+ * @param invalidUtf8Lines lines that are not UTF-8: all of them are bad
  */
-export function parseImportFile(file: string, mangled: ReadonlySet<number> = new Set()): ImportFile {
+export function parseImportFile(file: string, invalidUtf8Lines: ReadonlySet<number> = new Set()): ImportFile {
   const text = file.startsWith('\ufeff') ? file.slice(1) : file
-  const rows = withMangled(/^\s*\{/.test(text) ? readJsonLines(text) : readTable(text, mangled), mangled)
+  const rows = withInvalidUtf8Lines(
+    /^\s*\{/.test(text) ? readJsonLines(text) : readTable(text, invalidUtf8Lines),
+    invalidUtf8Lines,
+  )
   const seen = new Map<string, number>()
   const accounts: { line: number; input: AccountInput }[] = []
   const badLines: BadLine[] = []
   for (const { line, values } of rows) {
-    const input = typeof values === 'string' ? values : toInput(values)
-    const twin = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
+    const input = typeof values === 'string' ? values : parseInput(values)
+    const duplicateLine = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
     if (typeof input === 'string') badLines.push({ line, message: input })
-    else if (twin !== undefined)
-      badLines.push({ line, message: `email: ${input.email} is in line ${twin} already` })
+    else if (duplicateLine !== undefined)
+      badLines.push({ line, message: `email: ${input.email} is in line ${duplicateLine} already` })
     else {
       seen.set(emailKey(input.email), line)
       accounts.push({ line, input })
@@ -55,10 +58,10 @@ export function parseImportFile(file: string, mangled: ReadonlySet<number> = new
 }
 
 /** Replaces what was read from a mangled line, which may also be inside a record, or have been skipped. */
-function withMangled(rows: readonly Row[], mangled: ReadonlySet<number>): readonly Row[] {
-  if (mangled.size === 0) return rows
-  const others = rows.filter(({ line }) => !mangled.has(line))
-  const bad = [...mangled].map((line): Row => ({ line, values: 'is not in UTF-8' }))
+function withInvalidUtf8Lines(rows: readonly Row[], invalidUtf8Lines: ReadonlySet<number>): readonly Row[] {
+  if (invalidUtf8Lines.size === 0) return rows
+  const others = rows.filter(({ line }) => !invalidUtf8Lines.has(line))
+  const bad = [...invalidUtf8Lines].map((line): Row => ({ line, values: 'is not in UTF-8' }))
   return [...others, ...bad].toSorted((a, b) => a.line - b.line)
 }
 
@@ -90,13 +93,13 @@ function readJson(content: string): Row['values'] {
   }
 }
 
-function readTable(text: string, mangled: ReadonlySet<number>): Row[] {
+function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {
   const { records, fault } = readCsv(text)
   const [heading, ...others] = records
   // Without a readable heading the other lines cannot be understood.
-  if (heading && mangled.has(heading.line)) return []
-  const complaint = heading && complainOfHeading(heading.cells)
-  if (heading && complaint !== undefined) return [{ line: heading.line, values: complaint }]
+  if (heading && invalidUtf8Lines.has(heading.line)) return []
+  const headingError = heading && findHeadingError(heading.cells)
+  if (heading && headingError !== undefined) return [{ line: heading.line, values: headingError }]
   const names = heading?.cells ?? []
   const rows = others.map(({ line, cells }): Row => {
     if (cells.length !== names.length) {
@@ -107,29 +110,29 @@ function readTable(text: string, mangled: ReadonlySet<number>): Row[] {
   return fault ? [...rows, { line: fault.line, values: fault.message }] : rows
 }
 
-function complainOfHeading(names: readonly string[]): string | undefined {
+function findHeadingError(names: readonly string[]): string | undefined {
   if (!names.includes('email'))
     return `the heading must name email, and may name ${fields.slice(1).join(', ')}`
   if (names.includes('')) return 'a column of the heading has no name'
-  const twice = names.find((name, column) => names.indexOf(name) !== column)
-  return twice === undefined ? undefined : `the heading names ${twice} twice`
+  const duplicate = names.find((name, column) => names.indexOf(name) !== column)
+  return duplicate === undefined ? undefined : `the heading names ${duplicate} twice`
 }
 
 /** The account that a row describes, or all that is wrong with the row. */
-function toInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
+function parseInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
   const unknown = Object.keys(values).filter((name) => !fields.includes(name))
-  const complaints = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
+  const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
   const texts = { email: '', firstName: '', lastName: '', role: '' }
   for (const field of textFields) {
     const value = values[field] ?? ''
     if (typeof value === 'string') texts[field] = value
-    else complaints.push(`${field}: must be text`)
+    else errors.push(`${field}: must be text`)
   }
   const isVerified = readBoolean(values.isVerified)
-  if (isVerified === undefined) complaints.push('isVerified: must be true or false')
+  if (isVerified === undefined) errors.push('isVerified: must be true or false')
   const input = { ...texts, role: texts.role || defaultRole }
-  for (const { field, message } of findFieldErrors(input)) complaints.push(`${field}: ${message}`)
-  return complaints.length > 0 || isVerified === undefined ? complaints.join('; ') : { ...input, isVerified }
+  for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
+  return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }
 }
 
 function readBoolean(value: unknown): boolean | undefined {

@@ -1,7 +1,7 @@
 import { digestText } from '../store/digest-text.ts'
-import type { KeyUse, NotedKeyUse } from '../store/key-use.ts'
+import type { KeyUse, RecordedKeyUse } from '../store/key-use.ts'
 import type { Store } from '../store/store.ts'
-import { copyOf } from '../wire/copy.ts'
+import { copyString } from '../wire/copy.ts'
 import { digestOf } from './keys.ts'
 
 /**
@@ -10,7 +10,7 @@ import { digestOf } from './keys.ts'
  */
 export interface KeyUses {
   /** @param key as it came; it has been found right */
-  note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
+  record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
   /** Writes what is due now; resolves even if the store did not take it. */
   flush(): Promise<void>
   /** Writes all that was noted, if the store takes it. */
@@ -18,7 +18,7 @@ export interface KeyUses {
 }
 
 export interface KeyUsesOptions {
-  readonly store: Pick<Store, 'noteKeyUses'>
+  readonly store: Pick<Store, 'recordKeyUses'>
   readonly clock: () => number
   /** Default 500 ms. */
   readonly flushMs?: number
@@ -29,14 +29,14 @@ export interface KeyUsesOptions {
  * written. The more accounts are in use, the less often each is written: with 100,000, every eight minutes or so, at
  * 200 writes a second.
  */
-const writtenMax = 100
+const batchMax = 100
 const pendingMax = 100_000
 
 interface PendingUse extends Mutable<KeyUse> {
   readonly key: string
 }
 
-type PendingOfAccount = readonly [accountId: string, uses: PendingUse[]]
+type PendingAccountUses = readonly [accountId: string, uses: PendingUse[]]
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
@@ -48,27 +48,27 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
   const pending = new Map<string, PendingUse[]>()
   let running: Promise<void> | undefined
 
-  function note(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
-    const ofAccount = pending.get(accountId)
-    if (ofAccount) {
-      for (const use of ofAccount) {
+  function record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
+    const accountUses = pending.get(accountId)
+    if (accountUses) {
+      for (const use of accountUses) {
         if (use.key !== key) continue
         use.at = clock()
-        if (use.address !== address) use.address = copyOf(address)
+        if (use.address !== address) use.address = copyString(address)
         use.scheme = scheme
         return
       }
     }
     // Copies: a slice of a request's head would keep the whole head in memory.
-    const first = { key: copyOf(key), at: clock(), address: copyOf(address), scheme }
-    if (ofAccount) ofAccount.push(first)
+    const first = { key: copyString(key), at: clock(), address: copyString(address), scheme }
+    if (accountUses) accountUses.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
   }
 
-  function take(): readonly PendingOfAccount[] {
-    const taken: PendingOfAccount[] = []
+  function takeBatch(): readonly PendingAccountUses[] {
+    const taken: PendingAccountUses[] = []
     for (const entry of pending) {
-      if (taken.length >= writtenMax) break
+      if (taken.length >= batchMax) break
       taken.push(entry)
       pending.delete(entry[0])
     }
@@ -77,20 +77,20 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
 
   /** Uses that the store does not take wait for the next time, unless the key was used again meanwhile. */
   async function write(): Promise<boolean> {
-    const taken = take()
+    const taken = takeBatch()
     if (taken.length === 0) return true
     try {
-      await store.noteKeyUses(taken.flatMap(toNoted))
+      await store.recordKeyUses(taken.flatMap(toRecordedUses))
       return true
     } catch {
-      for (const each of taken) giveBack(each)
+      for (const each of taken) requeue(each)
       return false
     }
   }
 
-  function giveBack([accountId, uses]: PendingOfAccount): void {
-    const since = pending.get(accountId)
-    if (since) since.push(...uses.filter(({ key }) => !since.some((use) => use.key === key)))
+  function requeue([accountId, uses]: PendingAccountUses): void {
+    const newer = pending.get(accountId)
+    if (newer) newer.push(...uses.filter(({ key }) => !newer.some((use) => use.key === key)))
     else pending.set(accountId, uses)
   }
 
@@ -107,7 +107,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
   timer.unref()
 
   return {
-    note,
+    record,
     flush,
     close: async () => {
       clearInterval(timer)
@@ -117,6 +117,6 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
   }
 }
 
-function toNoted([accountId, uses]: PendingOfAccount): readonly NotedKeyUse[] {
+function toRecordedUses([accountId, uses]: PendingAccountUses): readonly RecordedKeyUse[] {
   return uses.map(({ key, ...use }) => ({ accountId, digest: digestText({ digest: digestOf(key) }), ...use }))
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomText, toBase62 } from '../text/random.ts'
-import { accountIdLength, prefixes, secretLength } from '../token-format.ts'
+import { accountIdLength, secretLength, secretPrefixes } from '../token-format.ts'
 
 /**
  * The two persistent credentials of an account:
@@ -14,7 +14,7 @@ import { accountIdLength, prefixes, secretLength } from '../token-format.ts'
 export type KeyKind = 'secretKey' | 'apiKey'
 
 /** Of this file: what is imported is read anew for every key, which made a wrong one cost a sixth more. */
-const keyPrefixes = { secretKey: prefixes.secretKey, apiKey: prefixes.apiKey } as const
+const keyPrefixes = { secretKey: secretPrefixes.secretKey, apiKey: secretPrefixes.apiKey } as const
 const checksumLength = 6
 const handleStart = 4
 const handleEnd = handleStart + accountIdLength

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { randomText } from '../text/random.ts'
-import { accountIdPattern, prefixes, secretLength, secretPattern } from '../token-format.ts'
+import { accountIdPattern, secretLength, secretPattern, secretPrefixes } from '../token-format.ts'
 
 /** What a link carries in its fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` for an e-mail. */
 export type LinkKind = 'setup' | 'email'
 
-const linkPrefixes = { setup: prefixes.setupLink, email: prefixes.emailLink } as const
+const linkPrefixes = { setup: secretPrefixes.setupLink, email: secretPrefixes.emailLink } as const
 const tokenPattern = new RegExp(`^([a-z]+)_(${accountIdPattern})_${secretPattern}$`)
 
 export interface LinkToken {

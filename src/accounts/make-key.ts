@@ -39,17 +39,17 @@ function purposeOf(kind: KeyKind, accountId: string): string {
  */
 export class UnconfirmedKeys extends GatehouseError {
   /** What the function would have returned. */
-  readonly made: unknown
+  readonly result: unknown
 
-  constructor(made: unknown, { cause }: Error) {
+  constructor(result: unknown, { cause }: Error) {
     super('store-unavailable', { cause })
-    this.made = made
+    this.result = result
   }
 }
 
 /** Adds the new keys to the error of a write that may have been made. @throws UnconfirmedKeys */
-export function keeping<Result>(made: unknown, write: Promise<Result>): Promise<Result> {
+export function withUnconfirmedKeys<Result>(result: unknown, write: Promise<Result>): Promise<Result> {
   return write.catch((error: unknown) => {
-    throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(made, error) : error
+    throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(result, error) : error
   })
 }

@@ -1,4 +1,4 @@
-import { type Place, placeCursor } from './cursor.ts'
+import { createListCursor, type ListPosition } from './cursor.ts'
 
 /** A part of a list, with the way to the next. */
 export interface Page<Entry> {
@@ -8,8 +8,8 @@ export interface Page<Entry> {
 }
 
 /** The first page of what is left of a list in the order of time. @param entries at least one more if there are more */
-export function pageOf<Entry extends Place>(entries: readonly Entry[], limit: number): Page<Entry> {
+export function pageOf<Entry extends ListPosition>(entries: readonly Entry[], limit: number): Page<Entry> {
   const items = entries.slice(0, limit)
   const last = items.at(-1)
-  return { items, nextCursor: entries.length > limit && last ? placeCursor(last) : undefined }
+  return { items, nextCursor: entries.length > limit && last ? createListCursor(last) : undefined }
 }

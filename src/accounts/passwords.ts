@@ -1,23 +1,23 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatehouseError } from '../errors.ts'
-import { isCommonPassword, isMadeOfOwner, type PasswordOwner } from './common-password.ts'
-import { createTurnstile, type Place } from './turnstile.ts'
+import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
+import { createWorkQueue, type WorkOwner } from './turnstile.ts'
 
 /** The fewest characters, and the most bytes in UTF-8, of a password. */
 export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 
 /** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
-  /** @param place whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
-  hash(password: string, place: Place): Promise<string>
+  /** @param owner whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
+  hash(password: string, owner: WorkOwner): Promise<string>
   /**
    * Whether this is the password that was hashed. Takes the same time where there is none.
    * @throws GatehouseError `sign-in-busy`
    */
-  verify(password: string, stored: string | undefined, place: Place): Promise<boolean>
+  verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean>
   /** Whether a password was hashed with other parameters than today's. */
-  isOutdated(stored: string): boolean
+  needsRehash(stored: string): boolean
 }
 
 export interface PasswordsOptions {
@@ -33,7 +33,7 @@ interface Argon2Parameters {
   readonly parallelism: number
 }
 
-const recommended: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
+const owaspParameters: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
 const bytes = { salt: 16, tag: 32 } as const
 /** The greatest parameters accepted from a stored hash: another version of the program may have used others. */
 const memoryKiBMax = 262_144
@@ -42,14 +42,14 @@ const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
 /** How many run at once, of Node's four threads for such work; how many may wait, in all and of one address. */
-const turns = { parallel: 2, waitingMax: 64, waitingOfOneMax: 8, waitMs: 5_000 } as const
+const queueLimits = { concurrency: 2, queueMax: 64, queueMaxPerClient: 8, queueTimeoutMs: 5_000 } as const
 
 const runArgon2 = promisify(argon2)
 
-export function createPasswords({ pepper, parameters = recommended }: PasswordsOptions): Passwords {
-  const turnstile = createTurnstile(turns)
+export function createPasswords({ pepper, parameters = owaspParameters }: PasswordsOptions): Passwords {
+  const workQueue = createWorkQueue(queueLimits)
   /** The hash of a password that nobody has. */
-  const nobodys = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
+  const dummyHash = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
 
   function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
     return runArgon2('argon2id', {
@@ -64,24 +64,24 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
     })
   }
 
-  async function verify(password: string, stored: string | undefined, place: Place): Promise<boolean> {
-    const parsed = parse(stored ?? nobodys) ?? parse(nobodys)
+  async function verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean> {
+    const parsed = parse(stored ?? dummyHash) ?? parse(dummyHash)
     if (!parsed) throw new GatehouseError('internal')
     const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
-    const tag = await turnstile.pass(place, () =>
+    const tag = await workQueue.run(owner, () =>
       derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
     )
     return timingSafeEqual(tag, parsed.tag) && !isTooLong && stored !== undefined
   }
 
   return {
-    hash: async (password, place) => {
+    hash: async (password, owner) => {
       const salt = randomBytes(bytes.salt)
-      const tag = await turnstile.pass(place, () => derive(password, parameters, salt))
+      const tag = await workQueue.run(owner, () => derive(password, parameters, salt))
       return format(parameters, salt, tag)
     },
     verify,
-    isOutdated: (stored) => !stored.startsWith(prefixOf(parameters)),
+    needsRehash: (stored) => !stored.startsWith(prefixOf(parameters)),
   }
 }
 
@@ -91,16 +91,16 @@ export function createPasswords({ pepper, parameters = recommended }: PasswordsO
  * have
  */
 export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
-  const message = whyNot(password, owner)
-  if (message !== undefined) refusePassword(message)
+  const message = passwordProblem(password, owner)
+  if (message !== undefined) rejectPassword(message)
 }
 
 /** @throws GatehouseError `request-invalid` (field `password`), always */
-export function refusePassword(message: string): never {
+export function rejectPassword(message: string): never {
   throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
 }
 
-function whyNot(password: string, owner: PasswordOwner | undefined): string | undefined {
+function passwordProblem(password: string, owner: PasswordOwner | undefined): string | undefined {
   const { charactersMin, bytesMax } = passwordLength
   if (Buffer.byteLength(password) > bytesMax) return `must have at most ${bytesMax} bytes in UTF-8`
   if ([...password.normalize('NFKC')].length < charactersMin) {
@@ -109,7 +109,9 @@ function whyNot(password: string, owner: PasswordOwner | undefined): string | un
   if (isCommonPassword(password)) {
     return 'must not be one of those that are tried first: a common word with digits, keys in a row, repetitions'
   }
-  return owner && isMadeOfOwner(password, owner) ? 'must not be made of your e-mail or name' : undefined
+  return owner && isMostlyPersonalData(password, owner)
+    ? 'must not be made of your e-mail or name'
+    : undefined
 }
 
 function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string {

@@ -4,7 +4,7 @@ import type { Account, Rate, Store, Taken } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
-import { type Entries, entriesBy } from './entries.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from './entries.ts'
 import { createLinkToken, parseLinkToken } from './link-token.ts'
 
 /** What people may change of their own account, and the verification of their e-mail. */
@@ -43,7 +43,7 @@ export interface Mail {
 export interface ProfileOptions {
   readonly store: Store
   readonly accounts: Accounts
-  readonly entry: Entries
+  readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
@@ -66,9 +66,9 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     const account = await accounts.find(id)
     const holder = await store.findAccountByEmail(email)
     if (holder && holder.id !== account.id) throw new GatehouseError('account-exists')
-    const taken = await limiter.take(`verification ${account.id}`, verificationRate)
-    if (!taken.isAllowed) {
-      throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...taken } })
+    const rateResult = await limiter.take(`verification ${account.id}`, verificationRate)
+    if (!rateResult.isAllowed) {
+      throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...rateResult } })
     }
     const { token, digest } = createLinkToken('email', account.id)
     const link = { digest, expiresAt: clock() + verificationLifetimeMs, email }
@@ -113,10 +113,10 @@ export function createEmailVerification({
       const account = token && (await store.findAccount(token.accountId))
       if (!token || !account) throw new GatehouseError('link-invalid')
       const { id, email } = account
-      const entry = entriesBy({ kind: 'account', channel: 'portal', id, email, address }, clock)
+      const entry = createAuditEntryFactory({ kind: 'account', channel: 'portal', id, email, address }, clock)
       const { digest } = token
       const verified = entry('email-verified', account, { email: account.portal.emailLink?.email ?? email })
-      const outcome = await store.useEmailLink(id, { digest, now: clock() }, verified)
+      const outcome = await store.redeemEmailLink(id, { digest, now: clock() }, verified)
       if (outcome === 'exists') throw new GatehouseError('account-exists')
       const changed = outcome === 'verified' ? await store.findAccount(id) : undefined
       if (!changed) throw new GatehouseError('link-invalid')

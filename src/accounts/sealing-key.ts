@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { hasCode, OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
 import { makeFolder } from '../folder.ts'
 
 /** Bytes of a sealing key: AES-256. */
@@ -26,7 +26,7 @@ export function parseSealingKey(text: string): Buffer | undefined {
  * @throws OperatorError where the key cannot be read or made, or is not valid
  */
 export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly mayMake: boolean }): Buffer {
-  const text = source.kind === 'value' ? source.value : readOrMake(source.file, mayMake)
+  const text = source.kind === 'value' ? source.value : readOrCreate(source.file, mayMake)
   const key = parseSealingKey(text)
   if (key) return key
   const place = source.kind === 'file' ? ` in ${source.file}` : ''
@@ -35,12 +35,12 @@ export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly
   })
 }
 
-function readOrMake(file: string, mayMake: boolean): string {
+function readOrCreate(file: string, mayMake: boolean): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT') && mayMake) return make(file)
-    throw new OperatorError(`cannot read the sealing key ${file}: ${reasonOf(cause)}`, {
+    if (hasErrorCode(cause, 'ENOENT') && mayMake) return createKeyFile(file)
+    throw new OperatorError(`cannot read the sealing key ${file}: ${errorMessage(cause)}`, {
       hint: 'All instances share one; make it with: openssl rand -base64 32',
       cause,
     })
@@ -48,21 +48,24 @@ function readOrMake(file: string, mayMake: boolean): string {
 }
 
 /** Writes a whole file beside it and links it into place: two processes that start at once agree on one key. */
-function make(file: string): string {
+function createKeyFile(file: string): string {
   // Random, not the process ID, which can be the same in two containers that share a volume.
-  const draft = `${file}.${randomUUID()}`
+  const temporaryFile = `${file}.${randomUUID()}`
   try {
     makeFolder(dirname(file))
-    writeFileSync(draft, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, { mode: 0o600, flush: true })
-    linkIfAbsent(draft, file)
+    writeFileSync(temporaryFile, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, {
+      mode: 0o600,
+      flush: true,
+    })
+    linkIfAbsent(temporaryFile, file)
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new OperatorError(`cannot make the sealing key ${file}: ${reasonOf(cause)}`, {
+    throw new OperatorError(`cannot make the sealing key ${file}: ${errorMessage(cause)}`, {
       hint: 'Its folder must be writable; see keys.sealingKey in the config.',
       cause,
     })
   } finally {
-    rmSync(draft, { force: true })
+    rmSync(temporaryFile, { force: true })
   }
 }
 
@@ -70,6 +73,6 @@ function linkIfAbsent(draft: string, file: string): void {
   try {
     linkSync(draft, file)
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (!hasErrorCode(error, 'EEXIST')) throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import type { Entries } from './entries.ts'
+import type { AuditEntryFactory } from './entries.ts'
 import { createLinkToken } from './link-token.ts'
 
 /** A link with which a password can be set once. */
@@ -22,7 +22,7 @@ export interface SetupLinks {
 export interface SetupLinksOptions {
   readonly store: Store
   readonly accounts: Accounts
-  readonly entry: Entries
+  readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
   readonly clock: () => number

@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors.ts'
 
 /** Whose work it is. */
-export interface Place {
+export interface WorkOwner {
   /** Each client address has only so many places. */
   readonly client: string
   /** Networks take turns. */
@@ -10,25 +10,25 @@ export interface Place {
   readonly isKnown: boolean
 }
 
-export interface Turnstile {
+export interface WorkQueue {
   /**
    * Runs work once it is its turn.
    * @throws GatehouseError `sign-in-busy` if there is no place left, it is given to somebody who has fewer, or the turn
    *   does not come in time
    */
-  pass<Result>(place: Place, work: () => Promise<Result>): Promise<Result>
+  run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result>
 }
 
-export interface TurnstileOptions {
-  readonly parallel: number
+export interface WorkQueueOptions {
+  readonly concurrency: number
   /** Of strangers, and as many again of known clients. */
-  readonly waitingMax: number
+  readonly queueMax: number
   /** Of one client address. */
-  readonly waitingOfOneMax: number
-  readonly waitMs: number
+  readonly queueMaxPerClient: number
+  readonly queueTimeoutMs: number
 }
 
-interface Waiting extends Place {
+interface QueuedWork extends WorkOwner {
   start(): void
   refuse(): void
 }
@@ -38,21 +38,21 @@ interface Waiting extends Place {
  * of both kinds the networks take turns, and within a network its clients. Where all places are taken, one of the
  * network that has most of them goes to a network that has fewer.
  */
-export function createTurnstile({
-  parallel,
-  waitingMax,
-  waitingOfOneMax,
-  waitMs,
-}: TurnstileOptions): Turnstile {
+export function createWorkQueue({
+  concurrency,
+  queueMax,
+  queueMaxPerClient,
+  queueTimeoutMs,
+}: WorkQueueOptions): WorkQueue {
   /** In the order of coming; at most `waitingMax` of each kind, so that they can all be looked at. */
-  let waiting: Waiting[] = []
+  let queue: QueuedWork[] = []
   /** When a network, and a client, that waits had its last turn, counted in turns. */
-  let turns = new Map<string, number>()
+  let lastTurns = new Map<string, number>()
   let turn = 0
   let running = 0
 
-  async function pass<Result>(place: Place, work: () => Promise<Result>): Promise<Result> {
-    if (running >= parallel) await wait(place)
+  async function run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result> {
+    if (running >= concurrency) await waitInQueue(owner)
     else running++
     try {
       return await work()
@@ -64,15 +64,15 @@ export function createTurnstile({
     }
   }
 
-  function wait(place: Place): Promise<void> {
-    makeRoom(place)
+  function waitInQueue(owner: WorkOwner): Promise<void> {
+    makeRoom(owner)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        waiting = waiting.filter((other) => other !== entry)
+        queue = queue.filter((other) => other !== entry)
         entry.refuse()
-      }, waitMs)
-      const entry: Waiting = {
-        ...place,
+      }, queueTimeoutMs)
+      const entry: QueuedWork = {
+        ...owner,
         start: () => {
           clearTimeout(timer)
           resolve()
@@ -82,77 +82,77 @@ export function createTurnstile({
           reject(new GatehouseError('sign-in-busy'))
         },
       }
-      waiting.push(entry)
+      queue.push(entry)
     })
   }
 
   /** @throws GatehouseError `sign-in-busy` where nobody has more places than this one would get */
-  function makeRoom({ client, network, isKnown }: Place): void {
-    const rivals = waiting.filter((other) => other.isKnown === isKnown)
-    const ofClient = countBy(rivals, (other) => other.client)
-    if ((ofClient.get(client) ?? 0) >= waitingOfOneMax) throw new GatehouseError('sign-in-busy')
-    if (rivals.length < waitingMax) return
-    const ofNetwork = countBy(rivals, (other) => other.network)
-    const largest = greatest(ofNetwork)
-    const inLargest = rivals.filter((other) => other.network === largest)
-    const largestClient = greatest(countBy(inLargest, (other) => other.client))
+  function makeRoom({ client, network, isKnown }: WorkOwner): void {
+    const sameKind = queue.filter((other) => other.isKnown === isKnown)
+    const ofClient = countBy(sameKind, (other) => other.client)
+    if ((ofClient.get(client) ?? 0) >= queueMaxPerClient) throw new GatehouseError('sign-in-busy')
+    if (sameKind.length < queueMax) return
+    const ofNetwork = countBy(sameKind, (other) => other.network)
+    const largest = largestGroup(ofNetwork)
+    const inLargest = sameKind.filter((other) => other.network === largest)
+    const largestClient = largestGroup(countBy(inLargest, (other) => other.client))
     const isFairer =
       largest === network
         ? (ofClient.get(largestClient) ?? 0) > (ofClient.get(client) ?? 0) + 1
         : (ofNetwork.get(largest) ?? 0) > (ofNetwork.get(network) ?? 0) + 1
     const last = inLargest.findLast((other) => other.client === largestClient)
     if (!isFairer || !last) throw new GatehouseError('sign-in-busy')
-    waiting = waiting.filter((other) => other !== last)
+    queue = queue.filter((other) => other !== last)
     last.refuse()
   }
 
-  function takeNext(): Waiting | undefined {
-    const known = waiting.filter(({ isKnown }) => isKnown)
-    const candidates = known.length > 0 ? known : waiting
-    let next: Waiting | undefined
+  function takeNext(): QueuedWork | undefined {
+    const known = queue.filter(({ isKnown }) => isKnown)
+    const candidates = known.length > 0 ? known : queue
+    let next: QueuedWork | undefined
     for (const other of candidates) if (!next || isBefore(other, next)) next = other
     if (!next) {
-      turns.clear()
+      lastTurns.clear()
       return undefined
     }
-    waiting = waiting.filter((other) => other !== next)
+    queue = queue.filter((other) => other !== next)
     turn++
-    turns.set(networkName(next), turn)
-    turns.set(clientName(next), turn)
-    const names = new Set(waiting.flatMap((other) => [networkName(other), clientName(other)]))
-    turns = new Map([...turns].filter(([name, at]) => names.has(name) || at > turn - waitingMax))
+    lastTurns.set(networkName(next), turn)
+    lastTurns.set(clientName(next), turn)
+    const names = new Set(queue.flatMap((other) => [networkName(other), clientName(other)]))
+    lastTurns = new Map([...lastTurns].filter(([name, at]) => names.has(name) || at > turn - queueMax))
     return next
   }
 
-  function isBefore(one: Place, other: Place): boolean {
+  function isBefore(one: WorkOwner, other: WorkOwner): boolean {
     const byNetwork = lastTurn(networkName(one)) - lastTurn(networkName(other))
     if (one.network !== other.network && byNetwork !== 0) return byNetwork < 0
     return lastTurn(clientName(one)) < lastTurn(clientName(other))
   }
 
   function lastTurn(name: string): number {
-    return turns.get(name) ?? 0
+    return lastTurns.get(name) ?? 0
   }
 
-  return { pass }
+  return { run }
 }
 
-function networkName({ network }: Place): string {
+function networkName({ network }: WorkOwner): string {
   return `network ${network}`
 }
 
-function clientName({ client }: Place): string {
+function clientName({ client }: WorkOwner): string {
   return `client ${client}`
 }
 
-function countBy(all: readonly Waiting[], nameOf: (one: Waiting) => string): Map<string, number> {
+function countBy(all: readonly QueuedWork[], nameOf: (one: QueuedWork) => string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const one of all) counts.set(nameOf(one), (counts.get(nameOf(one)) ?? 0) + 1)
   return counts
 }
 
 /** The name with the greatest count; '' where there is none. */
-function greatest(counts: ReadonlyMap<string, number>): string {
+function largestGroup(counts: ReadonlyMap<string, number>): string {
   let name = ''
   for (const [other, count] of counts) if (count > (counts.get(name) ?? 0)) name = other
   return name

@@ -1,4 +1,4 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import type { Credentials } from './credentials.ts'
 import type { Decision, Refusal } from './decision.ts'
@@ -28,13 +28,13 @@ export function authenticate(
       return access.isOptional ? anonymous : refused('scheme-not-accepted', undefined)
     case 'secretKey':
     case 'bearer':
-      return attempt(access.schemes, schemes[credentials.kind], credentials.text)
+      return authenticateWith(access.schemes, schemes[credentials.kind], credentials.text)
     default:
       return credentials satisfies never
   }
 }
 
-function attempt(
+function authenticateWith(
   accepted: readonly SchemeName[],
   scheme: Scheme,
   credential: string,
@@ -42,11 +42,11 @@ function attempt(
   if (!accepted.includes(scheme.name)) return refused('scheme-not-accepted', scheme.name)
   const authentication = scheme.authenticate(credential)
   return authentication instanceof Promise
-    ? authentication.then((settled) => decide(scheme.name, settled))
-    : decide(scheme.name, authentication)
+    ? authentication.then((settled) => toDecision(scheme.name, settled))
+    : toDecision(scheme.name, authentication)
 }
 
-function decide(scheme: SchemeName, authentication: Authentication): Decision {
+function toDecision(scheme: SchemeName, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
   if (authentication.kind === 'authenticated') {
     return { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
@@ -55,6 +55,6 @@ function decide(scheme: SchemeName, authentication: Authentication): Decision {
   return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }
 }
 
-function refused(code: Code, scheme: SchemeName | undefined): Refusal {
+function refused(code: ErrorCode, scheme: SchemeName | undefined): Refusal {
   return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason: undefined }
 }

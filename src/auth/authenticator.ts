@@ -35,7 +35,7 @@ interface Moment {
 }
 
 /** How long a decision is reused; after that the age of the cached account is checked again. */
-const decidedMs = 1_000
+const decisionReuseMs = 1_000
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
@@ -52,16 +52,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Decision | Promise<Decision> {
     const time = clock()
     return directory.isCurrent(now, time)
-      ? decideOnce(access, credential, { now, time })
+      ? decideOrReuse(access, credential, { now, time })
       : decideAfterCatchUp(access, credential)
   }
 
   async function decideAfterCatchUp(access: Access, credential: Credential): Promise<Decision> {
     await directory.catchUp()
-    return decideOnce(access, credential, { now: monotonic(), time: clock() })
+    return decideOrReuse(access, credential, { now: monotonic(), time: clock() })
   }
 
-  function decideOnce(
+  function decideOrReuse(
     access: Access,
     credential: Credential,
     { now, time }: Moment,
@@ -79,16 +79,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const decision = authenticate(access, credential, schemes)
     if (decision instanceof Promise) {
-      return decision.then((settled) => settleIfCurrent(access, credential, settled))
+      return decision.then((settled) => decideAgainIfStale(access, credential, settled))
     }
     if (version !== undefined && decision.holdsUntil > 0) {
-      credential.recent = { access, decision, version, until: now + decidedMs }
+      credential.recent = { access, decision, version, until: now + decisionReuseMs }
     }
     return decision
   }
 
   /** What a look-up found is outdated if this process stood still before the answer was read. */
-  function settleIfCurrent(
+  function decideAgainIfStale(
     access: Access,
     credential: Credential,
     settled: Decision,

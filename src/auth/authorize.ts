@@ -1,4 +1,4 @@
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts'
  * Why an authenticated caller may still not pass; undefined = may pass.
  * @throws GatehouseError `store-unavailable` where the profile is needed and not known now
  */
-export function authorize(access: Access, principal: Principal | undefined): Code | undefined {
+export function authorize(access: Access, principal: Principal | undefined): ErrorCode | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined
   if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
   if (!access.verifiedOnly) return undefined

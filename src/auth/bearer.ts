@@ -1,19 +1,19 @@
-import { GatehouseError, isOutOfReach } from '../errors.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors.ts'
 import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
-import type { Directory, KnownAccount, KnownSession, Principal } from './principal.ts'
+import type { CachedAccount, CachedSession, Directory, Principal } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
 const expired = rejected('token-expired')
 
 /** `mismatch`: the known account does not agree with the token; either may be the older. */
-type Judgement = Authentication | 'mismatch'
+type AuthenticationOrMismatch = Authentication | 'mismatch'
 
-type Wrong = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
+type RejectedVerdict = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 
 /** What the store says, or that it is out of reach. */
-type Answer<Value> = Value | undefined | 'out-of-reach'
+type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
 
 /**
  * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
@@ -22,45 +22,50 @@ type Answer<Value> = Value | undefined | 'out-of-reach'
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
   const { confirm } = directory
 
-  function judgeNow(claims: AccessTokenClaims): Judgement | Promise<Judgement> {
+  function decideByLookUp(
+    claims: AccessTokenClaims,
+  ): AuthenticationOrMismatch | Promise<AuthenticationOrMismatch> {
     const account = lookUp(directory.account, claims.accountId)
     const session = lookUp(directory.session, claims.sessionId)
     if (!(account instanceof Promise) && !(session instanceof Promise)) {
-      return judge(claims, directory, account, session)
+      return decideClaims(claims, directory, account, session)
     }
-    return Promise.all([account, session]).then((found) => judge(claims, directory, ...found))
+    return Promise.all([account, session]).then((found) => decideClaims(claims, directory, ...found))
   }
 
   function authenticateClaims(claims: AccessTokenClaims): Authentication | Promise<Authentication> {
-    const judgement = judgeNow(claims)
-    return judgement instanceof Promise
-      ? judgement.then((settled) => decide(claims, settled))
-      : decide(claims, judgement)
+    const decision = decideByLookUp(claims)
+    return decision instanceof Promise
+      ? decision.then((settled) => confirmIfMismatch(claims, settled))
+      : confirmIfMismatch(claims, decision)
   }
 
-  function decide(claims: AccessTokenClaims, judgement: Judgement): Authentication | Promise<Authentication> {
-    return judgement === 'mismatch' ? settle(claims) : judgement
+  function confirmIfMismatch(
+    claims: AccessTokenClaims,
+    decision: AuthenticationOrMismatch,
+  ): Authentication | Promise<Authentication> {
+    return decision === 'mismatch' ? confirmAndDecide(claims) : decision
   }
 
-  function settle(claims: AccessTokenClaims): Promise<Authentication> {
+  function confirmAndDecide(claims: AccessTokenClaims): Promise<Authentication> {
     return confirm().then(
-      () => decideAfresh(claims),
+      () => decideAfterConfirm(claims),
       (outOfReach: unknown) => {
-        if (directory.isKnownAfter(claims.accountId, claims.issuedAt)) return revoked
+        if (directory.isAccountNewerThan(claims.accountId, claims.issuedAt)) return revoked
         throw outOfReach
       },
     )
   }
 
-  async function decideAfresh(claims: AccessTokenClaims): Promise<Authentication> {
-    const judgement = await judgeNow(claims)
-    return judgement === 'mismatch' ? revoked : judgement
+  async function decideAfterConfirm(claims: AccessTokenClaims): Promise<Authentication> {
+    const decision = await decideByLookUp(claims)
+    return decision === 'mismatch' ? revoked : decision
   }
 
-  async function verifyAfresh(credential: string): Promise<Authentication> {
+  async function verifyAfterConfirm(credential: string): Promise<Authentication> {
     await confirm()
     const verdict = accessTokens.verify(credential)
-    return verdict.kind === 'valid' ? decideAfresh(verdict.claims) : refuse(verdict)
+    return verdict.kind === 'valid' ? decideAfterConfirm(verdict.claims) : toRejection(verdict)
   }
 
   return {
@@ -68,13 +73,14 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
-      const mayBeRight = verdict.kind === 'invalid' && !verdict.isFinal && accessTokens.isOfNewKey(credential)
-      return mayBeRight ? verifyAfresh(credential) : refuse(verdict)
+      const mayBeRight =
+        verdict.kind === 'invalid' && !verdict.isFinal && accessTokens.mayHaveNewKey(credential)
+      return mayBeRight ? verifyAfterConfirm(credential) : toRejection(verdict)
     },
   }
 }
 
-function refuse(verdict: Wrong): Authentication {
+function toRejection(verdict: RejectedVerdict): Authentication {
   if (verdict.kind === 'expired') return expired
   const { isFinal, reason } = verdict
   return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
@@ -84,7 +90,7 @@ function refuse(verdict: Wrong): Authentication {
 function lookUp<Value>(
   ask: (id: string) => Value | undefined | Promise<Value | undefined>,
   id: string,
-): Answer<Value> | Promise<Answer<Value>> {
+): DirectoryAnswer<Value> | Promise<DirectoryAnswer<Value>> {
   try {
     const answer = ask(id)
     return answer instanceof Promise ? answer.catch(orOutOfReach) : answer
@@ -94,16 +100,16 @@ function lookUp<Value>(
 }
 
 function orOutOfReach(error: unknown): 'out-of-reach' {
-  if (isOutOfReach(error)) return 'out-of-reach'
+  if (isStoreUnavailable(error)) return 'out-of-reach'
   throw error
 }
 
-function judge(
+function decideClaims(
   claims: AccessTokenClaims,
   directory: Directory,
-  account: Answer<KnownAccount>,
-  session: Answer<KnownSession>,
-): Judgement {
+  account: DirectoryAnswer<CachedAccount>,
+  session: DirectoryAnswer<CachedSession>,
+): AuthenticationOrMismatch {
   const { accountId, sessionId, role, roleEpoch, issuedAt, validUntil: holdsUntil } = claims
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))
     return revoked
@@ -113,7 +119,7 @@ function judge(
     if (session !== 'out-of-reach' && session.sessionEpoch < account.sessionEpoch) return revoked
     // A role of an earlier epoch does not come back, even if the account has a role of that name again.
     if (roleEpoch < account.roleEpoch) return revoked
-    if (isOver(account, claims)) return 'mismatch'
+    if (isMismatch(account, claims)) return 'mismatch'
   }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
     // The token was right when it was issued, and still is if its account and session have not changed since.
@@ -125,6 +131,6 @@ function judge(
 }
 
 /** Whether the token does not fit the account: disabled, or with another role. The token may be the newer one. */
-function isOver(account: KnownAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
+function isMismatch(account: CachedAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
   return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
 }

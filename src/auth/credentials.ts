@@ -12,8 +12,8 @@ export interface Credential {
   /** The last decision about it. */
   recent: RecentDecision | undefined
   /** The client address of the last noted use, and until when no other is noted (on the clock of performance.now()). */
-  notedFrom: string | undefined
-  notedUntil: number
+  useRecordedFrom: string | undefined
+  useRecordedUntil: number
 }
 
 export interface RecentDecision {
@@ -48,7 +48,7 @@ export function withAuthorization(before: Credentials, value: string): Credentia
 }
 
 function newCredential(kind: SchemeName, text: string): Credential {
-  return { kind, text, recent: undefined, notedFrom: undefined, notedUntil: 0 }
+  return { kind, text, recent: undefined, useRecordedFrom: undefined, useRecordedUntil: 0 }
 }
 
 /** The token of a bearer, empty where it is not well-formed; undefined = another scheme. */

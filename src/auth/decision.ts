@@ -1,4 +1,4 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
@@ -15,7 +15,7 @@ export type Decision =
 
 export interface Refusal {
   readonly kind: 'refused'
-  readonly code: Code
+  readonly code: ErrorCode
   readonly scheme: SchemeName | undefined
   /** No such credential can exist: it is a typing error, not a guess. */
   readonly isMalformed: boolean

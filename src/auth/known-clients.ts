@@ -17,21 +17,21 @@ const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
 /** @param key signs the tokens; derived from the sealing key */
 export function createKnownClients(key: Uint8Array): KnownClients {
-  function markOf(accountId: string, client: string): string {
+  function signatureOf(accountId: string, client: string): string {
     return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
   }
 
   function find(accountId: string, tokens: readonly string[]): string | undefined {
     for (const token of tokens) {
-      const [, client = '', mark = ''] = tokenPattern.exec(token) ?? []
+      const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
       if (client === '') continue
-      if (timingSafeEqual(Buffer.from(mark), Buffer.from(markOf(accountId, client)))) return client
+      if (timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(accountId, client)))) return client
     }
     return undefined
   }
 
   return {
     find,
-    issue: (accountId, client = randomText(idLength)) => `${client}.${markOf(accountId, client)}`,
+    issue: (accountId, client = randomText(idLength)) => `${client}.${signatureOf(accountId, client)}`,
   }
 }

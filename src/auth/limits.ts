@@ -1,23 +1,23 @@
 import { GatehouseError } from '../errors.ts'
 import type { RateLimit } from '../routes/route.ts'
 import type { Rate, Taken } from '../store/store.ts'
-import { remembered } from '../text/remembered.ts'
+import { memoizeBounded } from '../text/remembered.ts'
 import { clientNetwork } from '../wire/client-network.ts'
 import type { Principal } from './principal.ts'
-import type { Limiter } from './rate-limit.ts'
+import type { RateLimiter } from './rate-limit.ts'
 
 /** Who is counted: the account if there is one, else the client address. */
-interface Caller {
+interface RateSubject {
   readonly principal: Principal | undefined
   readonly address: string
 }
 
 /** @returns `rate-limited` if the caller has to wait */
 export async function takeRate(
-  limiter: Limiter,
+  limiter: RateLimiter,
   routeName: string,
   { limit, perMs, by }: RateLimit,
-  { principal, address }: Caller,
+  { principal, address }: RateSubject,
 ): Promise<GatehouseError | undefined> {
   const who =
     by === 'account' && principal ? `account ${principal.accountId}` : `ip ${clientNetwork(address)}`
@@ -29,19 +29,19 @@ export async function takeRate(
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
 /** So many forms of the portal an account may send at once, and after that one in six seconds. */
-export const portalActRate: Rate = { limit: 600, perMs: 3_600_000 }
+export const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
 
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
-export function takeSessionStart(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
-  return takeOf(limiter, `session start ${accountId}`, sessionStartRate)
+export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
+  return takeOrThrow(limiter, `session start ${accountId}`, sessionStartRate)
 }
 
 /** @throws GatehouseError `rate-limited` if the account does too much in the portal: each act may be logged */
-export function takePortalAct(limiter: Pick<Limiter, 'take'>, accountId: string): Promise<void> {
-  return takeOf(limiter, `portal act ${accountId}`, portalActRate)
+export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
+  return takeOrThrow(limiter, `portal act ${accountId}`, portalActionRate)
 }
 
-async function takeOf(limiter: Pick<Limiter, 'take'>, subject: string, rate: Rate): Promise<void> {
+async function takeOrThrow(limiter: Pick<RateLimiter, 'take'>, subject: string, rate: Rate): Promise<void> {
   const taken = await limiter.take(subject, rate)
   if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
 }
@@ -53,19 +53,19 @@ async function takeOf(limiter: Pick<Limiter, 'take'>, subject: string, rate: Rat
  * @returns `too-many-failures` if there were too many
  */
 export function countFailure(
-  limiter: Limiter,
+  limiter: RateLimiter,
   rate: Rate,
   { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
   const subject = failureSubject(address)
-  const here = limiter.takeHere(subject, rate)
+  const here = limiter.takeInProcess(subject, rate)
   if (!here.isAllowed) return tooManyFailures(rate, here)
   if (isMalformed && !limiter.takeInInstance) return undefined
-  return countElsewhere(limiter, rate, { subject, here, isMalformed })
+  return countShared(limiter, rate, { subject, here, isMalformed })
 }
 
-async function countElsewhere(
-  limiter: Limiter,
+async function countShared(
+  limiter: RateLimiter,
   rate: Rate,
   { subject, here, isMalformed }: { subject: string; here: Taken; isMalformed: boolean },
 ): Promise<GatehouseError | undefined> {
@@ -75,10 +75,10 @@ async function countElsewhere(
 }
 
 /** An IPv6 address has at most 45 characters, and a zone beside: together no more than 0.3 MiB. */
-const rememberedAddresses = { textsMax: 1_000, lengthMax: 64 }
+const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
 
 /** An address that sends one wrong credential sends more: its subject is made once. */
-const failureSubject = remembered(rememberedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
+const failureSubject = memoizeBounded(memoizedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { entriesBy } from '../accounts/entries.ts'
+import { createAuditEntryFactory } from '../accounts/entries.ts'
 import type { Passwords } from '../accounts/passwords.ts'
-import type { Place } from '../accounts/turnstile.ts'
+import type { WorkOwner } from '../accounts/turnstile.ts'
 import { GatehouseError } from '../errors.ts'
 import { emailKey } from '../store/email-key.ts'
 import { passwordFailuresMax } from '../store/password-failures.ts'
@@ -10,7 +10,7 @@ import type { Account, Rate, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { clientNetwork, widerNetwork } from '../wire/client-network.ts'
 import { countFailure } from './limits.ts'
-import type { Limiter } from './rate-limit.ts'
+import type { RateLimiter } from './rate-limit.ts'
 
 /** One try at a password. */
 export interface PasswordAttempt {
@@ -37,9 +37,9 @@ export interface PasswordCheck {
 }
 
 export interface PasswordCheckOptions {
-  readonly store: Pick<Store, 'takePasswordAttempt' | 'settlePasswordAttempt' | 'appendAudit'>
+  readonly store: Pick<Store, 'countPasswordAttempt' | 'settlePasswordAttempt' | 'appendAudit'>
   readonly passwords: Passwords
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   /** How many wrong credentials one client address may send. */
   readonly failures: Rate
   /** Milliseconds since 1970. */
@@ -54,7 +54,7 @@ export interface PasswordCheckOptions {
 const attemptsPerFailure = 3
 const dayMs = 86_400_000
 /** An e-mail of nobody is refused after as many attempts as an account, so that refusals tell of no account. */
-const nobodysRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
+const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
 /** After which failures in a row the audit log gets an entry: few, so that guessing does not push out other entries. */
 const auditedFailures: ReadonlySet<number> = new Set([
   1,
@@ -72,11 +72,11 @@ const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
 export function createPasswordCheck(options: PasswordCheckOptions): PasswordCheck {
   const { store, passwords, limiter, failures, clock } = options
-  const entry = entriesBy({ kind: 'system', channel: 'system' }, clock)
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
 
   async function admit(email: string, { address }: Visitor): Promise<void> {
     const limit = failures.limit * attemptsPerFailure
-    const subject = `password ${clientNetwork(address)} ${digestOf(email)}`
+    const subject = `password ${clientNetwork(address)} ${emailDigest(email)}`
     const taken = await limiter.take(subject, { ...failures, limit })
     if (taken.isAllowed) return
     // Not the text of the table: here even a right password does not pass.
@@ -85,26 +85,26 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   }
 
   /** Counts the attempt before it is checked. @returns how many are in a row with it; undefined = of no account */
-  async function reserve({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
+  async function countAttempt({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
     if (!account) {
-      const taken = await limiter.take(`nobody ${digestOf(email)}`, nobodysRate)
-      if (!taken.isAllowed) throw tooManyInARow(undefined)
+      const taken = await limiter.take(`nobody ${emailDigest(email)}`, unknownEmailRate)
+      if (!taken.isAllowed) throw tooManyConsecutive(undefined)
       return undefined
     }
-    const reserved = await store.takePasswordAttempt(account.id, client)
-    if (reserved.kind === 'refused') throw tooManyInARow(account.id)
+    const reserved = await store.countPasswordAttempt(account.id, client)
+    if (reserved.kind === 'refused') throw tooManyConsecutive(account.id)
     return reserved.kind === 'taken' ? reserved.inARow : undefined
   }
 
   async function verify(attempt: PasswordAttempt): Promise<Account> {
     const { account, password, visitor, client } = attempt
-    const inARow = await reserve(attempt)
+    const inARow = await countAttempt(attempt)
     const settle = async (outcome: AttemptOutcome) => {
       if (account) await store.settlePasswordAttempt(account.id, outcome, client)
     }
     const stored = inARow === undefined ? undefined : account?.portal.password
-    const place = placeOf(visitor, client !== undefined)
-    const isRight = await passwords.verify(password, stored, place).catch(async (error: unknown) => {
+    const owner = workOwnerOf(visitor, client !== undefined)
+    const isRight = await passwords.verify(password, stored, owner).catch(async (error: unknown) => {
       // It was not checked, as there was no place.
       await settle('not-wrong')
       throw error
@@ -125,7 +125,8 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     inARow: number,
     { visitor, client }: PasswordAttempt,
   ): Promise<void> {
-    if (!auditedFailures.has(inARow) || !limiter.takeHere('audit sign-in-failed', auditRate).isAllowed) return
+    if (!auditedFailures.has(inARow) || !limiter.takeInProcess('audit sign-in-failed', auditRate).isAllowed)
+      return
     const { address } = visitor
     const details = { address, inARow, isKnownClient: client !== undefined }
     await store.appendAudit(entry('sign-in-failed', account, details))
@@ -135,13 +136,13 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
 }
 
 /** Where somebody waits for a password to be checked or hashed. */
-export function placeOf({ address }: Visitor, isKnown: boolean): Place {
+export function workOwnerOf({ address }: Visitor, isKnown: boolean): WorkOwner {
   return { client: clientNetwork(address), network: widerNetwork(address), isKnown }
 }
 
 const wrongPassword = 'E-mail and password do not match.'
 
-function tooManyInARow(accountId: string | undefined): GatehouseError {
+function tooManyConsecutive(accountId: string | undefined): GatehouseError {
   return new GatehouseError('too-many-failures', {
     accountId,
     detail:
@@ -161,6 +162,6 @@ function withAccount(error: GatehouseError, accountId: string, inARow: number): 
 }
 
 /** A digest: it is remembered, and may be long. */
-function digestOf(email: string): string {
+function emailDigest(email: string): string {
   return hash('sha256', emailKey(email), 'base64url')
 }

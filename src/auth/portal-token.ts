@@ -2,9 +2,9 @@ import { tokenDigest } from '../accounts/link-token.ts'
 import { randomText } from '../text/random.ts'
 import {
   accountIdPattern,
-  prefixes,
   secretLength,
   secretPattern,
+  secretPrefixes,
   sessionIdLength,
   sessionIdPattern,
 } from '../token-format.ts'
@@ -17,7 +17,7 @@ export interface PortalToken {
   readonly digest: string
 }
 
-const prefix = prefixes.portalSession
+const prefix = secretPrefixes.portalSession
 const tokenPattern = new RegExp(`^${prefix}_(${accountIdPattern})_(${sessionIdPattern})_${secretPattern}$`)
 
 export function createPortalToken(accountId: string): PortalToken & { readonly token: string } {

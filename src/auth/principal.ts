@@ -20,7 +20,7 @@ export interface Profile {
 }
 
 /** The part of an account that decisions need; cached in the process. */
-export interface KnownAccount {
+export interface CachedAccount {
   readonly isDisabled: boolean
   readonly sessionEpoch: number
   readonly roleEpoch: number
@@ -31,7 +31,7 @@ export interface KnownAccount {
 }
 
 /** What is known of a session; cached in the process. An ended session does not come back. */
-export type KnownSession =
+export type CachedSession =
   | { readonly isEnded: true }
   | { readonly isEnded: false; readonly accountId: string; readonly sessionEpoch: number }
 
@@ -40,8 +40,8 @@ export type KnownSession =
  * rejection (GatehouseError `store-unavailable`) means it cannot be decided now.
  */
 export interface Directory {
-  account(id: string): KnownAccount | undefined | Promise<KnownAccount | undefined>
-  session(id: string): KnownSession | undefined | Promise<KnownSession | undefined>
+  account(id: string): CachedAccount | undefined | Promise<CachedAccount | undefined>
+  session(id: string): CachedSession | undefined | Promise<CachedSession | undefined>
   /**
    * Whether neither an account nor a session can have changed since a time on the clock of another instance, which may
    * differ from ours by tokens.clockTolerance: all changes since then have been read, and none was about them. Needs
@@ -49,7 +49,7 @@ export interface Directory {
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
   /** Whether what is known of an account is surely newer than a token of this time, on such a clock. Needs no store. */
-  isKnownAfter(accountId: string, issuedAt: number): boolean
+  isAccountNewerThan(accountId: string, issuedAt: number): boolean
   /**
    * Brings the cache up to date: its contents are then as of this call, or later. To be called before a refusal that
    * rests on the cache. Calls at the same time share one reading of the change log, of which there are at most some
@@ -77,8 +77,8 @@ export interface Directory {
   /** Counts a hit for a look-up that was skipped, as its result is still valid. */
   countHit(): void
   /** Secret keys that are known to be wrong: refusing them needs no `confirm`. */
-  readonly spentKeys: {
-    note(digest: Uint8Array): void
+  readonly revokedKeys: {
+    add(digest: Uint8Array): void
     has(digest: Uint8Array): boolean
   }
 }

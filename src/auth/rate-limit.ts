@@ -5,19 +5,19 @@ import { createLocalRates } from '../store/local-rates.ts'
 import type { Rate, Store, Taken } from '../store/store.ts'
 
 /** Counts requests, across instances as long as the store is reachable. */
-export interface Limiter {
+export interface RateLimiter {
   /** @param subject names who is counted, and for what */
   take(subject: string, rate: Rate): Promise<Taken>
   /** Counts in this process only, without the store. */
-  takeHere(subject: string, rate: Rate): Taken
+  takeInProcess(subject: string, rate: Rate): Taken
   /** Counts in all workers of this instance, without the store; undefined = there is only one. */
   readonly takeInInstance: ((subject: string, rate: Rate) => Promise<Taken>) | undefined
   close(): void
 }
 
-export interface LimiterOptions {
-  readonly store: Pick<Store, 'takeFromRate' | 'beat'>
-  readonly contact: { readonly isUp: boolean }
+export interface RateLimiterOptions {
+  readonly store: Pick<Store, 'takeFromRate' | 'heartbeat'>
+  readonly storeConnection: { readonly isUp: boolean }
   /** Monotonic: rates are spans. */
   readonly clock: Clock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
@@ -25,22 +25,22 @@ export interface LimiterOptions {
 }
 
 /** How often an instance reports to the store that it is alive. */
-const beatMs = 5_000
+const heartbeatMs = 5_000
 
 /**
  * With the store out of reach each instance counts for itself, and allows its share: the limit divided by the number
  * of instances last known, and at least one.
  */
-export function openLimiter({ store, contact, clock, counts }: LimiterOptions): Limiter {
+export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(clock)
   // A second set of counters: `takeHere` must not use up the outage share in `local`.
-  const here = createLocalRates(clock)
+  const inProcess = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
 
-  function beat(): void {
-    if (!contact.isUp) return
-    store.beat(instance).then(
+  function heartbeat(): void {
+    if (!storeConnection.isUp) return
+    store.heartbeat(instance).then(
       (count) => {
         instances = Math.max(1, count)
       },
@@ -49,18 +49,18 @@ export function openLimiter({ store, contact, clock, counts }: LimiterOptions): 
   }
 
   async function take(subject: string, rate: Rate): Promise<Taken> {
-    if (contact.isUp) {
+    if (storeConnection.isUp) {
       const taken = await store.takeFromRate(subject, rate).catch(() => undefined)
       if (taken) return taken
     }
     return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
   }
 
-  const timer = setInterval(beat, beatMs)
+  const timer = setInterval(heartbeat, heartbeatMs)
   timer.unref()
-  setImmediate(beat)
+  setImmediate(heartbeat)
 
   const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
 
-  return { take, takeHere: here.take, takeInInstance, close: () => clearInterval(timer) }
+  return { take, takeInProcess: inProcess.take, takeInInstance, close: () => clearInterval(timer) }
 }

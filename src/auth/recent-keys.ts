@@ -1,14 +1,14 @@
 import { accountIdOf, keyLength } from '../accounts/keys.ts'
-import { copyOf } from '../wire/copy.ts'
+import { copyString } from '../wire/copy.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 
 /** How long a key is remembered at most: secrets stay in memory no longer than needed. */
-const rememberedMs = 1_000
+const cachedMs = 1_000
 /** How many accounts are remembered at once at most. */
 const accountsMax = 10_000
 
-interface RememberedKey {
+interface CachedKey {
   readonly key: string
   readonly authentication: Authentication
   /** The version of the directory at the decision. */
@@ -18,17 +18,17 @@ interface RememberedKey {
 /** Secret keys that were accepted a moment ago, and still are: keys that come often are digested once a second. */
 export interface RecentKeys {
   /** undefined where the key has to be checked. */
-  find(text: string): Authentication | undefined
+  get(text: string): Authentication | undefined
   /** @param authentication by the directory's present version, and not only valid for a time */
-  keep(text: string, authentication: Authentication): void
+  set(text: string, authentication: Authentication): void
 }
 
 /** Any change of any account or session, and a loss of the store, ends all that are remembered. */
 export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
-  const decisions = new Map<string, RememberedKey>()
+  const decisions = new Map<string, CachedKey>()
 
   return {
-    find: (text) => {
+    get: (text) => {
       if (text.length !== keyLength) return undefined
       const decision = decisions.get(accountIdOf(text))
       if (!decision || decision.version !== directory.version() || !isSame(decision.key, text))
@@ -36,11 +36,11 @@ export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHi
       directory.countHit()
       return decision.authentication
     },
-    keep: (text, authentication) => {
+    set: (text, authentication) => {
       const version = directory.version()
       if (version === undefined || decisions.size >= accountsMax) return
-      if (decisions.size === 0) setTimeout(() => decisions.clear(), rememberedMs).unref()
-      decisions.set(copyOf(accountIdOf(text)), { key: copyOf(text), authentication, version })
+      if (decisions.size === 0) setTimeout(() => decisions.clear(), cachedMs).unref()
+      decisions.set(copyString(accountIdOf(text)), { key: copyString(text), authentication, version })
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
@@ -15,7 +15,7 @@ export type Authentication =
     }
   | {
       readonly kind: 'rejected'
-      readonly code: Code
+      readonly code: ErrorCode
       /** No such credential can exist: known without asking the store. */
       readonly isMalformed: boolean
       readonly holdsUntil: number
@@ -32,7 +32,7 @@ export interface Scheme {
 type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 'rejected' }>, 'kind' | 'code'>>
 
 export function rejected(
-  code: Code,
+  code: ErrorCode,
   { isMalformed = false, holdsUntil = 0, reason }: RejectedOptions = {},
 ): Authentication {
   return { kind: 'rejected', code, isMalformed, holdsUntil, reason }

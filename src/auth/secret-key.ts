@@ -1,6 +1,6 @@
 import { type ParsedKey, parseKey } from '../accounts/keys.ts'
 import { isSecretKeyOf } from '../accounts/match-key.ts'
-import type { Directory, KnownAccount } from './principal.ts'
+import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
@@ -13,10 +13,10 @@ const disabled = rejected('account-disabled')
  * only after the cache was brought up to date: the account may have got this very key since.
  */
 export function createSecretKeyScheme(directory: Directory, clock: () => number): Scheme {
-  const { confirm, spentKeys } = directory
+  const { confirm, revokedKeys } = directory
   const recent = createRecentKeys(directory)
 
-  function judge({ digest }: ParsedKey, account: KnownAccount | undefined): Authentication {
+  function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
     if (account.isDisabled) return disabled
     // In an overlap the key may be valid only for a while.
@@ -24,15 +24,15 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
     return { kind: 'authenticated', principal: account.principal, holdsUntil }
   }
 
-  function decide(
+  function decideOrConfirm(
     key: ParsedKey,
-    account: KnownAccount | undefined,
+    account: CachedAccount | undefined,
   ): Authentication | Promise<Authentication> {
-    const verdict = judge(key, account)
+    const verdict = decideKey(key, account)
     if (verdict.kind === 'authenticated' || isFinal(key, account)) return verdict
-    if (!account) return refuseInSameTime(key)
+    if (!account) return rejectInEqualTime(key)
     return confirm().then(
-      () => decideAfresh(key),
+      () => decideAfterConfirm(key),
       (outOfReach: unknown) => {
         // It is not known now whether a key is wrong; but a right key of a disabled account is refused.
         if (verdict === disabled) return verdict
@@ -42,48 +42,54 @@ export function createSecretKeyScheme(directory: Directory, clock: () => number)
   }
 
   /** Whether no change could have made the key right since: an old key never comes back. */
-  function isFinal({ digest }: ParsedKey, account: KnownAccount | undefined): boolean {
-    return spentKeys.has(digest) || (account !== undefined && isOver(account, digest, clock()))
+  function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
+    return (
+      revokedKeys.has(digest) || (account !== undefined && isExpiredPreviousKey(account, digest, clock()))
+    )
   }
 
   /**
    * A key of no account is refused whatever has changed: a removed account does not come back. But it waits as long as
    * a wrong key of an account, and is remembered like one: the time must not tell which account IDs there are.
    */
-  async function refuseInSameTime({ digest }: ParsedKey): Promise<Authentication> {
+  async function rejectInEqualTime({ digest }: ParsedKey): Promise<Authentication> {
     const isRemembered = await confirm().then(
       () => true,
       () => false,
     )
-    if (isRemembered) spentKeys.note(digest)
+    if (isRemembered) revokedKeys.add(digest)
     return invalid
   }
 
-  async function decideAfresh(key: ParsedKey): Promise<Authentication> {
-    const verdict = judge(key, await directory.account(key.accountId))
-    if (verdict === invalid) spentKeys.note(key.digest)
+  async function decideAfterConfirm(key: ParsedKey): Promise<Authentication> {
+    const verdict = decideKey(key, await directory.account(key.accountId))
+    if (verdict === invalid) revokedKeys.add(key.digest)
     return verdict
   }
 
-  function authenticateAnew(credential: string): Authentication | Promise<Authentication> {
+  function authenticateUncached(credential: string): Authentication | Promise<Authentication> {
     const key = parseKey('secretKey', credential)
     if (!key) return malformed
     const account = directory.account(key.accountId)
-    if (account instanceof Promise) return account.then((found) => decide(key, found))
-    const decision = decide(key, account)
+    if (account instanceof Promise) return account.then((found) => decideOrConfirm(key, found))
+    const decision = decideOrConfirm(key, account)
     const isLasting = !(decision instanceof Promise) && decision.holdsUntil > 0
-    if (isLasting && decision.kind === 'authenticated') recent.keep(credential, decision)
+    if (isLasting && decision.kind === 'authenticated') recent.set(credential, decision)
     return decision
   }
 
   return {
     name: 'secretKey',
-    authenticate: (credential) => recent.find(credential) ?? authenticateAnew(credential),
+    authenticate: (credential) => recent.get(credential) ?? authenticateUncached(credential),
   }
 }
 
 /** Whether it is the previous key, and its grace has ended. */
-function isOver({ previousSecretKey }: KnownAccount, digest: Uint8Array, now: number): boolean {
+function isExpiredPreviousKey(
+  { previousSecretKey }: CachedAccount,
+  digest: Uint8Array,
+  now: number,
+): boolean {
   if (!previousSecretKey || now < previousSecretKey.validUntil) return false
   return Buffer.compare(previousSecretKey.digest, digest) === 0
 }

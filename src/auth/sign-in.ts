@@ -1,5 +1,5 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
-import { entriesBy } from '../accounts/entries.ts'
+import { createAuditEntryFactory } from '../accounts/entries.ts'
 import { parseLinkToken } from '../accounts/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../accounts/passwords.ts'
 import { GatehouseError } from '../errors.ts'
@@ -10,7 +10,7 @@ import type { Visitor } from '../store/visitor.ts'
 import { actorOf } from './actor.ts'
 import { isSameText } from './is-same-text.ts'
 import type { KnownClients } from './known-clients.ts'
-import { type PasswordCheck, placeOf } from './password-check.ts'
+import { type PasswordCheck, workOwnerOf } from './password-check.ts'
 import { createPortalToken, parsePortalToken } from './portal-token.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
@@ -97,17 +97,17 @@ export interface SignInOptions {
 /** How often a start is tried again when the account changes at the same moment. */
 const startAttemptsMax = 5
 /** The precision of the time at which a session was last used. */
-const seenStepMs = 60_000
+const lastUsedPrecisionMs = 60_000
 
 export function createSignIn(options: SignInOptions): SignIn {
   const { store, passwords, check, knownClients, sessionLifetimeMs, clock } = options
 
-  function entryOf(account: Account, action: AuditAction, visitor: Visitor): AuditEntry {
-    return entriesBy(actorOf({ account }, visitor), clock)(action, account)
+  function auditEntryOf(account: Account, action: AuditAction, visitor: Visitor): AuditEntry {
+    return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
   }
 
   /** @param first the account whose password, or link, was right; once the password changes it no longer is */
-  async function start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
+  async function startSession(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')
@@ -115,7 +115,11 @@ export function createSignIn(options: SignInOptions): SignIn {
       const createdAt = clock()
       const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }
       const session = { id: sessionId, accountId, digest, ...times, ...visitor }
-      const started = await store.startPortalSession(session, account, entryOf(account, 'signed-in', visitor))
+      const started = await store.startPortalSession(
+        session,
+        account,
+        auditEntryOf(account, 'signed-in', visitor),
+      )
       if (started === 'started') {
         const { epoch } = account.portal
         const clientToken = knownClients.issue(account.id, client)
@@ -134,24 +138,24 @@ export function createSignIn(options: SignInOptions): SignIn {
     const client = found && knownClients.find(found.id, clientTokens)
     const account = await check.verify({ email, account: found, password, visitor, client })
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
-    return start(await renew(account, password, visitor), visitor, client)
+    return startSession(await rehashIfNeeded(account, password, visitor), visitor, client)
   }
 
   /**
    * Hashes the password anew if its stored hash is outdated: only at a sign-in is the password known.
    * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
    */
-  async function renew(account: Account, password: string, visitor: Visitor): Promise<Account> {
+  async function rehashIfNeeded(account: Account, password: string, visitor: Visitor): Promise<Account> {
     const { password: stored } = account.portal
-    if (stored === undefined || !passwords.isOutdated(stored)) return account
-    const hashed = await passwords.hash(password, placeOf(visitor, true))
+    if (stored === undefined || !passwords.needsRehash(stored)) return account
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
     const renewed = await store.findAccount(account.id)
     // Another sign-in may have hashed the password anew at the same moment.
     const isRight =
       renewed?.portal.password === hashed ||
-      (await passwords.verify(password, renewed?.portal.password, placeOf(visitor, true)))
+      (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
     if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
     return renewed
   }
@@ -172,16 +176,16 @@ export function createSignIn(options: SignInOptions): SignIn {
     const change = { account, password: link.password, proof, action: 'password-set' } as const
     const changed = await setPassword(change, visitor)
     if (!changed) throw new GatehouseError('link-invalid')
-    return start(changed, visitor)
+    return startSession(changed, visitor)
   }
 
   async function setPassword(
     { account, password, proof, action }: NewPassword,
     visitor: Visitor,
   ): Promise<Account | undefined> {
-    const hashed = await passwords.hash(password, placeOf(visitor, true))
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
     const change = { password: hashed, proof, endsSessions: true }
-    const outcome = await store.setPassword(account.id, change, entryOf(account, action, visitor))
+    const outcome = await store.setPassword(account.id, change, auditEntryOf(account, action, visitor))
     if (outcome !== 'set') return undefined
     const changed = await store.findAccount(account.id)
     return changed?.portal.password === hashed ? changed : undefined
@@ -198,9 +202,9 @@ export function createSignIn(options: SignInOptions): SignIn {
     const now = clock()
     if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
     if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
-    if (now - session.seenAt >= seenStepMs) {
+    if (now - session.seenAt >= lastUsedPrecisionMs) {
       // Not awaited: noting the use must neither delay nor fail the answer.
-      store.seePortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
+      store.touchPortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
     }
     return { account, session }
   }
@@ -224,7 +228,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const proof = { kind: 'password', password: stored } as const
     const changed = await setPassword({ account, password, proof, action: 'password-changed' }, visitor)
     if (!changed) throw new GatehouseError('credentials-invalid')
-    return start(changed, visitor)
+    return startSession(changed, visitor)
   }
 
   return {
@@ -234,10 +238,10 @@ export function createSignIn(options: SignInOptions): SignIn {
     confirm,
     changePassword,
     signOut: async ({ account, session }, visitor) => {
-      await store.endPortalSession(account.id, session.id, entryOf(account, 'signed-out', visitor))
+      await store.endPortalSession(account.id, session.id, auditEntryOf(account, 'signed-out', visitor))
     },
     signOutEverywhere: async ({ account }, visitor) => {
-      await store.endPortalSessions(account.id, entryOf(account, 'portal-sessions-ended', visitor))
+      await store.endPortalSessions(account.id, auditEntryOf(account, 'portal-sessions-ended', visitor))
     },
   }
 }

@@ -5,7 +5,7 @@ import { authorize } from './authorize.ts'
 import type { Directory, Principal } from './principal.ts'
 
 /** A caller who was let in for longer than one request, and the credential. */
-export interface Admission {
+export interface AdmittedCaller {
   readonly principal: Principal
   readonly access: Access
   /** Digest of the secret key; undefined for a bearer token. */
@@ -17,7 +17,7 @@ export interface Admission {
 }
 
 /** What the check needs to know. */
-export interface Known {
+export interface AuthState {
   readonly directory: Directory
   readonly keyring: Pick<Keyring, 'find'>
 }
@@ -28,8 +28,8 @@ export interface Known {
  * @throws GatehouseError `store-unavailable` where it cannot be decided now
  */
 export async function isStillValid(
-  { principal, access, keyDigest, signedBy, roleEpoch }: Admission,
-  { directory, keyring }: Known,
+  { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
+  { directory, keyring }: AuthState,
   now: number,
 ): Promise<boolean> {
   const { accountId, role, sessionId } = principal

@@ -1,5 +1,5 @@
 /** The present state of the connection to the store; only invalidation.ts writes it. */
-export interface Contact {
+export interface StoreConnectionState {
   /** Whether the store answered when it was last asked. */
   isUp: boolean
   /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
@@ -18,7 +18,7 @@ export interface Contact {
 }
 
 /** The contact before the first reading: nothing is cached yet. */
-export function createContact(): Contact {
+export function createStoreConnectionState(): StoreConnectionState {
   return {
     isUp: false,
     confirmedAt: 0,
@@ -30,6 +30,10 @@ export function createContact(): Contact {
 }
 
 /** @param now on the monotonic clock  @param time milliseconds since 1970 */
-export function isCurrent(contact: Readonly<Contact>, now: number, time: number): boolean {
-  return now < contact.currentUntil && time < contact.currentUntilTime
+export function isCurrent(
+  storeConnection: Readonly<StoreConnectionState>,
+  now: number,
+  time: number,
+): boolean {
+  return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
 }

@@ -1,23 +1,23 @@
 import { isSecretKeyOf } from '../accounts/match-key.ts'
-import type { Directory, KnownAccount, KnownSession } from '../auth/principal.ts'
+import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
 import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
-import { type Contact, isCurrent } from './contact.ts'
+import { isCurrent, type StoreConnectionState } from './contact.ts'
 import {
   accountKey,
+  deserializeAccount,
   type InstanceMemory,
-  readAccount,
+  serializeAccount,
   sessionKey,
   signingKeysKey,
-  writeAccount,
 } from './instance-memory.ts'
-import { createLoadingCache, type LookUp } from './loading-cache.ts'
+import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
 import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
-import { createSpentKeys } from './spent-keys.ts'
+import { createRevokedKeys } from './spent-keys.ts'
 
 /** How much is kept, and how long it is good for. */
-export interface CacheTerms {
+export interface CacheLimits {
   readonly entriesMax: number
   readonly ttlMs: number
   /** The same for what is not there. */
@@ -26,9 +26,9 @@ export interface CacheTerms {
   readonly maxStaleMs: number
 }
 
-export interface DirectoryOptions extends CacheTerms {
+export interface DirectoryOptions extends CacheLimits {
   readonly store: Pick<Store, 'findAccount' | 'findSession'>
-  readonly contact: Readonly<Contact>
+  readonly storeConnection: Readonly<StoreConnectionState>
   /** How long an access token can be valid here: changes are remembered for that long. */
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours or behind it. */
@@ -38,7 +38,7 @@ export interface DirectoryOptions extends CacheTerms {
   /** For spans. */
   readonly monotonic: Clock
   /** Told of every look-up of an account. */
-  report(result: LookUp): void
+  report(result: LookUpResult): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
   confirm(): Promise<void>
   /** Reads what changed while this process stood still. */
@@ -59,71 +59,71 @@ export interface CachedDirectory extends Directory {
   /** Drops what a change is about. */
   apply(change: LoggedChange): void
   /** Invalidates earlier decisions: something else that they rest on has changed. */
-  outdate(): void
+  invalidateDecisions(): void
   clear(): void
 }
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
-  const { store, contact, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
+  const { store, storeConnection, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
   const { tokenLifetimeMs, clockToleranceMs, monotonic, memory } = options
   const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, monotonic)
-  const spentKeys = createSpentKeys(formerEntriesMax)
-  const formerAccounts = createLru<KnownAccount>(formerEntriesMax)
+  const revokedKeys = createRevokedKeys(formerEntriesMax)
+  const formerAccounts = createLru<CachedAccount>(formerEntriesMax)
   const shared = {
     entriesMax,
     ttlMs,
     maxStaleMs,
     absentEntriesMax,
     absentTtlMs: negativeTtlMs,
-    contact,
+    storeConnection,
     hasChanged: recent.hasChanged,
     monotonic,
   }
-  const accounts = createLoadingCache<KnownAccount>({
+  const accounts = createLoadingCache<CachedAccount>({
     ...shared,
     load: loadAccount,
-    recall: memory && (async (id) => readAccount(await memory.recall(accountKey(id)))),
+    recall: memory && (async (id) => deserializeAccount(await memory.recall(accountKey(id)))),
     onLoaded:
-      memory && ((id, account, begunAt) => memory.learn(accountKey(id), writeAccount(account), begunAt)),
+      memory && ((id, account, begunAt) => memory.learn(accountKey(id), serializeAccount(account), begunAt)),
     report: options.report,
   })
-  const sessions = createLoadingCache<KnownSession>({
+  const sessions = createLoadingCache<CachedSession>({
     ...shared,
-    load: async (id) => toKnownSession(await store.findSession(id)),
+    load: async (id) => toCachedSession(await store.findSession(id)),
     // The cast is sound: a session is plain JSON, and was written by a process of the same version.
-    recall: memory && (async (id) => (await memory.recall(sessionKey(id))) as KnownSession | undefined),
+    recall: memory && (async (id) => (await memory.recall(sessionKey(id))) as CachedSession | undefined),
     onLoaded: memory && ((id, session, begunAt) => memory.learn(sessionKey(id), session, begunAt)),
     report: () => {},
   })
 
   let version = {}
 
-  async function loadAccount(id: string): Promise<KnownAccount | undefined> {
-    const account = toKnownAccount(await store.findAccount(id))
+  async function loadAccount(id: string): Promise<CachedAccount | undefined> {
+    const account = toCachedAccount(await store.findAccount(id))
     const former = formerAccounts.get(id)
     for (const digest of former ? digestsOf(former) : []) {
-      if (!isSecretKeyOf(account, digest, clock())) spentKeys.note(digest)
+      if (!isSecretKeyOf(account, digest, clock())) revokedKeys.add(digest)
     }
     return account
   }
 
-  function outdate(): void {
+  function invalidateDecisions(): void {
     version = {}
   }
 
   function apply({ change, at }: LoggedChange): void {
-    outdate()
+    invalidateDecisions()
     switch (change.kind) {
       case 'account': {
         memory?.forget(accountKey(change.accountId))
-        recent.note(change.accountId, at)
-        const former = accounts.renew(change.accountId)
+        recent.record(change.accountId, at)
+        const former = accounts.reload(change.accountId)
         if (former) formerAccounts.set(change.accountId, former)
         return
       }
       case 'session':
         memory?.forget(sessionKey(change.sessionId))
-        recent.note(change.sessionId, at)
+        recent.record(change.sessionId, at)
         sessions.set(change.sessionId, endedSession)
         return
       case 'signing-keys':
@@ -135,12 +135,12 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   }
 
   function clear(): void {
-    outdate()
+    invalidateDecisions()
     accounts.clear()
     sessions.clear()
     // A change log that began anew may have lost a reset: a key that was wrong may be right again.
     formerAccounts.clear()
-    spentKeys.clear()
+    revokedKeys.clear()
   }
 
   function isUnchangedSince(
@@ -149,40 +149,40 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   ) {
     // The issuer's clock may be ahead: the true time is then earlier, and later changes would seem older.
     const earliest = time - clockToleranceMs
-    if (earliest < contact.completeSince || earliest <= recent.forgottenUntil()) return false
+    if (earliest < storeConnection.completeSince || earliest <= recent.forgottenUntil()) return false
     return !recent.hasChangedSince(accountId, earliest) && !recent.hasChangedSince(sessionId, earliest)
   }
 
-  function isKnownAfter(accountId: string, issuedAt: number): boolean {
+  function isAccountNewerThan(accountId: string, issuedAt: number): boolean {
     // The issuer's clock may be behind: the true time is then later.
     const latest = issuedAt + issuedWithinMs + clockToleranceMs
-    return contact.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
+    return storeConnection.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
   }
 
   return {
     account: accounts.get,
     session: sessions.get,
     isUnchangedSince,
-    isKnownAfter,
+    isAccountNewerThan,
     confirm: options.confirm,
-    isCurrent: (now, time) => isCurrent(contact, now, time),
+    isCurrent: (now, time) => isCurrent(storeConnection, now, time),
     catchUp: options.catchUp,
-    version: () => (contact.isUp ? version : undefined),
+    version: () => (storeConnection.isUp ? version : undefined),
     countHit: () => options.report('hit'),
-    spentKeys,
+    revokedKeys,
     apply,
-    outdate,
+    invalidateDecisions,
     clear,
   }
 }
 
-const endedSession: KnownSession = { isEnded: true }
+const endedSession: CachedSession = { isEnded: true }
 
-function digestsOf({ secretKey, previousSecretKey }: KnownAccount): readonly Uint8Array[] {
+function digestsOf({ secretKey, previousSecretKey }: CachedAccount): readonly Uint8Array[] {
   return previousSecretKey ? [secretKey.digest, previousSecretKey.digest] : [secretKey.digest]
 }
 
-function toKnownAccount(account: Account | undefined): KnownAccount | undefined {
+function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
   if (!account) return undefined
   const { id, role, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
   return {
@@ -201,7 +201,7 @@ function toKnownAccount(account: Account | undefined): KnownAccount | undefined 
   }
 }
 
-function toKnownSession(session: Session | undefined): KnownSession | undefined {
+function toCachedSession(session: Session | undefined): CachedSession | undefined {
   if (!session) return undefined
   const { accountId, sessionEpoch, end } = session
   return end === undefined ? { accountId, sessionEpoch, isEnded: false } : endedSession

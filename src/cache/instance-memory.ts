@@ -1,4 +1,4 @@
-import type { KnownAccount } from '../auth/principal.ts'
+import type { CachedAccount } from '../auth/principal.ts'
 import type { StoredSigningKey } from '../store/store.ts'
 
 /**
@@ -9,8 +9,8 @@ import type { StoredSigningKey } from '../store/store.ts'
 export interface InstanceMemory {
   /** Resolves to undefined where nothing is known, or there is no answer in time. Never rejects. */
   recall(key: string): Promise<unknown>
-  /** @param begunAt when the look-up began, on the clock of performance.now(): what changed since is newer */
-  learn(key: string, value: unknown, begunAt: number): void
+  /** @param startedAt when the look-up began, on the clock of performance.now(): what changed since is newer */
+  learn(key: string, value: unknown, startedAt: number): void
   /** To be called as soon as a change is known. */
   forget(key: string): void
   /** From now on this process forgets what changes: where no other did so until now, everything is outdated. */
@@ -20,7 +20,7 @@ export interface InstanceMemory {
 }
 
 /** The memory as a worker gets it at its start. */
-export interface SharedMemory extends InstanceMemory {
+export interface WorkerMemory extends InstanceMemory {
   /** When a worker last read the change log, on the clock of performance.now(); undefined = never. */
   readonly lastReadAt: number | undefined
 }
@@ -30,7 +30,7 @@ export const sessionKey = (id: string) => `session ${id}`
 export const signingKeysKey = 'signing-keys'
 
 /** An account as plain JSON. */
-export function writeAccount({ secretKey, previousSecretKey, ...rest }: KnownAccount): unknown {
+export function serializeAccount({ secretKey, previousSecretKey, ...rest }: CachedAccount): unknown {
   return {
     ...rest,
     secretKey: encode(secretKey.digest),
@@ -41,15 +41,15 @@ export function writeAccount({ secretKey, previousSecretKey, ...rest }: KnownAcc
   }
 }
 
-type WrittenAccount = Omit<KnownAccount, 'secretKey' | 'previousSecretKey'> & {
+type SerializedAccount = Omit<CachedAccount, 'secretKey' | 'previousSecretKey'> & {
   readonly secretKey: string
   readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
 }
 
 /** @param value as `writeAccount` made it, in a process of the same version */
-export function readAccount(value: unknown): KnownAccount | undefined {
+export function deserializeAccount(value: unknown): CachedAccount | undefined {
   if (value === undefined) return undefined
-  const { secretKey, previousSecretKey, ...rest } = value as WrittenAccount
+  const { secretKey, previousSecretKey, ...rest } = value as SerializedAccount
   const principal = { ...rest.principal, sessionId: undefined }
   return {
     ...rest,
@@ -63,12 +63,12 @@ export function readAccount(value: unknown): KnownAccount | undefined {
 }
 
 /** Signing keys as plain JSON, sealed as in the store. */
-export function writeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
+export function serializeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
   return keys.map((key) => ({ ...key, sealed: encode(key.sealed) }))
 }
 
 /** @param value as `writeSigningKeys` made it, in a process of the same version */
-export function readSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
+export function deserializeSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
   if (value === undefined) return undefined
   const keys = value as readonly (Omit<StoredSigningKey, 'sealed'> & { readonly sealed: string })[]
   return keys.map((key) => ({ ...key, publicKey: key.publicKey, sealed: decode(key.sealed) }))

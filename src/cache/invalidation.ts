@@ -1,11 +1,11 @@
 import { type Clock, monotonicClock } from '../clock.ts'
 import { GatehouseError } from '../errors.ts'
-import type { ChangeReading, LoggedChange, Store } from '../store/store.ts'
-import { type Contact, isCurrent } from './contact.ts'
+import type { ChangeLogReading, LoggedChange, Store } from '../store/store.ts'
+import { isCurrent, type StoreConnectionState } from './contact.ts'
 
 export interface InvalidationOptions {
   readonly store: Pick<Store, 'readChanges' | 'onChange'>
-  readonly contact: Contact
+  readonly storeConnection: StoreConnectionState
   /** How often the change log is read. */
   readonly pollMs: number
   /** Milliseconds since 1970. */
@@ -16,11 +16,11 @@ export interface InvalidationOptions {
   apply(change: LoggedChange): void
   /**
    * Drops everything: it is not known what has changed.
-   * @param why `start`: this is the first reading
+   * @param reason `start`: this is the first reading
    */
-  clear(why: 'start' | 'gap'): void
+  clear(reason: 'start' | 'gap'): void
   /** The store has answered, or has not. */
-  onContact(error?: unknown): void
+  onStoreAnswer(error?: unknown): void
   /** How long after it was made a change was applied here. */
   onDelay(delayMs: number): void
   /** A fault: something that was to be told of a change has thrown. The store has answered all the same. */
@@ -68,34 +68,43 @@ const catchUpGapMs = 10
  * drops everything, and so does a change that cannot be applied.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
-  const { store, contact, pollMs, clock, monotonic = monotonicClock, clear, onContact, onDelay } = options
+  const {
+    store,
+    storeConnection,
+    pollMs,
+    clock,
+    monotonic = monotonicClock,
+    clear,
+    onStoreAnswer,
+    onDelay,
+  } = options
   const { onFault } = options
   let position: number | undefined
   /** When a change could not be applied. */
   let missedAt = 0
   /** Entries after the position that were heard of already. */
-  const heard = new Set<number>()
+  const announced = new Set<number>()
   let running: Promise<void> | undefined
-  let begunAt = Number.NEGATIVE_INFINITY
+  let startedAt = Number.NEGATIVE_INFINITY
   /** The reading that has not begun yet. */
   let next: Promise<void> | undefined
   /** Since when it is known that this process stood still, and has not read the change log since. */
-  let lapsedAt: number | undefined
+  let stalledAt: number | undefined
   let pause: Promise<void> | undefined
 
-  function hear(logged: LoggedChange): void {
-    if (heard.has(logged.position) || (position !== undefined && logged.position <= position)) return
-    heard.add(logged.position)
-    applyNow(logged)
+  function onChange(logged: LoggedChange): void {
+    if (announced.has(logged.position) || (position !== undefined && logged.position <= position)) return
+    announced.add(logged.position)
+    applyAndMeasure(logged)
   }
 
   /** An announced change is applied again: after a failover another change may have taken its position. */
-  function applyAgain(logged: LoggedChange): void {
-    if (heard.has(logged.position)) apply(logged)
-    else applyNow(logged)
+  function reapply(logged: LoggedChange): void {
+    if (announced.has(logged.position)) apply(logged)
+    else applyAndMeasure(logged)
   }
 
-  function applyNow(logged: LoggedChange): void {
+  function applyAndMeasure(logged: LoggedChange): void {
     apply(logged)
     onDelay(Math.max(0, clock() - logged.at))
   }
@@ -107,80 +116,80 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     } catch (error) {
       onFault(error)
       missedAt = clock()
-      contact.completeSince = Math.max(contact.completeSince, missedAt)
+      storeConnection.completeSince = Math.max(storeConnection.completeSince, missedAt)
       clear('gap')
     }
   }
 
   async function read(): Promise<void> {
     const asked = { at: clock(), now: monotonic() }
-    const reading = await ask()
+    const reading = await readChangeLog()
     if (!reading) return
     // First: what has changed meanwhile can be looked up again now.
-    contact.isUp = true
+    storeConnection.isUp = true
     const { head, changes, completeSince } = reading
     // What was looked up before the first reading may have changed since.
     if (changes === undefined || position === undefined) clear(position === undefined ? 'start' : 'gap')
     if (position === undefined) for (const logged of changes ?? []) apply(logged)
-    else for (const logged of changes ?? []) applyAgain(logged)
-    takeOver(head, completeSince, asked)
-    onContact()
+    else for (const logged of changes ?? []) reapply(logged)
+    recordReading(head, completeSince, asked)
+    onStoreAnswer()
   }
 
   /** @returns undefined where the store does not answer */
-  async function ask(): Promise<ChangeReading | undefined> {
+  async function readChangeLog(): Promise<ChangeLogReading | undefined> {
     try {
       return await store.readChanges(position)
     } catch (error) {
-      contact.isUp = false
-      noteOutage()
-      onContact(error)
+      storeConnection.isUp = false
+      recordOutage()
+      onStoreAnswer(error)
       return undefined
     }
   }
 
-  function takeOver(head: number, completeSince: number, asked: { at: number; now: number }): void {
-    const before = position === undefined ? missedAt : contact.completeSince
-    contact.completeSince = Math.max(before, completeSince)
-    contact.confirmedAt = asked.at
-    contact.readAt = asked.now
-    contact.currentUntil = asked.now + currentForMs
-    contact.currentUntilTime = asked.at + currentForMs
-    lapsedAt = undefined
+  function recordReading(head: number, completeSince: number, asked: { at: number; now: number }): void {
+    const before = position === undefined ? missedAt : storeConnection.completeSince
+    storeConnection.completeSince = Math.max(before, completeSince)
+    storeConnection.confirmedAt = asked.at
+    storeConnection.readAt = asked.now
+    storeConnection.currentUntil = asked.now + currentForMs
+    storeConnection.currentUntilTime = asked.at + currentForMs
+    stalledAt = undefined
     position = head
-    for (const known of heard) if (known <= head) heard.delete(known)
+    for (const known of announced) if (known <= head) announced.delete(known)
   }
 
   /**
    * The store does not answer. What was current until now is served for maxStale; but a process that stood still has
    * to try for a while, as its connections may just have been closed meanwhile.
    */
-  function noteOutage(): void {
+  function recordOutage(): void {
     const now = monotonic()
-    if (!isCurrent(contact, now, clock())) lapsedAt ??= now
-    if (lapsedAt !== undefined && now - lapsedAt < catchUpMs) return
-    lapsedAt = undefined
-    contact.currentUntil = Number.POSITIVE_INFINITY
-    contact.currentUntilTime = Number.POSITIVE_INFINITY
+    if (!isCurrent(storeConnection, now, clock())) stalledAt ??= now
+    if (stalledAt !== undefined && now - stalledAt < catchUpMs) return
+    stalledAt = undefined
+    storeConnection.currentUntil = Number.POSITIVE_INFINITY
+    storeConnection.currentUntilTime = Number.POSITIVE_INFINITY
   }
 
   async function catchUp(): Promise<void> {
     const since = monotonic()
-    lapsedAt ??= since
-    while (contact.readAt < since && contact.currentUntil !== Number.POSITIVE_INFINITY) {
+    stalledAt ??= since
+    while (storeConnection.readAt < since && storeConnection.currentUntil !== Number.POSITIVE_INFINITY) {
       await poll().catch(throwIfLate)
-      if (!contact.isUp) await pauseOnce()
+      if (!storeConnection.isUp) await pauseShared()
     }
   }
 
   /** A fault, not an outage: what is cached does not count then, however long it lasts. */
   async function throwIfLate(fault: unknown): Promise<void> {
-    if (lapsedAt !== undefined && monotonic() - lapsedAt >= catchUpMs) throw fault
-    await pauseOnce()
+    if (stalledAt !== undefined && monotonic() - stalledAt >= catchUpMs) throw fault
+    await pauseShared()
   }
 
   /** All who wait share one timer. */
-  function pauseOnce(): Promise<void> {
+  function pauseShared(): Promise<void> {
     pause ??= new Promise<void>((resolve) => setTimeout(resolve, catchUpGapMs)).finally(() => {
       pause = undefined
     })
@@ -189,7 +198,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
 
   function poll(): Promise<void> {
     if (!running) {
-      begunAt = performance.now()
+      startedAt = performance.now()
       running = read().finally(() => {
         running = undefined
       })
@@ -204,7 +213,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
 
   async function readNext(): Promise<void> {
     try {
-      await untilTurn()
+      await waitForSlot()
     } finally {
       next = undefined
     }
@@ -213,12 +222,12 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   /** Waits until no reading is under way, which may have begun too early, and the last began long enough ago. */
-  async function untilTurn(): Promise<void> {
+  async function waitForSlot(): Promise<void> {
     for (;;) {
       assertUp()
       await running
       assertUp()
-      const waitMs = begunAt + confirmGapMs - performance.now()
+      const waitMs = startedAt + confirmGapMs - performance.now()
       if (waitMs <= 0 && !running) return
       // A timer may come early by part of a millisecond.
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))
@@ -226,10 +235,10 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   function assertUp(): void {
-    if (!contact.isUp) throw new GatehouseError('store-unavailable')
+    if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
   }
 
-  store.onChange(hear)
+  store.onChange(onChange)
   const timer = setInterval(() => void poll().catch(onFault), pollMs)
   timer.unref()
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
-import { GatehouseError, isOutOfReach } from '../errors.ts'
-import type { Contact } from './contact.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors.ts'
+import type { StoreConnectionState } from './contact.ts'
 import { createLru } from './lru.ts'
 
 /** `stale`: served while the store is out of reach. */
-export type LookUp = 'hit' | 'negative_hit' | 'miss' | 'stale'
+export type LookUpResult = 'hit' | 'negative_hit' | 'miss' | 'stale'
 
 export interface LoadingCacheOptions<Value> {
   readonly entriesMax: number
@@ -15,7 +15,7 @@ export interface LoadingCacheOptions<Value> {
   /** Absent keys are kept apart, so that made-up keys cannot push out known ones. */
   readonly absentEntriesMax: number
   readonly absentTtlMs: number
-  readonly contact: Readonly<Contact>
+  readonly storeConnection: Readonly<StoreConnectionState>
   load(key: string): Promise<Value | undefined>
   /** What other processes know of a key while the store is out of reach; undefined = there is nobody to ask. */
   readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
@@ -26,7 +26,7 @@ export interface LoadingCacheOptions<Value> {
   /** For spans. */
   readonly monotonic: Clock
   /** Told of every look-up. */
-  report(result: LookUp): void
+  report(result: LookUpResult): void
 }
 
 /** Caches what was loaded; callers that want the same key at the same time share one load. */
@@ -43,7 +43,7 @@ export interface LoadingCache<Value> {
    * then known even if the store goes out of reach.
    * @returns what was known
    */
-  renew(key: string): Value | undefined
+  reload(key: string): Value | undefined
   /** Replaces what is known of a key. */
   set(key: string, value: Value): void
   clear(): void
@@ -70,8 +70,18 @@ const refreshesMax = 64
 export function createLoadingCache<Value extends object>(
   options: LoadingCacheOptions<Value>,
 ): LoadingCache<Value> {
-  const { ttlMs, maxStaleMs, absentTtlMs, contact, load, hasChanged, monotonic, report, recall, onLoaded } =
-    options
+  const {
+    ttlMs,
+    maxStaleMs,
+    absentTtlMs,
+    storeConnection,
+    load,
+    hasChanged,
+    monotonic,
+    report,
+    recall,
+    onLoaded,
+  } = options
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
@@ -83,36 +93,36 @@ export function createLoadingCache<Value extends object>(
     const now = monotonic()
     const entry = entries.get(key)
     if (entry === undefined) return getAbsent(key, now)
-    if (contact.isUp && now - entry.loadedAt < ttlMs) {
+    if (storeConnection.isUp && now - entry.loadedAt < ttlMs) {
       report('hit')
       return entry.value
     }
     // The change log confirms what it has not dropped: as long as it is read, and for maxStaleMs after.
-    const isVouchedFor = now - Math.max(entry.loadedAt, contact.readAt) < maxStaleMs
-    return isVouchedFor ? serveAndRefresh(key, entry) : getAbsent(key, now)
+    const isWithinMaxStale = now - Math.max(entry.loadedAt, storeConnection.readAt) < maxStaleMs
+    return isWithinMaxStale ? serveAndRefresh(key, entry) : getAbsent(key, now)
   }
 
   /** A key without an entry, or with one that is too old. */
   function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
-    if (absence !== undefined && isCertain(absence, now)) {
+    if (absence !== undefined && isKnownAbsent(absence, now)) {
       report('negative_hit')
       return undefined
     }
     report('miss')
     const current = loads.get(key)
     if (current) return current.promise
-    if (!contact.isUp && !recall) throw new GatehouseError('store-unavailable')
+    if (!storeConnection.isUp && !recall) throw new GatehouseError('store-unavailable')
     return startLoad(key).promise
   }
 
-  function isCertain({ loadedAt, isGone }: Absence, now: number): boolean {
-    return now - loadedAt < absentTtlMs || (isGone && !contact.isUp)
+  function isKnownAbsent({ loadedAt, isGone }: Absence, now: number): boolean {
+    return now - loadedAt < absentTtlMs || (isGone && !storeConnection.isUp)
   }
 
   function serveAndRefresh(key: string, { value }: Entry<Value>): Value {
-    report(contact.isUp ? 'hit' : 'stale')
-    if (contact.isUp && refreshes < refreshesMax && !loads.has(key)) refresh(key)
+    report(storeConnection.isUp ? 'hit' : 'stale')
+    if (storeConnection.isUp && refreshes < refreshesMax && !loads.has(key)) refresh(key)
     return value
   }
 
@@ -127,7 +137,7 @@ export function createLoadingCache<Value extends object>(
 
   function refreshDue(): void {
     // A key that is asked for later is loaded then.
-    if (!contact.isUp) due.clear()
+    if (!storeConnection.isUp) due.clear()
     for (const key of due) {
       if (refreshes >= refreshesMax) return
       due.delete(key)
@@ -136,13 +146,13 @@ export function createLoadingCache<Value extends object>(
   }
 
   function startLoad(key: string): Load<Value> {
-    const begunAt = monotonic()
-    const promise = loadIfUp(key).then(keep, recallInstead)
+    const startedAt = monotonic()
+    const promise = loadIfUp(key).then(acceptLoaded, recallOnOutage)
     const current: Load<Value> = { promise }
     loads.set(key, current)
     return current
 
-    function keep(value: Value | undefined): Value | undefined | Promise<Value | undefined> {
+    function acceptLoaded(value: Value | undefined): Value | undefined | Promise<Value | undefined> {
       // The key was dropped during this load: the value may be outdated. Load it again.
       if (loads.get(key) !== current) return (loads.get(key) ?? startLoad(key)).promise
       loads.delete(key)
@@ -152,16 +162,16 @@ export function createLoadingCache<Value extends object>(
         absences.set(key, { loadedAt, isGone: absences.get(key)?.isGone || hasChanged(key) })
       } else {
         entries.set(key, { value, loadedAt })
-        onLoaded?.(key, value, begunAt)
+        onLoaded?.(key, value, startedAt)
       }
       return value
     }
 
     /** What others know is as old as the last reading of the change log, at least. */
-    async function recallInstead(error: unknown): Promise<Value> {
-      const loadedAt = contact.readAt
+    async function recallOnOutage(error: unknown): Promise<Value> {
+      const loadedAt = storeConnection.readAt
       const isTooOld = monotonic() - loadedAt >= maxStaleMs
-      const known = isOutOfReach(error) && !isTooOld ? await recall?.(key) : undefined
+      const known = isStoreUnavailable(error) && !isTooOld ? await recall?.(key) : undefined
       const isDropped = loads.get(key) !== current
       if (!isDropped) loads.delete(key)
       if (known === undefined || isDropped) throw error
@@ -171,7 +181,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   async function loadIfUp(key: string): Promise<Value | undefined> {
-    if (!contact.isUp) throw new GatehouseError('store-unavailable')
+    if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
     return load(key)
   }
 
@@ -184,7 +194,7 @@ export function createLoadingCache<Value extends object>(
   return {
     get,
     drop,
-    renew: (key) => {
+    reload: (key) => {
       const known = entries.get(key)?.value
       if (known !== undefined || absences.get(key) !== undefined) due.add(key)
       drop(key)

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 
 /** When subjects changed, as far back as needed. */
 export interface RecentChanges {
-  note(subject: string, at: number): void
+  record(subject: string, at: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
   /** Whether a subject is known to have changed at or after a time. */
@@ -17,7 +17,7 @@ interface RecentChange {
   /** When it was made, in milliseconds since 1970. */
   readonly at: number
   /** When it was noted, on the monotonic clock: the system's may be set meanwhile. */
-  readonly notedAt: number
+  readonly recordedAt: number
 }
 
 /** @param windowMs how long a change is remembered after it was noted */
@@ -26,13 +26,13 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 
-  function note(subject: string, at: number): void {
-    const notedAt = monotonic()
+  function record(subject: string, at: number): void {
+    const recordedAt = monotonic()
     const latest = Math.max(at, changes.get(subject)?.at ?? at)
     changes.delete(subject)
-    changes.set(subject, { at: latest, notedAt })
+    changes.set(subject, { at: latest, recordedAt })
     for (const [oldest, change] of changes) {
-      const isOver = change.notedAt < notedAt - windowMs
+      const isOver = change.recordedAt < recordedAt - windowMs
       if (!isOver && changes.size <= subjectsMax) return
       if (!isOver) forgottenUntil = Math.max(forgottenUntil, change.at)
       changes.delete(oldest)
@@ -40,7 +40,7 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
   }
 
   return {
-    note,
+    record,
     hasChanged: (subject) => changes.has(subject),
     hasChangedSince: (subject, time) => (changes.get(subject)?.at ?? Number.NEGATIVE_INFINITY) >= time,
     forgottenUntil: () => forgottenUntil,

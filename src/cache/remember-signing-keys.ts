@@ -1,18 +1,25 @@
 import { monotonicClock } from '../clock.ts'
-import { isOutOfReach } from '../errors.ts'
+import { isStoreUnavailable } from '../errors.ts'
 import type { Store } from '../store/store.ts'
-import { type InstanceMemory, readSigningKeys, signingKeysKey, writeSigningKeys } from './instance-memory.ts'
+import {
+  deserializeSigningKeys,
+  type InstanceMemory,
+  serializeSigningKeys,
+  signingKeysKey,
+} from './instance-memory.ts'
 
 /** The store, whose signing keys are those that any worker knows while it is out of reach. */
-export function rememberSigningKeys(store: Store, memory: InstanceMemory): Store {
+export function withCachedSigningKeys(store: Store, memory: InstanceMemory): Store {
   async function listSigningKeys(): ReturnType<Store['listSigningKeys']> {
-    const begunAt = monotonicClock()
+    const startedAt = monotonicClock()
     try {
       const keys = await store.listSigningKeys()
-      memory.learn(signingKeysKey, writeSigningKeys(keys), begunAt)
+      memory.learn(signingKeysKey, serializeSigningKeys(keys), startedAt)
       return keys
     } catch (error) {
-      const known = isOutOfReach(error) ? readSigningKeys(await memory.recall(signingKeysKey)) : undefined
+      const known = isStoreUnavailable(error)
+        ? deserializeSigningKeys(await memory.recall(signingKeysKey))
+        : undefined
       if (known === undefined) throw error
       return known
     }

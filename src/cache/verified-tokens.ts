@@ -1,6 +1,6 @@
 import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
-import { copyOf } from '../wire/copy.ts'
+import { copyString } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
 /** A token of ours has some 500 characters, and its claims about as much: longer ones take the places of several. */
@@ -17,7 +17,7 @@ const refusedLengthMax = 2_048
 const tailLength = 12
 
 /** The finding about one token. */
-interface Known<Finding> {
+interface CachedFinding<Finding> {
   /** The whole token: two tokens may have the same end. */
   readonly token: string
   readonly finding: Finding
@@ -30,21 +30,22 @@ interface Known<Finding> {
  * @param entriesMax of valid tokens, of 2 KiB each: fewer where they are longer
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
-  const verified = createLru<Known<AccessTokenClaims>>(entriesMax, {
+  const verified = createLru<CachedFinding<AccessTokenClaims>>(entriesMax, {
     bytesMax: entriesMax * verifiedBytesEach,
     sizeOf: ({ token }) => claimsBytes + token.length,
   })
-  const refused = createLru<Known<string>>(refusedMax)
+  const refused = createLru<CachedFinding<string>>(refusedMax)
 
   return {
     get: (token) => findingOf(verified.get(tailOf(token)), token),
     // Copies: a slice of a request's head would keep the whole head in memory.
-    set: (token, claims) => verified.set(copyOf(tailOf(token)), { token: copyOf(token), finding: claims }),
-    refuse: (token, reason) => {
+    set: (token, claims) =>
+      verified.set(copyString(tailOf(token)), { token: copyString(token), finding: claims }),
+    setRefused: (token, reason) => {
       if (token.length > refusedLengthMax) return
-      refused.set(copyOf(tailOf(token)), { token: copyOf(token), finding: reason })
+      refused.set(copyString(tailOf(token)), { token: copyString(token), finding: reason })
     },
-    whyRefused: (token) => findingOf(refused.get(tailOf(token)), token),
+    refusalReason: (token) => findingOf(refused.get(tailOf(token)), token),
     clear: () => {
       verified.clear()
       refused.clear()
@@ -56,6 +57,6 @@ function tailOf(token: string): string {
   return token.slice(-tailLength)
 }
 
-function findingOf<Finding>(known: Known<Finding> | undefined, token: string): Finding | undefined {
+function findingOf<Finding>(known: CachedFinding<Finding> | undefined, token: string): Finding | undefined {
   return known?.token === token ? known.finding : undefined
 }

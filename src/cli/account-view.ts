@@ -1,11 +1,11 @@
 import { fullName } from '../accounts/full-name.ts'
 import type { Account } from '../store/store.ts'
-import { card } from './print.ts'
+import { fieldLines } from './print.ts'
 
 /** An account as shown to people. */
-export function accountCard(account: Account): string[] {
+export function accountLines(account: Account): string[] {
   const { id, email, role, isVerified, isDisabled, createdAt } = account
-  return card({
+  return fieldLines({
     ID: id,
     'E-mail': email,
     Name: fullName(account) || '-',

@@ -6,12 +6,12 @@ import { knownRoles, similarRole } from '../accounts/roles.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
-import { accountCard } from './account-view.ts'
+import { accountLines } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
-import { card, printAside, printData, table } from './print.ts'
-import { rescueKeys } from './rescue.ts'
+import { fieldLines, printData, printToStderr, table } from './print.ts'
+import { keepUnconfirmedKeys } from './rescue.ts'
 
 const pageSize = 500
 
@@ -43,45 +43,47 @@ const create: Command = {
       isVerified: invocation.flag('verified'),
     }
     const password = await readPassword(invocation, input)
-    const { created, doubt, wayIn, routes } = await withSealingOperator(
-      invocation.config,
-      async (operator) => {
-        const { made: created, doubt } = await rescueKeys(operator.accounts.create(input))
-        const wayIn = doubt ? {} : await openPortal(operator, created.account, password)
-        return { created, doubt, wayIn, routes: operator.config.routes }
-      },
-    )
-    const { setupUrl, trouble = doubt } = wayIn
+    const {
+      created,
+      doubt: unconfirmed,
+      wayIn: portalSetup,
+      routes,
+    } = await withSealingOperator(invocation.config, async (operator) => {
+      const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
+      const portalSetup = unconfirmed ? {} : await setUpPortal(operator, created.account, password)
+      return { created, doubt: unconfirmed, wayIn: portalSetup, routes: operator.config.routes }
+    })
+    const { setupUrl, failure = unconfirmed } = portalSetup
     printData(invocation, createdData(created, setupUrl), [
-      doubt
+      unconfirmed
         ? 'The account and its keys, valid only if the change lasts:'
         : 'The account has been made. Keep its keys:',
-      ...accountCard(created.account),
-      ...card({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
+      ...accountLines(created.account),
+      ...fieldLines({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
       ...(setupUrl === undefined
         ? []
         : ['To set a password for the portal, within 15 minutes:', `  ${setupUrl}`]),
     ])
-    warnOfCase(invocation, input.role, routes)
-    if (trouble) throw trouble
+    warnOfSimilarRole(invocation, input.role, routes)
+    if (failure) throw failure
     return 0
   },
 }
 
-interface WayIn {
+interface PortalSetup {
   readonly setupUrl?: string
   /** Why the way in could not be made. */
-  readonly trouble?: unknown
+  readonly failure?: unknown
 }
 
 /** Makes the way into the portal. If that fails the keys are still printed: they could not be shown again. */
-async function openPortal(operator: Operator, account: Account, password?: string): Promise<WayIn> {
+async function setUpPortal(operator: Operator, account: Account, password?: string): Promise<PortalSetup> {
   try {
     if (password !== undefined) await setPassword(operator, account, password)
     else if (operator.config.portal.enabled) return { setupUrl: await setupUrlOf(operator, account) }
     return {}
-  } catch (trouble) {
-    return { trouble }
+  } catch (failure) {
+    return { failure }
   }
 }
 
@@ -105,7 +107,7 @@ const show: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const account = await withOperator(invocation.config, ({ accounts }) => accounts.find(who))
-    printData(invocation, accountData(account), accountCard(account))
+    printData(invocation, accountData(account), accountLines(account))
     return 0
   },
 }
@@ -138,8 +140,8 @@ const update: Command = {
       if (password !== undefined) await setPassword(operator, account, password)
       return { account, routes: operator.config.routes }
     })
-    printData(invocation, accountData(account), ['The account has been changed:', ...accountCard(account)])
-    warnOfCase(invocation, changes.role, routes)
+    printData(invocation, accountData(account), ['The account has been changed:', ...accountLines(account)])
+    warnOfSimilarRole(invocation, changes.role, routes)
     return 0
   },
 }
@@ -214,10 +216,17 @@ function readChanges(invocation: Invocation): AccountChanges {
 }
 
 /** Says so where a role opens nothing, as routes name it in another case. */
-function warnOfCase({ terminal }: Invocation, role: string | undefined, routes: Config['routes']): void {
+function warnOfSimilarRole(
+  { terminal }: Invocation,
+  role: string | undefined,
+  routes: Config['routes'],
+): void {
   const similar = role === undefined ? undefined : similarRole(role, knownRoles(routes))
   if (similar === undefined) return
-  printAside(terminal, `warning: the role "${role}" is not "${similar}": roles are compared with their case`)
+  printToStderr(
+    terminal,
+    `warning: the role "${role}" is not "${similar}": roles are compared with their case`,
+  )
 }
 
 function readBoolean(invocation: Invocation, option: string): boolean | undefined {

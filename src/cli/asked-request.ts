@@ -1,13 +1,13 @@
 import { METHODS } from 'node:http'
 import { isIP } from 'node:net'
-import type { AskedRequest } from '../explain/explanation.ts'
+import type { ExplainedRequest } from '../explain/explanation.ts'
 import { parseHost } from '../http/host.ts'
 import { isToken } from '../wire/characters.ts'
 import { encodeHighBytes } from '../wire/request-line.ts'
 import { UsageError } from './command.ts'
 
 /** A request as the command line describes it. */
-export interface DescribedRequest {
+export interface RequestArguments {
   readonly method: string
   readonly url: string
   /** Header lines, each `Name: value`. */
@@ -16,33 +16,33 @@ export interface DescribedRequest {
 }
 
 /** It has no Host if neither the URL nor a header names one. */
-export interface ParsedRequest extends AskedRequest {
+export interface ParsedRequest extends ExplainedRequest {
   readonly hasHost: boolean
 }
 
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
 // Bytes that would end the target or the line, or that the gateway takes for ambiguous in any case.
-const unsendable = /[\0- \x7f]/
+const invalidTargetBytes = /[\0- \x7f]/
 const lineBreak = /[\r\n\0]/
 
 /** @throws UsageError if the description is not a request; the message never repeats a possible secret */
-export function parseAskedRequest({ method, url, lines, peer }: DescribedRequest): ParsedRequest {
+export function parseExplainedRequest({ method, url, lines, peer }: RequestArguments): ParsedRequest {
   if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
-  checkMethod(method)
+  assertMethod(method)
   const { authority, target } = parseUrl(method, url)
   const headers = lines.map(parseLine)
-  const named = headers.some(([name]) => name.toLowerCase() === 'host')
-  const fromUrl = named || authority === undefined ? [] : ['Host', authority]
+  const hasHostHeader = headers.some(([name]) => name.toLowerCase() === 'host')
+  const fromUrl = hasHostHeader || authority === undefined ? [] : ['Host', authority]
   return {
     method,
     target,
     rawHeaders: [...fromUrl, ...headers.flat()],
     peer,
-    hasHost: named || authority !== undefined,
+    hasHost: hasHostHeader || authority !== undefined,
   }
 }
 
-function checkMethod(method: string): void {
+function assertMethod(method: string): void {
   if (!isToken(method)) throw new UsageError(`"${method}" is not an HTTP method`)
   const capitals = method.toUpperCase()
   if (method !== capitals && METHODS.includes(capitals)) {
@@ -54,10 +54,10 @@ function parseUrl(
   method: string,
   given: string,
 ): { readonly authority: string | undefined; readonly target: string } {
-  if (unsendable.test(given)) {
+  if (invalidTargetBytes.test(given)) {
     throw new UsageError('the URL contains a space or a control character: percent-encode it')
   }
-  if (given.startsWith('/')) return { authority: undefined, target: encoded(given) }
+  if (given.startsWith('/')) return { authority: undefined, target: encodeTarget(given) }
   if (given === '*' && method === 'OPTIONS') return { authority: undefined, target: given }
   const [, authority, rest = ''] = absolute.exec(given) ?? []
   if (authority === undefined) {
@@ -67,11 +67,11 @@ function parseUrl(
   if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
     throw new UsageError('the host of the URL is not well formed')
   }
-  return { authority, target: encoded(rest.startsWith('/') ? rest : `/${rest}`) }
+  return { authority, target: encodeTarget(rest.startsWith('/') ? rest : `/${rest}`) }
 }
 
 /** As the gateway encodes the bytes that would arrive. */
-function encoded(target: string): string {
+function encodeTarget(target: string): string {
   return encodeHighBytes(Buffer.from(target).toString('latin1'))
 }
 

@@ -74,7 +74,7 @@ export function parseInvocation(
 ): Invocation & { readonly wantsHelp: boolean } {
   const { values, positionals } = parse(command, args)
   const wantsHelp = values.help === true
-  if (!wantsHelp) checkOperands(command, positionals)
+  if (!wantsHelp) assertOperands(command, positionals)
   const text = (option: string) => {
     const value = values[option]
     return typeof value === 'string' ? value : undefined
@@ -107,14 +107,19 @@ function parse(command: Command, args: readonly string[]) {
     ]),
   )
   try {
-    return parseArgs({ args: spareDashes(args, options), options, allowPositionals: true, strict: true })
+    return parseArgs({
+      args: escapeDashOperands(args, options),
+      options,
+      allowPositionals: true,
+      strict: true,
+    })
   } catch (error) {
-    throw new UsageError(explain(error, Object.keys(options)))
+    throw new UsageError(describeParseError(error, Object.keys(options)))
   }
 }
 
 /** The ID of a key may begin with a dash: only known one-letter options are read as options. */
-function spareDashes(
+function escapeDashOperands(
   args: readonly string[],
   options: Readonly<Record<string, Pick<Option, 'type' | 'short'>>>,
 ): string[] {
@@ -136,7 +141,7 @@ function spareDashes(
 }
 
 /** The message of parseArgs, without its advice on positional arguments. */
-function explain(error: unknown, names: readonly string[]): string {
+function describeParseError(error: unknown, names: readonly string[]): string {
   if (!(error instanceof Error)) return String(error)
   const [message = ''] = error.message.split('. ')
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
@@ -148,7 +153,7 @@ function didYouMeanOption(unknown: string, names: readonly string[]): string {
   return meant === undefined ? '' : `, did you mean "--${meant}"?`
 }
 
-function checkOperands({ operands }: Command, given: readonly string[]): void {
+function assertOperands({ operands }: Command, given: readonly string[]): void {
   if (given.length < operands.length) throw new UsageError(`${operands[given.length]} is missing`)
   if (given.length > operands.length) {
     throw new UsageError(`unexpected argument "${redactTarget(given[operands.length] ?? '')}"`)

@@ -1,9 +1,9 @@
 import { loadConfig } from '../config/load.ts'
-import { openCallers } from '../explain/callers.ts'
+import { openReadOnlyAuth } from '../explain/callers.ts'
 import { explain } from '../explain/explain.ts'
 import type { Explanation, ShownHeader, Step } from '../explain/explanation.ts'
 import { redactTarget } from '../explain/redact.ts'
-import { parseAskedRequest } from './asked-request.ts'
+import { parseExplainedRequest } from './asked-request.ts'
 import type { Command } from './command.ts'
 import { columns } from './help.ts'
 import { printData } from './print.ts'
@@ -30,11 +30,11 @@ export const explainCommand: Command = {
   run: async (invocation) => {
     const [method = '', url = ''] = invocation.operands
     const lines = invocation.texts('header')
-    const asked = parseAskedRequest({ method, url, lines, peer: invocation.text('from') ?? '127.0.0.1' })
+    const asked = parseExplainedRequest({ method, url, lines, peer: invocation.text('from') ?? '127.0.0.1' })
     const { config } = loadConfig(invocation.config)
     const { hasHost, ...request } = asked
     const host = hasHost ? [] : ['Host', new URL(config.publicOrigin).host]
-    const callers = openCallers(config, Date.now)
+    const callers = openReadOnlyAuth(config, Date.now)
     try {
       const whole = { ...request, rawHeaders: [...host, ...request.rawHeaders] }
       const explanation = await explain(whole, config, callers)

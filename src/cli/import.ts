@@ -3,11 +3,11 @@ import { createdData } from '../accounts/account-data.ts'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
 import { type BadLine, type ImportFile, importMax } from '../accounts/import.ts'
 import { findBadLines, readImportFile } from '../accounts/import-file.ts'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors.ts'
 import type { Command } from './command.ts'
 import { withSealingOperator } from './operator.ts'
-import { printAside, printData, table } from './print.ts'
-import { rescueKeys } from './rescue.ts'
+import { printData, printToStderr, table } from './print.ts'
+import { keepUnconfirmedKeys } from './rescue.ts'
 import type { Terminal } from './terminal.ts'
 
 export const importCommand: Command = {
@@ -28,17 +28,17 @@ export const importCommand: Command = {
       )
     }
     const work = withSealingOperator(invocation.config, async ({ accounts }) => {
-      const progress = showProgress(file.accounts.length, terminal)
+      const progress = createProgress(file.accounts.length, terminal)
       const badLines = await findBadLines(file, accounts, progress)
       return badLines.length > 0 ? refuse(path, badLines, terminal) : createAll(file, accounts)
     })
-    const { made: created, doubt } = await rescueKeys(work)
+    const { result: created, unconfirmed } = await keepUnconfirmedKeys(work)
     printData(
       invocation,
       created.map((one) => createdData(one)),
       () => keysTable(created),
     )
-    if (doubt) throw doubt
+    if (unconfirmed) throw unconfirmed
     return 0
   },
 }
@@ -47,7 +47,7 @@ function readBytes(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (cause) {
-    throw new OperatorError(`cannot read ${path}: ${reasonOf(cause)}`, { cause })
+    throw new OperatorError(`cannot read ${path}: ${errorMessage(cause)}`, { cause })
   }
 }
 
@@ -56,7 +56,7 @@ function keysTable(created: readonly CreatedAccount[]): readonly string[] {
   return table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.')
 }
 
-function showProgress(total: number, { err }: Terminal): ((count: number) => void) | undefined {
+function createProgress(total: number, { err }: Terminal): ((count: number) => void) | undefined {
   if (!err.isTTY) return undefined
   return (count) => err.write(`\rchecked ${count} of ${total}${count === total ? '\n' : ''}`)
 }
@@ -69,7 +69,7 @@ function createAll(
 }
 
 function refuse(path: string, badLines: readonly BadLine[], terminal: Terminal): never {
-  for (const { line, message } of badLines) printAside(terminal, `${path}:${line}  ${message}`)
+  for (const { line, message } of badLines) printToStderr(terminal, `${path}:${line}  ${message}`)
   const count = badLines.length === 1 ? 'a bad line' : `${badLines.length} bad lines`
   throw new OperatorError(`${path} has ${count}; nothing was imported`, {
     hint: 'Fix them and import the file again.',

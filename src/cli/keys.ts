@@ -1,10 +1,10 @@
-import { isGrace } from '../accounts/account-keys.ts'
+import { isValidGrace } from '../accounts/account-keys.ts'
 import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator, withSealingOperator } from './operator.ts'
-import { card, printData } from './print.ts'
-import { rescueKeys } from './rescue.ts'
+import { fieldLines, printData } from './print.ts'
+import { keepUnconfirmedKeys } from './rescue.ts'
 
 const resetSecret: Command = {
   name: 'keys reset-secret',
@@ -21,15 +21,15 @@ const resetSecret: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const grace = invocation.text('grace') ?? '0s'
-    const graceSeconds = graceSecondsOf(grace)
-    const { made: secretKey, doubt } = await rescueKeys(
+    const graceSeconds = parseGraceSeconds(grace)
+    const { result: secretKey, unconfirmed } = await keepUnconfirmedKeys(
       withSealingOperator(invocation.config, ({ keys }) => keys.resetSecretKey(who, graceSeconds)),
     )
-    const fate =
+    const oldKeyNote =
       graceSeconds === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
-    const lines = ['The secret key has been replaced:', `  ${secretKey}`, fate]
-    printData(invocation, { secretKey }, doubt ? doubtfulLines('secret', secretKey) : lines)
-    if (doubt) throw doubt
+    const lines = ['The secret key has been replaced:', `  ${secretKey}`, oldKeyNote]
+    printData(invocation, { secretKey }, unconfirmed ? unconfirmedLines('secret', secretKey) : lines)
+    if (unconfirmed) throw unconfirmed
     return 0
   },
 }
@@ -41,12 +41,12 @@ const resetApi: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const { made: apiKey, doubt } = await rescueKeys(
+    const { result: apiKey, unconfirmed } = await keepUnconfirmedKeys(
       withSealingOperator(invocation.config, ({ keys }) => keys.resetApiKey(who)),
     )
     const lines = ['The API key has been replaced:', `  ${apiKey}`, 'The old one no longer works.']
-    printData(invocation, { apiKey }, doubt ? doubtfulLines('API', apiKey) : lines)
-    if (doubt) throw doubt
+    printData(invocation, { apiKey }, unconfirmed ? unconfirmedLines('API', apiKey) : lines)
+    if (unconfirmed) throw unconfirmed
     return 0
   },
 }
@@ -67,19 +67,19 @@ const show: Command = {
         hint: 'They were made with keys.reveal: false or with another sealing key. Replace them: gatehouse keys reset-secret',
       })
     }
-    printData(invocation, { secretKey, apiKey }, card({ 'Secret key': secretKey, 'API key': apiKey }))
+    printData(invocation, { secretKey, apiKey }, fieldLines({ 'Secret key': secretKey, 'API key': apiKey }))
     return 0
   },
 }
 
 /** @throws UsageError where the text is no duration, or none that a key may work on for */
-function graceSecondsOf(text: string): number {
+function parseGraceSeconds(text: string): number {
   const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isGrace(seconds)) throw new UsageError('--grace takes 0s to 30d, such as 24h')
+  if (!isValidGrace(seconds)) throw new UsageError('--grace takes 0s to 30d, such as 24h')
   return seconds
 }
 
-function doubtfulLines(kind: 'secret' | 'API', key: string): string[] {
+function unconfirmedLines(kind: 'secret' | 'API', key: string): string[] {
   return [`The new ${kind} key, valid only if the change lasts:`, `  ${key}`]
 }
 

@@ -1,25 +1,25 @@
-import { GatehouseError, OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, GatehouseError, OperatorError } from '../errors.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 import { didYouMean } from '../text/suggest.ts'
 import { readVersion } from '../version.ts'
 import { type Command, parseInvocation, UsageError } from './command.ts'
 import { allCommands, commandsOf } from './commands.ts'
 import { commandHelp, generalHelp, usageOf } from './help.ts'
-import { print, printAside } from './print.ts'
+import { print, printToStderr } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
-const status = { done: 0, refused: 1, badUsage: 2 } as const
+const exitStatus = { done: 0, refused: 1, badUsage: 2 } as const
 
 /** Runs the command that the arguments name. @returns the exit status */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args.includes('--version') && args.length === 1) {
     print(terminal, [readVersion()])
-    return status.done
+    return exitStatus.done
   }
   if (args[0] === 'help') return main([...args.slice(1), '--help'], terminal)
   const group = await commandsOf(args[0])
   const command = group.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
-  return command ? runCommand(command, args, terminal) : explain(args, group, terminal)
+  return command ? runCommand(command, args, terminal) : printUsage(args, group, terminal)
 }
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
@@ -27,7 +27,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
     const invocation = parseInvocation(command, args.slice(command.name.split(' ').length), terminal)
     if (invocation.wantsHelp) {
       print(terminal, [commandHelp(command)])
-      return status.done
+      return exitStatus.done
     }
     return await command.run(invocation)
   } catch (error) {
@@ -36,7 +36,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
 }
 
 /** Without a matching command: prints help if it was asked for, else what was probably meant. */
-async function explain(
+async function printUsage(
   args: readonly string[],
   group: readonly Command[],
   terminal: Terminal,
@@ -47,13 +47,17 @@ async function explain(
   // Help for what does not exist is an error too: scripts find out by the exit status whether a command exists.
   if (wantsHelp && words.length <= (group.length > 0 ? 1 : 0)) {
     print(terminal, [group.length > 0 ? generalHelp(group, args[0]) : generalHelp(all)])
-    return status.done
+    return exitStatus.done
   }
-  printAside(terminal, complain(args, group, all))
-  return status.badUsage
+  printToStderr(terminal, unknownCommandMessage(args, group, all))
+  return exitStatus.badUsage
 }
 
-function complain(args: readonly string[], group: readonly Command[], all: readonly Command[]): string {
+function unknownCommandMessage(
+  args: readonly string[],
+  group: readonly Command[],
+  all: readonly Command[],
+): string {
   const words = args.filter((word) => !word.startsWith('-'))
   if (words.length === 0) return generalHelp(all)
   if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
@@ -68,17 +72,17 @@ function complain(args: readonly string[], group: readonly Command[], all: reado
 function report(error: unknown, command: Command, terminal: Terminal): number {
   if (error instanceof UsageError) {
     const help = `Usage: ${usageOf(command)}\n  See: gatehouse ${command.name} --help`
-    printAside(terminal, `gatehouse ${command.name}: ${error.message}\n  ${help}`)
-    return status.badUsage
+    printToStderr(terminal, `gatehouse ${command.name}: ${error.message}\n  ${help}`)
+    return exitStatus.badUsage
   }
   if (error instanceof OperatorError) {
-    printAside(terminal, `gatehouse: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`)
-    return status.refused
+    printToStderr(terminal, `gatehouse: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`)
+    return exitStatus.refused
   }
   if (error instanceof GatehouseError && error.code !== 'internal') {
     const fields = (error.errors ?? []).map(({ field, message }) => `\n  ${field}: ${message}`)
-    printAside(terminal, `gatehouse: ${describe(error)}${fields.join('')}`)
-    return status.refused
+    printToStderr(terminal, `gatehouse: ${describe(error)}${fields.join('')}`)
+    return exitStatus.refused
   }
   throw error
 }
@@ -86,11 +90,11 @@ function report(error: unknown, command: Command, terminal: Terminal): number {
 function describe(error: GatehouseError): string {
   const { code, detail, title, cause } = error
   if (isStoreFailure(error, 'unconfirmed')) {
-    return `the change may have been made, and may be lost again: ${reasonOf(cause)}\n  Once the store and its replicas are back, check whether the change is there; if it is not, make it again.`
+    return `the change may have been made, and may be lost again: ${errorMessage(cause)}\n  Once the store and its replicas are back, check whether the change is there; if it is not, make it again.`
   }
-  if (isStoreFailure(error, 'lost', 'newer')) return reasonOf(cause)
+  if (isStoreFailure(error, 'lost', 'newer')) return errorMessage(cause)
   if (code === 'store-unavailable') {
-    return `the store does not answer: ${reasonOf(cause)}\n  See store in the config.`
+    return `the store does not answer: ${errorMessage(cause)}\n  See store in the config.`
   }
   // Here it is about the options or the input of a command, not about a request.
   if (code === 'request-invalid') return 'these values are not valid:'

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import type { AccountKeys } from '../accounts/account-keys.ts'
 import type { AccountSessions } from '../accounts/account-sessions.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { type Entries, entriesBy } from '../accounts/entries.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/entries.ts'
 import { createPasswords, type Passwords } from '../accounts/passwords.ts'
 import { createSealer, deriveKey } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
@@ -10,7 +10,7 @@ import type { SetupLinks } from '../accounts/setup-links.ts'
 import { monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
-import { createPeoplesActs } from '../people.ts'
+import { createConfiguredActions } from '../people.ts'
 import type { Actor } from '../store/audit.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import { openStore } from '../store/open.ts'
@@ -28,11 +28,11 @@ export interface Operator {
   readonly setupLinks: SetupLinks
   readonly passwords: Passwords
   /** Makes the audit log's entry about an act. */
-  readonly entry: Entries
+  readonly auditEntry: AuditEntryFactory
 }
 
 /** How long a store may take for its first answer: with Sentinel or a Cluster other nodes are asked first. */
-const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
+const storeTimeoutMs = { direct: 1_500, discovered: 5_000 } as const
 
 /**
  * Opens the store of the config while some work is done.
@@ -41,19 +41,19 @@ const storePatienceMs = { direct: 1_500, byOthers: 5_000 } as const
 export async function withOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
-  by: Actor = whoRuns(),
+  actor: Actor = currentUser(),
 ): Promise<Result> {
   const { config } = loadConfig(input)
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'command')
   try {
-    await store.ready(patienceFor(config))
+    await store.ready(storeTimeoutFor(config))
     const sealer = createSealer(sealingKey)
     const clock = Date.now
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
-    const actsOf = createPeoplesActs({ config, store, sealingKey, limiter, clock })
-    const { accounts, keys, sessions, setupLinks } = actsOf(by)
+    const actionsBy = createConfiguredActions({ config, store, sealingKey, limiter, clock })
+    const { accounts, keys, sessions, setupLinks } = actionsBy(actor)
     return await work({
       config,
       store,
@@ -62,7 +62,7 @@ export async function withOperator<Result>(
       sessions,
       setupLinks,
       passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
-      entry: entriesBy(by, clock),
+      auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })
   } finally {
@@ -70,13 +70,13 @@ export async function withOperator<Result>(
   }
 }
 
-function patienceFor({ store }: Config): number {
-  const isDirect = store.driver === 'sqlite' || store.place.kind === 'single'
-  return isDirect ? storePatienceMs.direct : storePatienceMs.byOthers
+function storeTimeoutFor({ store }: Config): number {
+  const isDirect = store.driver === 'sqlite' || store.topology.kind === 'single'
+  return isDirect ? storeTimeoutMs.direct : storeTimeoutMs.discovered
 }
 
 /** Who runs the command, as far as the system knows. */
-function whoRuns(): Actor {
+function currentUser(): Actor {
   const operator = { kind: 'operator', channel: 'cli' } as const
   try {
     return { ...operator, name: userInfo().username }
@@ -90,7 +90,7 @@ function whoRuns(): Actor {
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,
-  by?: Actor,
+  actor?: Actor,
 ): Promise<Result> {
   return withOperator(
     input,
@@ -98,6 +98,6 @@ export function withSealingOperator<Result>(
       await operator.signingKeys.assertReadable()
       return work(operator)
     },
-    by,
+    actor,
   )
 }

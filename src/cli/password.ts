@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { PasswordOwner } from '../accounts/common-password.ts'
-import { assertGoodPassword, refusePassword } from '../accounts/passwords.ts'
+import { assertGoodPassword, rejectPassword } from '../accounts/passwords.ts'
 import type { Account } from '../store/store.ts'
 import { type Invocation, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'
@@ -26,8 +26,8 @@ export async function readPassword(
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
   // Input that was cut off may end within a character: it is refused for its length instead.
-  if (bytes.length <= inputBytesMax && !isUtf8(bytes)) refusePassword('must be in UTF-8')
-  if (/[\r\n]/.test(password)) refusePassword('must be one line: no form takes one with a line break in it')
+  if (bytes.length <= inputBytesMax && !isUtf8(bytes)) rejectPassword('must be in UTF-8')
+  if (/[\r\n]/.test(password)) rejectPassword('must be one line: no form takes one with a line break in it')
   assertGoodPassword(password, owner)
   return password
 }
@@ -50,7 +50,7 @@ async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
  * @throws GatehouseError `request-invalid` for a password that its owner should not have
  */
 export async function setPassword(
-  { store, passwords, entry }: Operator,
+  { store, passwords, auditEntry }: Operator,
   account: Account,
   password: string,
 ): Promise<void> {
@@ -60,5 +60,5 @@ export async function setPassword(
     proof: undefined,
     endsSessions: true,
   }
-  await store.setPassword(account.id, change, entry('password-set', account))
+  await store.setPassword(account.id, change, auditEntry('password-set', account))
 }

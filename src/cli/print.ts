@@ -20,7 +20,7 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
 }
 
 /** Prints a message besides the data, for people. */
-export function printAside({ err }: Terminal, line: string): void {
+export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }
 
@@ -49,6 +49,6 @@ function widthOf(rows: readonly (readonly string[])[], column: number): number {
 }
 
 /** Names and values, aligned. */
-export function card(entries: Readonly<Record<string, string>>): string[] {
+export function fieldLines(entries: Readonly<Record<string, string>>): string[] {
   return columns(Object.entries(entries))
 }

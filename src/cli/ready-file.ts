@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { hasCode, OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 
 /** The file that tells other programs the gateway's URLs, as long as it takes requests. */
@@ -15,10 +15,10 @@ export interface ReadyFile {
  */
 export function openReadyFile(path: string): ReadyFile {
   // Named by process: two gateways that start at once do not take each other's draft.
-  const draft = `${path}.${process.pid}.tmp`
+  const temporaryPath = `${path}.${process.pid}.tmp`
 
   function remove(): void {
-    rmSync(draft, { force: true })
+    rmSync(temporaryPath, { force: true })
     if (pidIn(path) === process.pid) rmSync(path, { force: true })
   }
 
@@ -26,21 +26,21 @@ export function openReadyFile(path: string): ReadyFile {
     try {
       work()
     } catch (cause) {
-      throw new OperatorError(`cannot write the ready file ${path}: ${reasonOf(cause)}`, { cause })
+      throw new OperatorError(`cannot write the ready file ${path}: ${errorMessage(cause)}`, { cause })
     }
   }
 
   attempt(() => {
-    if (!isOther(pidIn(path))) rmSync(path, { force: true })
-    writeFileSync(draft, '')
+    if (!isOtherProcess(pidIn(path))) rmSync(path, { force: true })
+    writeFileSync(temporaryPath, '')
   })
   process.once('exit', remove)
   return {
     write: ({ url, opsUrl }) =>
       attempt(() => {
         // Renamed only when it is complete: no reader ever sees half of it.
-        writeFileSync(draft, `${JSON.stringify({ url, opsUrl, pid: process.pid })}\n`)
-        renameSync(draft, path)
+        writeFileSync(temporaryPath, `${JSON.stringify({ url, opsUrl, pid: process.pid })}\n`)
+        renameSync(temporaryPath, path)
       }),
   }
 }
@@ -56,11 +56,11 @@ function pidIn(path: string): number | undefined {
 }
 
 /** Whether another process has this ID, even one of another user. In a container each run has the same ID. */
-function isOther(pid: number | undefined): boolean {
+function isOtherProcess(pid: number | undefined): boolean {
   if (pid === undefined || pid === process.pid) return false
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return hasCode(error, 'EPERM')
+    return hasErrorCode(error, 'EPERM')
   }
 }

@@ -2,15 +2,15 @@ import { dirname, resolve } from 'node:path'
 import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.ts'
 import { formatPath } from '../config/problem.ts'
-import { findOpenFiles } from '../config/warnings/file-modes.ts'
-import { openEcho } from '../demo/echo.ts'
+import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
+import { openEchoServer } from '../demo/echo.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
-import { createLog, type Log, watchForFaults } from '../log/log.ts'
-import { warnOfCertificate } from '../reload.ts'
+import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
+import { logCertificateWarning } from '../reload.ts'
 import type { Command } from './command.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
-import { greet } from './welcome.ts'
+import { printWelcome } from './welcome.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -33,36 +33,37 @@ export const serveCommand: Command = {
     if (!invocation.flag('demo')) return runGateway({ input: invocation.config, readyFile })
     const { terminal } = invocation
     const given = demoConfig(invocation.config)
-    const echo = await openEcho()
+    const echo = await openEchoServer()
     try {
       const input = withDemoUpstream(given, echo.url)
-      const onceReady: Run['onceReady'] = (gateway, log) => greet({ terminal, gateway, log, given, input })
-      return await runGateway({ input, readyFile, onceReady })
+      const onReady: GatewayRun['onReady'] = (gateway, log) =>
+        printWelcome({ terminal, gateway, log, given, input })
+      return await runGateway({ input, readyFile, onReady })
     } finally {
       echo.close()
     }
   },
 }
 
-interface Run {
+interface GatewayRun {
   readonly input: ConfigInput
   readonly readyFile: ReadyFile | undefined
-  readonly onceReady?: (gateway: Gateway, log: Log) => Promise<void>
+  readonly onReady?: (gateway: Gateway, log: Log) => Promise<void>
 }
 
 /** Runs a gateway until a signal to stop. @returns the exit status */
-async function runGateway({ input, readyFile, onceReady }: Run): Promise<number> {
+async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<number> {
   const loaded = loadConfig(input)
   const { config } = loaded
   const log = createLog(config.log)
-  watchForFaults(log)
+  logUncaughtErrors(log)
   const stop = stopSignal(log)
   let reload: Gateway['reload'] | undefined
   // Set early: without a listener the signal would end the process.
   process.on('SIGHUP', () => void reload?.())
-  warnOfCertificate(config, log)
-  const gateway = await openGateway({ loaded, reread: () => loadConfig(input), log })
-  warnOfOpenFiles(loaded, log)
+  logCertificateWarning(config, log)
+  const gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
+  warnOfInsecureFileModes(loaded, log)
   reload = gateway.reload
   const { url, opsUrl } = gateway
   // The URLs are for this machine: they do not say whether others can connect.
@@ -71,7 +72,7 @@ async function runGateway({ input, readyFile, onceReady }: Run): Promise<number>
   log.info({ url, address, opsUrl, opsAddress, pid: process.pid }, 'listening')
   try {
     readyFile?.write(gateway)
-    await onceReady?.(gateway, log)
+    await onReady?.(gateway, log)
   } catch (error) {
     await gateway.shutDown()
     throw error
@@ -93,7 +94,7 @@ function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
 }
 
 /** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
-const sameSignalMs = 100
+const duplicateSignalMs = 100
 
 /** Resolves at the first signal to stop; the second ends the process. */
 function stopSignal(log: Log): Promise<void> {
@@ -101,7 +102,7 @@ function stopSignal(log: Log): Promise<void> {
     let stoppingSince: number | undefined
     function onSignal(signal: NodeJS.Signals): void {
       const now = performance.now()
-      if (stoppingSince !== undefined && now - stoppingSince < sameSignalMs) return
+      if (stoppingSince !== undefined && now - stoppingSince < duplicateSignalMs) return
       log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping at once')
       // The log is flushed at the exit.
       if (stoppingSince !== undefined) process.exit(2)
@@ -114,9 +115,9 @@ function stopSignal(log: Log): Promise<void> {
 }
 
 /** Says so where other users of the machine can read or replace a secret; `check` says the same. */
-function warnOfOpenFiles({ snapshot }: LoadedConfig, log: Log): void {
+function warnOfInsecureFileModes({ snapshot }: LoadedConfig, log: Log): void {
   const folder = dirname(snapshot.file)
-  for (const { path, message } of findOpenFiles(snapshot.tree, (file) => resolve(folder, file))) {
+  for (const { path, message } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
     log.warn({ option: formatPath(path) }, message)
   }
 }

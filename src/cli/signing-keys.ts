@@ -44,12 +44,12 @@ const rotate: Command = {
   run: async (invocation) => {
     const isNow = invocation.flag('now')
     const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
-      const { config, signingKeys, entry } = operator
+      const { config, signingKeys, auditEntry } = operator
       assertKeptInStore(config)
       // Makes sure that there is a key that signs until then.
       await signingKeys.load()
       return signingKeys.rotate(isNow ? 'now' : 'announced', (kid) =>
-        entry('signing-key-added', undefined, { kid }),
+        auditEntry('signing-key-added', undefined, { kid }),
       )
     })
     const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
@@ -68,9 +68,9 @@ const retire: Command = {
   printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
-    await withOperator(invocation.config, async ({ config, signingKeys, entry }) => {
+    await withOperator(invocation.config, async ({ config, signingKeys, auditEntry }) => {
       assertKeptInStore(config)
-      await signingKeys.retire(kid, () => entry('signing-key-retired', undefined, { kid }))
+      await signingKeys.retire(kid, () => auditEntry('signing-key-retired', undefined, { kid }))
     })
     printData(invocation, { kid }, [`The key ${kid} has been removed.`])
     return 0

@@ -26,7 +26,7 @@ type FirstAccount =
       readonly hasPortal: boolean
     }
 
-export interface Greeting {
+export interface WelcomeOptions {
   readonly terminal: Terminal
   readonly gateway: Gateway
   readonly log: Log
@@ -44,11 +44,11 @@ const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 
  * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store does not
  * answer the demo goes on without them, as the gateway itself does.
  */
-export async function greet({ terminal, gateway, log, given, input }: Greeting): Promise<void> {
+export async function printWelcome({ terminal, gateway, log, given, input }: WelcomeOptions): Promise<void> {
   const { url, opsUrl } = gateway
   print(terminal, ['', `Gatehouse runs at ${url}; its metrics are at ${opsUrl}/metrics.`, ''])
   try {
-    const first = await findFirstAccount(input)
+    const first = await findOrCreateFirstAccount(input)
     if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
     const { account, isShown, hasPortal } = first
     const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${shellWord(account.email)}`
@@ -63,8 +63,8 @@ export async function greet({ terminal, gateway, log, given, input }: Greeting):
   }
 }
 
-function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
-  const findOrMake = async ({
+function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
+  const findOrCreate = async ({
     accounts,
     keys,
     store,
@@ -87,7 +87,7 @@ function findFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const { token } = await setupLinks.create(created.account.id)
     return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}`, isShownAgain }
   }
-  return withOperator(input, findOrMake, { kind: 'system', channel: 'system' })
+  return withOperator(input, findOrCreate, { kind: 'system', channel: 'system' })
 }
 
 function command(words: string, { file, settings = [] }: ConfigInput): string {

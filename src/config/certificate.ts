@@ -3,16 +3,16 @@ import { createSecureContext } from 'node:tls'
 
 /** The first certificate of a PEM text, which is the one that counts; undefined where it holds none. */
 export function parseCertificate(pem: string): X509Certificate | undefined {
-  return attempt(() => new X509Certificate(pem))
+  return tryParse(() => new X509Certificate(pem))
 }
 
 /** A private key from PEM; undefined where the text is not a key, or is encrypted. */
 export function parsePrivateKey(pem: string): KeyObject | undefined {
-  return attempt(() => createPrivateKey(pem))
+  return tryParse(() => createPrivateKey(pem))
 }
 
 /** Why TLS cannot use a certificate with its key; undefined where it can. */
-export function pairComplaint(pair: { readonly cert: string; readonly key: string }): string | undefined {
+export function tlsPairProblem(pair: { readonly cert: string; readonly key: string }): string | undefined {
   try {
     createSecureContext(pair)
     return undefined
@@ -22,7 +22,7 @@ export function pairComplaint(pair: { readonly cert: string; readonly key: strin
 }
 
 /** Why clients will refuse a certificate for its dates; undefined = they will not. */
-export function validityComplaint(pem: string, now: number): string | undefined {
+export function validityProblem(pem: string, now: number): string | undefined {
   const certificate = parseCertificate(pem)
   if (!certificate) return undefined
   const { validFromDate, validToDate } = certificate
@@ -31,7 +31,7 @@ export function validityComplaint(pem: string, now: number): string | undefined 
   return undefined
 }
 
-function attempt<Value>(parse: () => Value): Value | undefined {
+function tryParse<Value>(parse: () => Value): Value | undefined {
   try {
     return parse()
   } catch {

@@ -1,8 +1,8 @@
 import type { SealingKeySource } from '../accounts/sealing-key.ts'
-import type { CacheTerms } from '../cache/directory.ts'
+import type { CacheLimits } from '../cache/directory.ts'
 import type { RefreshCookie } from '../http/accounts.ts'
 import type { OpsAddress } from '../http/ops-guard.ts'
-import type { ServerTerms } from '../http/server.ts'
+import type { ServerOptions } from '../http/server.ts'
 import type { LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { AddressRange } from '../proxy/client.ts'
@@ -12,7 +12,7 @@ import type { StoreOptions } from '../store/open.ts'
 import type { Rate } from '../store/store.ts'
 import type { ConfiguredKey } from '../tokens/configured-key.ts'
 import type { Algorithm } from '../tokens/key-material.ts'
-import type { UpstreamTerms } from '../upstream/upstream.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
 
 /**
  * The config as the program uses it: every option resolved, times in milliseconds, sizes in bytes, paths
@@ -25,7 +25,7 @@ export interface Config {
   readonly listen: ListenConfig
   readonly ops: OpsAddress & { readonly port: number }
   readonly trustedProxies: readonly AddressRange[]
-  readonly upstreams: readonly UpstreamTerms[]
+  readonly upstreams: readonly UpstreamConfig[]
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
   readonly assertion: AssertionConfig
@@ -42,7 +42,7 @@ export interface Config {
     readonly reveal: boolean
   }
   readonly store: StoreOptions
-  readonly cache: CacheTerms
+  readonly cache: CacheLimits
   /** How many wrong credentials a client address may send. */
   readonly failures: Rate
   /** How many sessions an account may have. */
@@ -53,7 +53,7 @@ export interface Config {
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }
 }
 
-export interface ListenConfig extends ServerTerms {
+export interface ListenConfig extends ServerOptions {
   readonly host: string
   readonly port: number
   /** Processes that share the port, at least 1. */

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 
 /** One spelling for each address: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
-export function plainHost(host: string): string {
+export function normalizeHost(host: string): string {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1'
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
@@ -9,10 +9,10 @@ export function plainHost(host: string): string {
 
 /** Whether a host is a loopback address. */
 export function isLoopback(host: string): boolean {
-  return /^(?:.+\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(plainHost(host))
+  return /^(?:.+\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(normalizeHost(host))
 }
 
 /** Whether a host stands for every address of the machine. */
-export function isEveryAddress(host: string): boolean {
-  return ['0.0.0.0', '::'].includes(plainHost(host))
+export function isWildcardAddress(host: string): boolean {
+  return ['0.0.0.0', '::'].includes(normalizeHost(host))
 }

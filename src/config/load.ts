@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../errors.ts'
 import type { Config } from './config.ts'
-import { layOver } from './overlay.ts'
+import { applyOverrides } from './overlay.ts'
 import { environmentOverrides, flagOverrides } from './overrides.ts'
 import { listProblems, type Path, type Problem, type Source } from './problem.ts'
 import { readConfigFile } from './read.ts'
@@ -51,7 +51,7 @@ export interface ConfigInput {
 }
 
 /** A config that was read, with every problem found in it. */
-export interface ConfigReading {
+export interface ConfigReadResult {
   readonly file: string
   /** undefined where there are problems. */
   readonly config: Config | undefined
@@ -69,23 +69,23 @@ export interface ConfigReading {
  * Reads the whole config and finds every problem in it at once.
  * @throws OperatorError where the file cannot be read
  */
-export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReading {
+export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReadResult {
   // Empty means not set: this is how a variable is often unset.
   const file = given ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
-  const written = readConfigFile(file)
-  const overlay = layOver(written.tree, [
-    ...environmentOverrides(env, written.tree),
+  const configFile = readConfigFile(file)
+  const overridden = applyOverrides(configFile.tree, [
+    ...environmentOverrides(env, configFile.tree),
     ...flagOverrides(settings),
   ])
   const resolvePath = (path: string) => resolve(dirname(file), path)
-  const validation = validate(overlay.tree)
+  const validation = validate(overridden.tree)
   const readSecret = createSecretReader(env, resolvePath)
   const review = createReview(validation, readSecret)
-  if (written.isReadable) for (const rule of rules) rule(review)
-  const sources = createSources(written, overlay.placed)
-  const problems = written.isReadable
-    ? [...written.problems, ...overlay.problems, ...review.findings.map(sources.toProblem)]
-    : written.problems
+  if (configFile.isReadable) for (const rule of rules) rule(review)
+  const sources = createSources(configFile, overridden.applied)
+  const problems = configFile.isReadable
+    ? [...configFile.problems, ...overridden.problems, ...review.findings.map(sources.toProblem)]
+    : configFile.problems
   const secrets: Record<string, string> = {}
   const secret = (reference: SecretReference) => {
     const found = readSecret(reference)
@@ -96,7 +96,7 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   const { tree } = validation
   const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined
   const snapshot = config && { file, tree, secrets }
-  const found = { problems: problems.toSorted(byPlace), tree, sourceOf: sources.of }
+  const found = { problems: problems.toSorted(byPosition), tree, sourceOf: sources.sourceOf }
   return { file, config, snapshot, ...found, resolvePath }
 }
 
@@ -131,12 +131,12 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
 }
 
 /** In the order of the file; problems from outside the file come last. */
-function byPlace(a: Problem, b: Problem): number {
-  const [lineOfA, columnOfA] = placeOf(a.source)
-  const [lineOfB, columnOfB] = placeOf(b.source)
+function byPosition(a: Problem, b: Problem): number {
+  const [lineOfA, columnOfA] = positionOf(a.source)
+  const [lineOfB, columnOfB] = positionOf(b.source)
   return lineOfA - lineOfB || columnOfA - columnOfB
 }
 
-function placeOf(source: Source): readonly [number, number] {
+function positionOf(source: Source): readonly [number, number] {
   return source.kind === 'file' ? [source.line, source.column] : [Number.MAX_SAFE_INTEGER, 0]
 }

@@ -3,10 +3,10 @@ import { formatSource, type Path, type Problem } from './problem.ts'
 import { isPlainMap } from './read.ts'
 
 /** A tree with overrides laid over it. */
-export interface Overlay {
+export interface OverrideResult {
   readonly tree: Record<string, unknown>
   /** The overrides that are in the tree. */
-  readonly placed: readonly Override[]
+  readonly applied: readonly Override[]
   /** Why the others are not in it: an override is never silently ignored. */
   readonly problems: readonly Problem[]
 }
@@ -15,55 +15,59 @@ export interface Overlay {
  * A new tree with the overrides laid over it, later ones over earlier ones. Environment variables have no order: two
  * of them for one option are an error, as in the file.
  */
-export function layOver(tree: Record<string, unknown>, overrides: readonly Override[]): Overlay {
+export function applyOverrides(
+  tree: Record<string, unknown>,
+  overrides: readonly Override[],
+): OverrideResult {
   const result = structuredClone(tree)
-  const placed: Override[] = []
+  const applied: Override[] = []
   const problems: Problem[] = []
   for (const override of overrides) {
-    const message = complainOfTwin(override, placed) ?? setAt(result, override)
-    if (message === undefined) placed.push(override)
+    const message = duplicateProblem(override, applied) ?? setAt(result, override)
+    if (message === undefined) applied.push(override)
     else problems.push({ source: override.source, path: override.path, message })
   }
-  return { tree: result, placed, problems }
+  return { tree: result, applied, problems }
 }
 
-function complainOfTwin({ source, path }: Override, placed: readonly Override[]): string | undefined {
+function duplicateProblem({ source, path }: Override, applied: readonly Override[]): string | undefined {
   if (source.kind !== 'env') return undefined
-  const isTwin = (other: Override) => other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
-  const twin = placed.find(isTwin)
-  return twin && `is already set by ${formatSource(twin.source)}`
+  const isDuplicate = (other: Override) =>
+    other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
+  const duplicate = applied.find(isDuplicate)
+  return duplicate && `is already set by ${formatSource(duplicate.source)}`
 }
 
 /** @returns what is wrong, if the tree has no such place */
 function setAt(tree: Record<string, unknown>, { path, value }: Override): string | undefined {
   if (path.length === 0 || path.includes('')) return 'does not name an option'
-  let place: unknown = tree
+  let container: unknown = tree
   for (const [index, part] of path.entries()) {
-    const complaint = complainOfPart(place, part)
-    if (complaint !== undefined) return complaint
+    const problem = pathPartProblem(container, part)
+    if (problem !== undefined) return problem
     // The cast is sound: a place that can have this part is a map or a list.
-    const map = place as Record<string | number, unknown>
+    const map = container as Record<string | number, unknown>
     const isLast = index === path.length - 1
-    const next = isLast ? value : (ownMember(map, part) ?? emptyFor(path[index + 1]))
+    const next = isLast ? value : (ownMember(map, part) ?? emptyContainerFor(path[index + 1]))
     // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
     Object.defineProperty(map, part, { value: next, configurable: true, enumerable: true, writable: true })
-    place = next
+    container = next
   }
   return undefined
 }
 
-function complainOfPart(place: unknown, part: Path[number]): string | undefined {
-  if (Array.isArray(place)) {
+function pathPartProblem(container: unknown, part: Path[number]): string | undefined {
+  if (Array.isArray(container)) {
     if (typeof part !== 'number') return 'an item of a list is named by its number, counted from 0'
-    return part > place.length ? `the next item of the list has number ${place.length}` : undefined
+    return part > container.length ? `the next item of the list has number ${container.length}` : undefined
   }
-  return isPlainMap(place) ? undefined : 'is below an option that has a value of its own'
+  return isPlainMap(container) ? undefined : 'is below an option that has a value of its own'
 }
 
-function ownMember(place: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {
-  return Object.hasOwn(place, part) ? place[part] : undefined
+function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {
+  return Object.hasOwn(container, part) ? container[part] : undefined
 }
 
-function emptyFor(nextPart: Path[number] | undefined): unknown {
+function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
   return typeof nextPart === 'number' ? [] : {}
 }

@@ -54,16 +54,16 @@ function resolveNames(names: readonly string[], tree: unknown): Path {
 }
 
 function resolveName(name: string, schema: SchemaNode | undefined, written: unknown): string {
-  const wanted = fold(name)
+  const wanted = normalizeName(name)
   const known = [
     ...Object.keys(schema?.properties ?? {}),
     ...(schema?.anyOf ?? []).flatMap((option) => Object.keys(option.properties ?? {})),
     ...(isPlainMap(written) ? Object.keys(written) : []),
   ]
-  return known.find((candidate) => fold(candidate) === wanted) ?? name.toLowerCase()
+  return known.find((candidate) => normalizeName(candidate) === wanted) ?? name.toLowerCase()
 }
 
-function fold(name: string): string {
+function normalizeName(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 

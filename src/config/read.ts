@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
-import { hasCode, OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 import { shippedConfig } from './shipped.ts'
-import { type Fault, readTree, type TreeReading } from './tree.ts'
+import { type Fault, readTree, type TreeReadResult } from './tree.ts'
 
 /** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {
@@ -20,13 +20,13 @@ export interface ConfigFile {
 }
 
 /** More than any config needs. A gateway of one process answers no requests while it reads a config. */
-const textBytesMax = 8 * 1_048_576
+const configBytesMax = 8 * 1_048_576
 
-interface Reading {
+interface ParsedDocument {
   readonly tree: ConfigFile['tree']
   readonly faults: readonly Fault[]
   readonly isReadable: boolean
-  readonly targets: TreeReading['targets']
+  readonly targets: TreeReadResult['targets']
 }
 
 /**
@@ -60,10 +60,10 @@ export function isPlainMap(value: unknown): value is Record<string, unknown> {
 
 function readText(file: string): string {
   try {
-    return readAtMost(file, textBytesMax)
+    return readAtMost(file, configBytesMax)
   } catch (cause) {
-    const reason = hasCode(cause, 'EISDIR') ? 'it is a folder' : reasonOf(cause)
-    throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: wayOut(cause), cause })
+    const reason = hasErrorCode(cause, 'EISDIR') ? 'it is a folder' : errorMessage(cause)
+    throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: hint(cause), cause })
   }
 }
 
@@ -83,36 +83,46 @@ function readAtMost(file: string, bytesMax: number): string {
   }
 }
 
-function wayOut(cause: unknown): string {
-  if (hasCode(cause, 'EISDIR')) return 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.'
-  if (hasCode(cause, 'EACCES')) return 'The user that the gateway runs as must be able to read it.'
+function hint(cause: unknown): string {
+  if (hasErrorCode(cause, 'EISDIR')) return 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.'
+  if (hasErrorCode(cause, 'EACCES')) return 'The user that the gateway runs as must be able to read it.'
   const options = shippedConfig('gateway.example.yaml') ?? 'gatehouse config schema'
   return `Name it with --config FILE or GATEHOUSE_CONFIG; ${options} shows every option.`
 }
 
-function readDocument({ contents, errors }: Document.Parsed): Reading {
-  const { tree, twins, faults, targets } = readTree(contents)
+function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
+  const { tree, duplicates, faults, targets } = readTree(contents)
   const unreadable = { tree: {}, isReadable: false, targets }
-  const broken = tellingError(errors)
-  if (broken) return { ...unreadable, faults: [openQuote(contents, broken) ?? toFault(broken), ...twins] }
-  if (faults.length > 0) return { ...unreadable, faults: [...faults, ...twins] }
+  const syntaxError = relevantError(errors)
+  if (syntaxError)
+    return {
+      ...unreadable,
+      faults: [unclosedQuote(contents, syntaxError) ?? toFault(syntaxError), ...duplicates],
+    }
+  if (faults.length > 0) return { ...unreadable, faults: [...faults, ...duplicates] }
   // A duplicate does not make the tree unreadable, and hides no other problem.
   const options = tree ?? {}
-  if (isPlainMap(options)) return { tree: options, faults: twins, isReadable: true, targets }
-  return { ...unreadable, faults: [...twins, { offset: 0, path: [], message: 'must be a map of options' }] }
+  if (isPlainMap(options)) return { tree: options, faults: duplicates, isReadable: true, targets }
+  return {
+    ...unreadable,
+    faults: [...duplicates, { offset: 0, path: [], message: 'must be a map of options' }],
+  }
 }
 
 /** The first syntax error: the parser then reads on out of step, and may cause the others itself. */
-function tellingError(errors: readonly YAMLError[]): YAMLError | undefined {
+function relevantError(errors: readonly YAMLError[]): YAMLError | undefined {
   const [first] = errors
   // Among errors at the same place this one is about the indentation.
-  const ofIndentation = ({ code, pos }: YAMLError) =>
+  const isIndentationError = ({ code, pos }: YAMLError) =>
     code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
-  return errors.find(ofIndentation) ?? first
+  return errors.find(isIndentationError) ?? first
 }
 
 /** A quote that is never closed ends with the file, or far below: it is reported where it opens. */
-function openQuote(contents: Document.Parsed['contents'], { code, message }: YAMLError): Fault | undefined {
+function unclosedQuote(
+  contents: Document.Parsed['contents'],
+  { code, message }: YAMLError,
+): Fault | undefined {
   const [, quote] = /^Missing closing (['"])quote/.exec(message) ?? []
   if (code !== 'MISSING_CHAR' || quote === undefined) return undefined
   const type = quote === '"' ? 'QUOTE_DOUBLE' : 'QUOTE_SINGLE'
@@ -126,10 +136,10 @@ function openQuote(contents: Document.Parsed['contents'], { code, message }: YAM
 }
 
 function toFault({ code, message, pos }: YAMLError): Fault {
-  return { offset: pos[0], path: [], message: describe(code, message) }
+  return { offset: pos[0], path: [], message: describeError(code, message) }
 }
 
-function describe(code: YAMLError['code'], message: string): string {
+function describeError(code: YAMLError['code'], message: string): string {
   if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
   if (code === 'MULTILINE_IMPLICIT_KEY')
     return 'wrong indentation of the line below, or no colon after a name'

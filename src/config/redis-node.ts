@@ -1,7 +1,7 @@
 import type { NodeAddress } from '../store/redis/client.ts'
 
 /** `host:port` or `[address]:port`; undefined where the text is neither. */
-export function parseNode(text: string): NodeAddress | undefined {
+export function parseRedisNode(text: string): NodeAddress | undefined {
   const [, address, name, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text) ?? []
   const host = address ?? name
   const port = Number(digits)

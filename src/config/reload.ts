@@ -4,7 +4,7 @@ import type { LoadedConfig } from './load.ts'
 import { formatProblem, type Path } from './problem.ts'
 
 /** Options that a running gateway cannot change, as its listeners and its store stay open. */
-const fixed: readonly { readonly path: Path; of(config: Config): unknown }[] = [
+const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }[] = [
   { path: ['listen', 'host'], of: ({ listen }) => listen.host },
   { path: ['listen', 'port'], of: ({ listen }) => listen.port },
   { path: ['listen', 'workers'], of: ({ listen }) => listen.workers },
@@ -17,7 +17,7 @@ const fixed: readonly { readonly path: Path; of(config: Config): unknown }[] = [
 
 /** The changed options that need a restart, one line each; none = the config can be taken. */
 export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
-  return fixed
+  return restartOnly
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
     .map(({ path }) => {
       const message = 'cannot change while the gateway runs: restart it, or undo the change'

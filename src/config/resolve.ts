@@ -1,28 +1,28 @@
 import { availableParallelism } from 'node:os'
-import type { Verification } from '../authorities.ts'
+import type { TlsVerification } from '../authorities.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { RouteOptions } from '../routes/compile.ts'
-import type { RedisPlace } from '../store/redis/client.ts'
+import type { RedisTopology } from '../store/redis/client.ts'
 import type { ConfiguredKey } from '../tokens/configured-key.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
-import type { HealthTerms } from '../upstream/health.ts'
-import type { UpstreamTerms } from '../upstream/upstream.ts'
-import { parseRange } from './address-range.ts'
+import type { HealthOptions } from '../upstream/health.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
+import { parseAddressRange } from './address-range.ts'
 import type { Config } from './config.ts'
 import { parseOrigin } from './origin.ts'
-import { parseNode } from './redis-node.ts'
+import { parseRedisNode } from './redis-node.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** How a secret and a relative path are looked up. */
-export interface Surroundings {
+export interface SecretLookup {
   secret(reference: SecretReference): string
   resolvePath(path: string): string
 }
 
 /** The config as the program uses it, from a tree without problems. */
-export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
+export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
   const { listen, cache, shutdown, cookie, keys } = tree
   const publicOrigin = new URL(tree.publicUrl).origin
   return deepFreeze({
@@ -31,7 +31,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       host: listen.host,
       port: listen.port,
       workers: listen.workers === 'auto' ? availableParallelism() : listen.workers,
-      tls: listen.tls && { cert: around.secret(listen.tls.cert), key: around.secret(listen.tls.key) },
+      tls: listen.tls && { cert: lookup.secret(listen.tls.cert), key: lookup.secret(listen.tls.key) },
       requestTimeoutMs: ms(listen.requestTimeout),
       keepAliveTimeoutMs: ms(listen.keepAliveTimeout),
       headersBytesMax: bytes(tree.limits.headers),
@@ -43,10 +43,10 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       path: tree.portal.path,
       sessionLifetimeMs: ms(tree.portal.sessionLifetime),
     },
-    mail: tree.mail && resolveMail(tree.mail, around),
-    trustedProxies: tree.trustedProxies.flatMap((range) => parseRange(range) ?? []),
+    mail: tree.mail && resolveMail(tree.mail, lookup),
+    trustedProxies: tree.trustedProxies.flatMap((range) => parseAddressRange(range) ?? []),
     upstreams: Object.entries(tree.upstreams).map(([name, upstream]) =>
-      resolveUpstream(name, upstream, around),
+      resolveUpstream(name, upstream, lookup),
     ),
     routes: tree.routes.map(resolveRoute),
     identityHeaders: tree.identity.headers,
@@ -55,7 +55,7 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
       header: tree.identity.assertion.header,
       lifetimeMs: ms(tree.identity.assertion.lifetime),
     },
-    tokens: resolveTokens(tree, publicOrigin, around),
+    tokens: resolveTokens(tree, publicOrigin, lookup),
     cookie: {
       name: cookie.name,
       path: cookie.path,
@@ -66,11 +66,11 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
     keys: {
       sealingKey:
         keys.sealingKey.file === undefined
-          ? { kind: 'value', value: around.secret(keys.sealingKey) }
-          : { kind: 'file', file: around.resolvePath(keys.sealingKey.file) },
+          ? { kind: 'value', value: lookup.secret(keys.sealingKey) }
+          : { kind: 'file', file: lookup.resolvePath(keys.sealingKey.file) },
       reveal: keys.reveal,
     },
-    store: resolveStore(tree.store, around),
+    store: resolveStore(tree.store, lookup),
     cache: {
       entriesMax: cache.entries,
       ttlMs: ms(cache.ttl),
@@ -91,8 +91,8 @@ export function resolveConfig(tree: ConfigTree, around: Surroundings): Config {
 function resolveUpstream(
   name: string,
   upstream: ConfigTree['upstreams'][string],
-  around: Surroundings,
-): UpstreamTerms {
+  lookup: SecretLookup,
+): UpstreamConfig {
   return {
     name,
     targets: upstream.targets.map(({ url, weight }) => ({ url: new URL(url), weight })),
@@ -104,11 +104,11 @@ function resolveUpstream(
     retryAttempts: upstream.retries.attempts,
     connectionsMax: upstream.connections,
     host: upstream.host,
-    tls: resolveTls(upstream.tls, around),
+    tls: resolveTls(upstream.tls, lookup),
   }
 }
 
-function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthTerms {
+function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthOptions {
   return {
     active: active && {
       path: active.path,
@@ -153,7 +153,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
   }
 }
 
-function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, around: Surroundings): Config['tokens'] {
+function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, lookup: SecretLookup): Config['tokens'] {
   return {
     issuer: tokens.issuer ?? publicOrigin,
     audience: tokens.audience,
@@ -163,51 +163,54 @@ function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, around: Sur
     refreshIdleMs: ms(tokens.refreshIdle),
     reuseGraceMs: ms(tokens.reuseGrace),
     clockToleranceMs: ms(tokens.clockTolerance),
-    keys: tokens.keys.map((key) => resolveSigningKey(key, tokens.algorithm, around)),
+    keys: tokens.keys.map((key) => resolveSigningKey(key, tokens.algorithm, lookup)),
   }
 }
 
 function resolveSigningKey(
   { kid, use, private: privateKey, public: publicKey }: ConfigTree['tokens']['keys'][number],
   algorithm: Config['tokens']['algorithm'],
-  around: Surroundings,
+  lookup: SecretLookup,
 ): ConfiguredKey {
   const reference = privateKey ?? publicKey
   if (!reference) throw new Error('a key without halves passed the review')
-  const material = parseKeyMaterial(around.secret(reference), privateKey ? 'private' : 'public', algorithm)
+  const material = parseKeyMaterial(lookup.secret(reference), privateKey ? 'private' : 'public', algorithm)
   if ('unfit' in material) throw new Error('an unfit key passed the review')
   return { kid, use, material }
 }
 
-function resolveStore({ driver, sqlite, redis }: ConfigTree['store'], around: Surroundings): Config['store'] {
-  if (driver === 'sqlite' || !redis) return { driver: 'sqlite', path: around.resolvePath(sqlite.path) }
+function resolveStore({ driver, sqlite, redis }: ConfigTree['store'], lookup: SecretLookup): Config['store'] {
+  if (driver === 'sqlite' || !redis) return { driver: 'sqlite', path: lookup.resolvePath(sqlite.path) }
   return {
     driver,
-    place: resolvePlace(redis, around),
+    topology: resolveRedisTopology(redis, lookup),
     username: redis.username,
-    password: redis.password && around.secret(redis.password),
-    tls: redis.tls && resolveTls(redis.tls, around),
+    password: redis.password && lookup.secret(redis.password),
+    tls: redis.tls && resolveTls(redis.tls, lookup),
     keyPrefix: redis.keyPrefix,
     replicas: redis.replicas === 'auto' ? Number(redis.url === undefined) : redis.replicas,
   }
 }
 
-function resolvePlace(redis: NonNullable<ConfigTree['store']['redis']>, around: Surroundings): RedisPlace {
+function resolveRedisTopology(
+  redis: NonNullable<ConfigTree['store']['redis']>,
+  lookup: SecretLookup,
+): RedisTopology {
   if (redis.sentinel) {
     const { name, nodes, password } = redis.sentinel
     return {
       kind: 'sentinel',
       name,
-      nodes: nodes.flatMap(node),
-      password: password && around.secret(password),
+      nodes: nodes.flatMap(redisNode),
+      password: password && lookup.secret(password),
     }
   }
-  if (redis.cluster) return { kind: 'cluster', nodes: redis.cluster.nodes.flatMap(node) }
+  if (redis.cluster) return { kind: 'cluster', nodes: redis.cluster.nodes.flatMap(redisNode) }
   const url = redis.url ?? ''
-  return { kind: 'single', url: typeof url === 'string' ? url : around.secret(url) }
+  return { kind: 'single', url: typeof url === 'string' ? url : lookup.secret(url) }
 }
 
-function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings): MailServer {
+function resolveMail(mail: NonNullable<ConfigTree['mail']>, lookup: SecretLookup): MailServer {
   const { host, port, security, username, from } = mail
   return {
     host,
@@ -215,20 +218,20 @@ function resolveMail(mail: NonNullable<ConfigTree['mail']>, around: Surroundings
     security,
     username,
     from,
-    password: mail.password && around.secret(mail.password),
-    tls: resolveTls(mail.tls, around),
+    password: mail.password && lookup.secret(mail.password),
+    tls: resolveTls(mail.tls, lookup),
   }
 }
 
 function resolveTls(
   { verify, ca }: { readonly verify: boolean; readonly ca?: SecretReference },
-  around: Surroundings,
-): Verification {
-  return { verify, ca: ca && around.secret(ca) }
+  lookup: SecretLookup,
+): TlsVerification {
+  return { verify, ca: ca && lookup.secret(ca) }
 }
 
-function node(text: string) {
-  return parseNode(text) ?? []
+function redisNode(text: string) {
+  return parseRedisNode(text) ?? []
 }
 
 function ms(duration: string): number {

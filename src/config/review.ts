@@ -1,19 +1,19 @@
 import type { Path } from './problem.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import type { FoundSecret } from './secrets.ts'
+import type { SecretResult } from './secrets.ts'
 import type { Finding, Validation } from './validate.ts'
 
 /** What the rules that span several options work with: the tree, and a way to report what is wrong. */
 export interface Review {
   readonly tree: ConfigTree
   /** Whether the schema found nothing wrong at, above or below a path: only then may a rule use its value. */
-  isSound(path: Path): boolean
+  isValid(path: Path): boolean
   /** Whether a map or list really is one, even if something below is wrong: then a rule may go through its members. */
-  isShaped(path: Path): boolean
+  hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
-  /** The text of a secret; undefined, and reported, where it cannot be read. @param howToMake added if it is absent */
-  secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined
+  /** The text of a secret; undefined, and reported, where it cannot be read. @param creationHint added if it is absent */
+  secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined
   /** The same, but a missing file or variable is not reported. */
   secretIfPresent(path: Path, reference: SecretReference): string | undefined
 }
@@ -21,19 +21,19 @@ export interface Review {
 /** A review of a validated tree; what its rules report is added to `findings`. */
 export function createReview(
   { tree, findings: fromSchema }: Validation,
-  readSecret: (reference: SecretReference) => FoundSecret,
+  readSecret: (reference: SecretReference) => SecretResult,
 ): Review & { readonly findings: readonly Finding[] } {
   const findings: Finding[] = [...fromSchema]
-  const faulty = createPathTree(fromSchema.map(({ path }) => path))
+  const invalidPaths = createPathTree(fromSchema.map(({ path }) => path))
 
   function report(path: Path, message: string, at: Finding['at'] = 'value'): void {
     findings.push({ path, message, at })
   }
 
-  function secret(path: Path, reference: SecretReference, howToMake?: string): string | undefined {
+  function secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined {
     const found = readSecret(reference)
     if ('value' in found) return found.value
-    report(path, found.isAbsent && howToMake ? `${found.problem}; ${howToMake}` : found.problem)
+    report(path, found.isAbsent && creationHint ? `${found.problem}; ${creationHint}` : found.problem)
     return undefined
   }
 
@@ -45,34 +45,34 @@ export function createReview(
   return {
     tree,
     findings,
-    isSound: (path) => !faulty.isAtOrAbove(path) && !faulty.isBelow(path),
-    isShaped: (path) => !faulty.isAtOrAbove(path),
+    isValid: (path) => !invalidPaths.isAtOrAbove(path) && !invalidPaths.isBelow(path),
+    hasValidShape: (path) => !invalidPaths.isAtOrAbove(path),
     report,
     secret,
     secretIfPresent,
   }
 }
 
-interface Branch {
+interface PathNode {
   isEnd: boolean
-  readonly next: Map<Path[number], Branch>
+  readonly next: Map<Path[number], PathNode>
 }
 
 /** A tree of paths, for fast look-ups: there may be a path for each option, and a question for each too. */
 function createPathTree(paths: readonly Path[]) {
-  const root: Branch = { isEnd: false, next: new Map() }
+  const root: PathNode = { isEnd: false, next: new Map() }
   for (const path of paths) {
-    let branch = root
+    let node = root
     for (const part of path) {
-      const next: Branch = branch.next.get(part) ?? { isEnd: false, next: new Map() }
-      branch.next.set(part, next)
-      branch = next
+      const next: PathNode = node.next.get(part) ?? { isEnd: false, next: new Map() }
+      node.next.set(part, next)
+      node = next
     }
-    branch.isEnd = true
+    node.isEnd = true
   }
 
   /** The branches along a path, as far as they exist. */
-  function along(path: Path): readonly Branch[] {
+  function nodesAlong(path: Path): readonly PathNode[] {
     const branches = [root]
     for (const part of path) {
       const next = branches.at(-1)?.next.get(part)
@@ -83,12 +83,13 @@ function createPathTree(paths: readonly Path[]) {
   }
 
   return {
-    isAtOrAbove: (path: Path) => along(path).some(({ isEnd }) => isEnd),
-    isBelow: (path: Path) => along(path).length > path.length && (along(path).at(-1)?.next.size ?? 0) > 0,
+    isAtOrAbove: (path: Path) => nodesAlong(path).some(({ isEnd }) => isEnd),
+    isBelow: (path: Path) =>
+      nodesAlong(path).length > path.length && (nodesAlong(path).at(-1)?.next.size ?? 0) > 0,
   }
 }
 
 /** Whether a path is the same as another, or above it. */
-export function isSameOrAbove(above: Path, path: Path): boolean {
-  return above.length <= path.length && above.every((part, index) => part === path[index])
+export function isPathPrefix(prefix: Path, path: Path): boolean {
+  return prefix.length <= path.length && prefix.every((part, index) => part === path[index])
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { hasCode, reasonOf } from '../errors.ts'
+import { errorMessage, hasErrorCode } from '../errors.ts'
 import type { SecretReference } from './schema/fields.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The text that a reference points at, without the line break at its end, or why it cannot be read. */
-export type FoundSecret =
+export type SecretResult =
   | { readonly value: string }
   | { readonly problem: string; readonly isAbsent: boolean }
 
@@ -13,8 +13,8 @@ export type FoundSecret =
 export function createSecretReader(
   env: Environment,
   resolvePath: (path: string) => string,
-): (reference: SecretReference) => FoundSecret {
-  const read = new Map<string, FoundSecret>()
+): (reference: SecretReference) => SecretResult {
+  const read = new Map<string, SecretResult>()
   return (reference) => {
     const name = nameOfSecret(reference)
     const found = read.get(name) ?? readSecret(reference, env, resolvePath)
@@ -31,7 +31,7 @@ export function readSecret(
   { file, env: name }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
-): FoundSecret {
+): SecretResult {
   if (file !== undefined) return readSecretFile(resolvePath(file))
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isAbsent: true }
@@ -39,11 +39,11 @@ export function readSecret(
   return { value }
 }
 
-function readSecretFile(file: string): FoundSecret {
+function readSecretFile(file: string): SecretResult {
   try {
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: `${file} is empty`, isAbsent: false } : { value }
   } catch (error) {
-    return { problem: `cannot read ${file}: ${reasonOf(error)}`, isAbsent: hasCode(error, 'ENOENT') }
+    return { problem: `cannot read ${file}: ${errorMessage(error)}`, isAbsent: hasErrorCode(error, 'ENOENT') }
   }
 }

@@ -1,11 +1,11 @@
-import { hidden } from '../log/hide-secrets.ts'
-import type { ConfigReading } from './load.ts'
+import { secretPlaceholder } from '../log/hide-secrets.ts'
+import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
 import { isPlainMap } from './read.ts'
 import { schemaAt } from './schema/lookup.ts'
 
 /** One option with its value in effect. */
-export interface ShownOption {
+export interface EffectiveOption {
   readonly path: string
   readonly value: unknown
   /** `config/gateway.yaml:12:5`, `$GATEHOUSE__…`, `--set …` or `default`. */
@@ -13,7 +13,7 @@ export interface ShownOption {
 }
 
 /** Every option in effect, and where its value comes from; secrets are shown as `[secret]`. */
-export function showConfig({ tree, sourceOf }: ConfigReading): ShownOption[] {
+export function showConfig({ tree, sourceOf }: ConfigReadResult): EffectiveOption[] {
   return leaves(tree, []).map(({ path, value }) => ({
     path: formatPath(path),
     value,
@@ -27,7 +27,7 @@ interface Leaf {
 }
 
 function leaves(value: unknown, path: Path): Leaf[] {
-  if (holdsSecret(value, path)) return [{ path, value: hidden }]
+  if (holdsSecret(value, path)) return [{ path, value: secretPlaceholder }]
   if (isPlainMap(value) && Object.keys(value).length > 0) {
     return Object.entries(value).flatMap(([name, member]) => leaves(member, [...path, name]))
   }
@@ -40,6 +40,6 @@ function leaves(value: unknown, path: Path): Leaf[] {
 /** Whether a value is a reference to a secret; for an option that takes either, the value decides. */
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)
-  const maySecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
-  return maySecret && isPlainMap(value)
+  const acceptsSecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
+  return acceptsSecret && isPlainMap(value)
 }

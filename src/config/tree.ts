@@ -8,11 +8,11 @@ export interface Fault {
   readonly message: string
 }
 
-export interface TreeReading {
+export interface TreeReadResult {
   /** Plain maps, lists and values. No object is in two places, so that changing one part changes no other. */
   readonly tree: unknown
   /** Options that are in the file twice; the tree has the last. */
-  readonly twins: readonly Fault[]
+  readonly duplicates: readonly Fault[]
   /** Why the tree is not complete; none = it is. */
   readonly faults: readonly Fault[]
   /** What each alias stands for. */
@@ -29,102 +29,111 @@ const copiesMax = 100_000
  * Makes a plain tree of a YAML node, with a separate copy for each alias. In the library all aliases of an anchor are
  * the same map: the defaults of one option would show up in another.
  */
-export function readTree(contents: unknown): TreeReading {
+export function readTree(contents: unknown): TreeReadResult {
   const walk: Walk = {
-    twins: [],
+    duplicates: [],
     faults: [],
     copies: 0,
     targets: new Map(),
     anchors: new Map(),
-    open: new Set(),
+    ancestors: new Set(),
   }
   const tree = readNode(walk, contents, { path: [], alias: undefined })
-  const { twins, faults, targets } = walk
-  return { tree, twins, faults, targets }
+  const { duplicates, faults, targets } = walk
+  return { tree, duplicates, faults, targets }
 }
 
 /** The state of the walk through a document. */
 interface Walk {
-  readonly twins: Fault[]
+  readonly duplicates: Fault[]
   readonly faults: Fault[]
   readonly targets: Map<unknown, unknown>
   readonly anchors: Map<string, unknown>
   /** Maps and lists that are being read: an alias for one of them would never end. */
-  readonly open: Set<unknown>
+  readonly ancestors: Set<unknown>
   /** How many values came from aliases. */
   copies: number
 }
 
-interface Place {
+interface NodeContext {
   readonly path: Path
   /** The outermost alias that brought the value here; undefined where it is written here. */
   readonly alias: { readonly node: Alias; readonly path: Path } | undefined
 }
 
-function readNode(walk: Walk, node: unknown, place: Place): unknown {
-  const { path, alias } = place
+function readNode(walk: Walk, node: unknown, context: NodeContext): unknown {
+  const { path, alias } = context
   if (alias && ++walk.copies > copiesMax) {
-    return walk.copies === copiesMax + 1 ? fail(walk, alias, tooMuch) : null
+    return walk.copies === copiesMax + 1 ? addFault(walk, alias, aliasLimitMessage) : null
   }
-  if (path.length > depthMax) return fail(walk, alias ?? { node, path }, tooDeep)
-  if (isAlias(node)) return readAlias(walk, node, place)
+  if (path.length > depthMax) return addFault(walk, alias ?? { node, path }, depthLimitMessage)
+  if (isAlias(node)) return readAlias(walk, node, context)
   if (isNode(node) && node.anchor !== undefined && !alias) walk.anchors.set(node.anchor, node)
   if (!isMap(node) && !isSeq(node)) return isScalar(node) ? node.value : null
-  walk.open.add(node)
-  const value = isMap(node) ? readPairs(walk, node.items, place) : readItems(walk, node.items, place)
-  walk.open.delete(node)
+  walk.ancestors.add(node)
+  const value = isMap(node) ? readPairs(walk, node.items, context) : readItems(walk, node.items, context)
+  walk.ancestors.delete(node)
   return value
 }
 
-function readAlias(walk: Walk, node: Alias, { path, alias }: Place): unknown {
-  const { targets, anchors, open } = walk
+function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unknown {
+  const { targets, anchors, ancestors } = walk
   // An anchor may be given twice: an alias stands for the one before it, even when the alias itself is copied.
   if (!alias) targets.set(node, anchors.get(node.source))
   const target = targets.get(node)
-  const complaint = target === undefined ? noAnchor(node) : open.has(target) ? endless(node) : undefined
-  if (complaint === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
+  const problem =
+    target === undefined
+      ? unknownAliasMessage(node)
+      : ancestors.has(target)
+        ? circularAliasMessage(node)
+        : undefined
+  if (problem === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
   // In a copy the fault was reported already, at the original.
-  return alias ? null : fail(walk, { node, path }, complaint)
+  return alias ? null : addFault(walk, { node, path }, problem)
 }
 
-function readItems(walk: Walk, items: readonly unknown[], { path, alias }: Place): unknown[] {
+function readItems(walk: Walk, items: readonly unknown[], { path, alias }: NodeContext): unknown[] {
   return items.map((item, index) => {
-    const place = { path: [...path, index], alias }
+    const context = { path: [...path, index], alias }
     // Only a list with a tag of its own, such as !!omap, has pairs for items.
-    return isPair(item) ? readPairs(walk, [item], place) : readNode(walk, item, place)
+    return isPair(item) ? readPairs(walk, [item], context) : readNode(walk, item, context)
   })
 }
 
-function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: Place): unknown {
+function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: NodeContext): unknown {
   const members = new Map<string, unknown>()
   for (const { key, value } of pairs) {
     // Only for the anchors and aliases in it.
     readNode(walk, key, { path: [...path, ''], alias })
     const name = nameOf(key, walk.targets)
-    const place = { path: [...path, name], alias }
+    const context = { path: [...path, name], alias }
     if (members.has(name) && !alias) {
-      walk.twins.push({ offset: offsetOf(key) ?? 0, path: place.path, message: twice })
+      walk.duplicates.push({ offset: offsetOf(key) ?? 0, path: context.path, message: duplicateMessage })
     }
-    members.set(name, readNode(walk, value, place))
+    members.set(name, readNode(walk, value, context))
   }
   // fromEntries defines own properties: a name such as __proto__ must become an unknown option, not a prototype.
   return Object.fromEntries(members)
 }
 
-function fail({ faults }: Walk, at: { readonly node: unknown; readonly path: Path }, message: string): null {
+function addFault(
+  { faults }: Walk,
+  at: { readonly node: unknown; readonly path: Path },
+  message: string,
+): null {
   faults.push({ offset: offsetOf(at.node) ?? 0, path: at.path, message })
   return null
 }
 
-const twice = 'is given twice: remove one of them'
-const tooMuch = 'the aliases (*name) stand for too much'
-const tooDeep = 'it is nested too deeply'
+const duplicateMessage = 'is given twice: remove one of them'
+const aliasLimitMessage = 'the aliases (*name) stand for too much'
+const depthLimitMessage = 'it is nested too deeply'
 
-function noAnchor({ source }: Alias): string {
+function unknownAliasMessage({ source }: Alias): string {
   return `there is no anchor for the alias *${source}: a text that begins with * needs quotes`
 }
 
-function endless({ source }: Alias): string {
+function circularAliasMessage({ source }: Alias): string {
   return `the alias *${source} stands for a part of the file that contains it: that would never end`
 }
 

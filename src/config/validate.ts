@@ -28,7 +28,7 @@ export function validate(written: Record<string, unknown>): Validation {
   compiled ??= compile()
   const validateTree = compiled
   validateTree(tree)
-  const findings = (validateTree.errors ?? []).filter(isTelling).map((error) => describe(error, tree))
+  const findings = (validateTree.errors ?? []).filter(isRelevant).map((error) => toFinding(error, tree))
   // The cast is sound where there are no findings: the type is derived from the schema that checked it.
   return { tree: tree as ConfigTree, findings }
 }
@@ -63,38 +63,39 @@ function isWithin(parse: (text: string) => number | undefined) {
 }
 
 /** Leaves out errors of a single branch of a choice: the choice itself is reported. */
-function isTelling(error: ErrorObject): boolean {
+function isRelevant(error: ErrorObject): boolean {
   return !/\/anyOf\/\d+\//.test(error.schemaPath)
 }
 
-function describe(error: ErrorObject, tree: unknown): Finding {
+function toFinding(error: ErrorObject, tree: unknown): Finding {
   const path = pathOf(error.instancePath, tree)
   if (error.keyword === 'additionalProperties') {
     const name = String(error.params.additionalProperty)
     const node = schemaAt(path)
-    return { path: [...path, name], at: 'key', message: unknownOption(name, node) }
+    return { path: [...path, name], at: 'key', message: unknownOptionMessage(name, node) }
   }
   if (error.keyword === 'required') {
     return { path: [...path, String(error.params.missingProperty)], at: 'value', message: 'is missing' }
   }
-  const message = error.data === null ? complainOfNothing(path) : complaint(error, schemaAt(path) ?? {})
+  const message =
+    error.data === null ? emptyValueMessage(path) : constraintMessage(error, schemaAt(path) ?? {})
   return { path, at: 'value', message }
 }
 
-function complainOfNothing(path: Path): string {
+function emptyValueMessage(path: Path): string {
   const parent = schemaAt(path.slice(0, -1))
   const isNeeded = parent?.required?.includes(String(path.at(-1))) === true
   return isNeeded ? 'is empty: give it a value' : 'is empty: give it a value or leave it out'
 }
 
-function unknownOption(name: string, node: SchemaNode | undefined): string {
+function unknownOptionMessage(name: string, node: SchemaNode | undefined): string {
   if (node?.patternProperties) {
     return 'a name has letters, digits, - and _ only, 64 at most, and begins with a letter or digit'
   }
   return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`
 }
 
-function complaint(error: ErrorObject, node: SchemaNode): string {
+function constraintMessage(error: ErrorObject, node: SchemaNode): string {
   const value: unknown = error.data
   if (node.secret && error.keyword === 'type') return `is never written inline: ${secretHint(value)}`
   if (node.secret) return 'give exactly one of { file: … } and { env: … }'
@@ -108,13 +109,13 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
   }
   if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
   if (node.const !== undefined) return `must be ${String(node.const)}`
-  if (node.type === 'integer' || node.type === 'number') return `must be ${kindOf(node)}`
-  if (node.anyOf) return `must be ${node.anyOf.map(kindOf).join(' or ')}`
+  if (node.type === 'integer' || node.type === 'number') return `must be ${describeType(node)}`
+  if (node.anyOf) return `must be ${node.anyOf.map(describeType).join(' or ')}`
   switch (error.keyword) {
     case 'type':
-      return `must be ${kindOf(node)}`
+      return `must be ${describeType(node)}`
     case 'pattern':
-      return `has the wrong form: it must ${formOf(node.pattern)}`
+      return `has the wrong form: it must ${describePattern(node.pattern)}`
     case 'minLength':
     case 'minItems':
       return 'must not be empty'
@@ -126,7 +127,7 @@ function complaint(error: ErrorObject, node: SchemaNode): string {
 }
 
 /** In words if the pattern only asks how a text begins. */
-function formOf(pattern: string | undefined): string {
+function describePattern(pattern: string | undefined): string {
   const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
   return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
 }
@@ -135,7 +136,7 @@ function suggestion(value: unknown, candidates: readonly unknown[]): string {
   return typeof value === 'string' ? didYouMean(value, candidates.map(String)) : ''
 }
 
-function kindOf(node: SchemaNode): string {
+function describeType(node: SchemaNode): string {
   if (node.secret) return '{ file: … } or { env: … }'
   if (node.const !== undefined) return JSON.stringify(node.const)
   switch (node.type) {
@@ -162,15 +163,15 @@ function toExample(name: string): string {
 
 /** Numbers become indexes only in lists: a name may look like a number too. */
 function pathOf(pointer: string, tree: unknown): Path {
-  let place = tree
+  let node = tree
   return pointer
     .split('/')
     .slice(1)
     .map((escaped) => {
       const part = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-      const isIndex = Array.isArray(place)
+      const isIndex = Array.isArray(node)
       // The cast is sound: the pointer comes from the schema's walk through this tree.
-      place = (place as Record<string, unknown> | undefined)?.[part]
+      node = (node as Record<string, unknown> | undefined)?.[part]
       return isIndex ? Number(part) : part
     })
 }

@@ -1,15 +1,15 @@
-import { parseRange } from './address-range.ts'
-import { validityComplaint } from './certificate.ts'
+import { parseAddressRange } from './address-range.ts'
+import { validityProblem } from './certificate.ts'
 import { isLoopback } from './host.ts'
-import type { ConfigReading } from './load.ts'
+import type { ConfigReadResult } from './load.ts'
 import type { Problem } from './problem.ts'
 import type { Environment } from './secrets.ts'
-import { findOddAddresses } from './warnings/addresses.ts'
-import { findOpenFiles } from './warnings/file-modes.ts'
-import { findOpenRoutes } from './warnings/open-routes.ts'
+import { findAddressConflicts } from './warnings/addresses.ts'
+import { findInsecureFileModes } from './warnings/file-modes.ts'
+import { findUnprotectedRoutes } from './warnings/open-routes.ts'
 import { findSimilarRoles } from './warnings/roles.ts'
-import { findSameReadings } from './warnings/same-readings.ts'
-import { findMissedVariables } from './warnings/variables.ts'
+import { findAmbiguousPaths } from './warnings/same-readings.ts'
+import { findMisspelledVariables } from './warnings/variables.ts'
 import type { Warning } from './warnings/warning.ts'
 
 /** The paths of the gateway itself, which win over any route. */
@@ -17,7 +17,7 @@ interface OwnPaths {
   has(path: string): boolean
 }
 
-type Tree = ConfigReading['tree']
+type Tree = ConfigReadResult['tree']
 
 interface WarningOptions {
   /** Default: the environment of the process. */
@@ -27,25 +27,25 @@ interface WarningOptions {
 
 /** Things in a config without problems that are allowed but probably not intended: warned about, not refused. */
 export function findWarnings(
-  { config, tree, sourceOf, resolvePath }: ConfigReading,
+  { config, tree, sourceOf, resolvePath }: ConfigReadResult,
   ownPaths: OwnPaths,
   { env = process.env, now = Date.now() }: WarningOptions = {},
 ): Problem[] {
   const found: readonly Warning[] = [
-    ...(config ? findOpenRoutes(config) : []),
-    ...(config ? findSameReadings(config) : []),
+    ...(config ? findUnprotectedRoutes(config) : []),
+    ...(config ? findAmbiguousPaths(config) : []),
     ...noRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
-    ...openProxies(tree),
+    ...overlyTrustedProxies(tree),
     ...insecureCookie(tree),
     ...unverifiedUpstreams(tree),
-    ...uselessWebSockets(tree),
-    ...untimelyCertificate(config, now),
-    ...plainPublicUrl(tree),
-    ...findOddAddresses(tree),
+    ...webSocketsWithoutGet(tree),
+    ...outdatedCertificate(config, now),
+    ...cleartextPublicUrl(tree),
+    ...findAddressConflicts(tree),
     ...findSimilarRoles(tree),
-    ...findOpenFiles(tree, resolvePath),
-    ...findMissedVariables(env, tree),
+    ...findInsecureFileModes(tree, resolvePath),
+    ...findMisspelledVariables(env, tree),
   ]
   return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))
 }
@@ -67,9 +67,9 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
 /** A range wider than the largest private network of its family cannot be a list of proxies. */
 const bitsMin = { ipv4: 8, ipv6: 7 } as const
 
-function openProxies({ trustedProxies }: Tree): Warning[] {
+function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
-    const range = parseRange(text)
+    const range = parseAddressRange(text)
     if (!range || range.bits >= bitsMin[range.family]) return []
     const who = range.bits === 0 ? 'every client is' : `clients from a large part of the Internet are`
     const message = `${who} believed about their address, host and scheme: list only the proxies themselves`
@@ -99,7 +99,7 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
     }))
 }
 
-function uselessWebSockets({ routes }: Tree): Warning[] {
+function webSocketsWithoutGet({ routes }: Tree): Warning[] {
   return [...routes.entries()]
     .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
     .map(([index, { name }]) => ({
@@ -108,12 +108,12 @@ function uselessWebSockets({ routes }: Tree): Warning[] {
     }))
 }
 
-function untimelyCertificate(config: ConfigReading['config'], now: number): Warning[] {
-  const message = config?.listen.tls && validityComplaint(config.listen.tls.cert, now)
+function outdatedCertificate(config: ConfigReadResult['config'], now: number): Warning[] {
+  const message = config?.listen.tls && validityProblem(config.listen.tls.cert, now)
   return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
 }
 
-function plainPublicUrl({ listen, publicUrl }: Tree): Warning[] {
+function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
   const message =
     'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: give the https URL'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { listen } from '../http/listen.ts'
 
 /** A backend to try the gateway with. */
-export interface Echo {
+export interface EchoServer {
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string
   close(): void
@@ -11,7 +11,7 @@ export interface Echo {
 const shownBytesMax = 65_536
 
 /** Starts a backend on a free port of this machine that answers with the request that it got, as JSON. */
-export async function openEcho(): Promise<Echo> {
+export async function openEchoServer(): Promise<EchoServer> {
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request
     const body = await readText(request)

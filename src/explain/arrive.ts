@@ -3,34 +3,38 @@ import { parseDestination } from '../http/arrival.ts'
 import { type RequestFields, readRequestFields } from '../http/request-fields.ts'
 import { malformedError } from '../http/unreadable.ts'
 import { type Client, createTrustedProxies, readClient } from '../proxy/client.ts'
-import type { Target } from '../routes/target.ts'
-import { plainAddress } from '../wire/address.ts'
-import { readFraming } from '../wire/framing.ts'
+import type { RequestTarget } from '../routes/target.ts'
+import { unmappedAddress } from '../wire/address.ts'
+import { readRequestFraming } from '../wire/framing.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import type { AskedRequest } from './explanation.ts'
+import type { ExplainedRequest } from './explanation.ts'
 import { redactTarget } from './redact.ts'
-import type { Trail } from './trail.ts'
+import type { DecisionTrace } from './trail.ts'
 
 /** A request that has been read, before anything is decided. */
-export interface Arrived {
-  readonly request: AskedRequest
+export interface ExplainedArrival {
+  readonly request: ExplainedRequest
   readonly head: RequestHead
   readonly fields: RequestFields
   readonly client: Client
-  readonly target: Target
+  readonly target: RequestTarget
   readonly hostName: string
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
-export function arrive(request: AskedRequest, config: Config, trail: Trail): Arrived {
-  trail.begin('request')
-  const head = headOf(request)
+export function readArrival(
+  request: ExplainedRequest,
+  config: Config,
+  trace: DecisionTrace,
+): ExplainedArrival {
+  trace.beginStep('request')
+  const head = readHead(request)
   const fields = readRequestFields(request.rawHeaders)
   const client = readClient(
     {
       ...fields,
-      peer: plainAddress(request.peer),
+      peer: unmappedAddress(request.peer),
       protocol: config.listen.tls ? 'https' : 'http',
       host: fields.host ?? '',
     },
@@ -39,7 +43,7 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
   const { target, hostName } = parseDestination(head.target, fields)
   const path = redactTarget(target.path)
   const via = client.isTrusted ? `, according to the trusted proxy ${request.peer}` : ''
-  trail.pass('request', {
+  trace.passStep('request', {
     detail: `path ${path}, host ${hostName}, from ${client.address}${via}`,
     facts: { path, host: hostName, client: client.address, isTrustedProxy: client.isTrusted },
   })
@@ -47,9 +51,16 @@ export function arrive(request: AskedRequest, config: Config, trail: Trail): Arr
 }
 
 /** The head as the gateway would read it: HTTP/1.1, framed by its headers. */
-function headOf({ method, target, rawHeaders }: AskedRequest): RequestHead {
+function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead {
   try {
-    return { method, target, minorVersion: 1, rawHeaders, ...readFraming(rawHeaders, 1), isFamiliar: false }
+    return {
+      method,
+      target,
+      minorVersion: 1,
+      rawHeaders,
+      ...readRequestFraming(rawHeaders, 1),
+      isCachedHead: false,
+    }
   } catch (error) {
     if (error instanceof MalformedMessage) throw malformedError(error)
     throw error

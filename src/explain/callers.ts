@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { createSealer } from '../accounts/sealing.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
 import type { Schemes } from '../auth/authenticate.ts'
-import { createContact } from '../cache/contact.ts'
+import { createStoreConnectionState } from '../cache/contact.ts'
 import { type Clock, monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import { createDeciders } from '../deciders.ts'
+import { createAuthParts } from '../deciders.ts'
 import { GatehouseError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -13,31 +13,31 @@ import { toSigningKey } from '../tokens/configured-key.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
 /** The gateway's own schemes on its own store, in which they change nothing. */
-export interface Callers {
+export interface ReadOnlyAuth {
   /** They reject with `store-unavailable` if the store does not answer. */
   readonly schemes: Schemes
   close(): Promise<void>
 }
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
 /** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
-export function openCallers(config: Config, clock: Clock): Callers {
+export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
   let opening: Promise<Store | undefined> | undefined
 
-  function opened(): Promise<Store | undefined> {
-    opening ??= openExisting(config.store)
+  function openStoreOnce(): Promise<Store | undefined> {
+    opening ??= openExistingStore(config.store)
     return opening
   }
 
-  const { keyring, schemes } = createDeciders({
+  const { keyring, schemes } = createAuthParts({
     config,
     store: {
-      findAccount: async (id) => (await opened())?.findAccount(id),
-      findSession: async (id) => (await opened())?.findSession(id),
+      findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
+      findSession: async (id) => (await openStoreOnce())?.findSession(id),
     },
     // Everything is looked up once, now: there is no cache to confirm.
-    contact: { ...createContact(), isUp: true },
+    storeConnection: { ...createStoreConnectionState(), isUp: true },
     confirm: async () => {},
     catchUp: async () => {},
     clock,
@@ -52,7 +52,7 @@ export function openCallers(config: Config, clock: Clock): Callers {
       bearer: {
         ...bearer,
         authenticate: async (credential) => {
-          if (!keyring.isLoaded()) keyring.replace(await readSigningKeys(config, opened, clock))
+          if (!keyring.isLoaded()) keyring.replace(await readSigningKeys(config, openStoreOnce, clock))
           return bearer.authenticate(credential)
         },
       },
@@ -62,11 +62,11 @@ export function openCallers(config: Config, clock: Clock): Callers {
 }
 
 /** The store of the config; undefined where its file does not exist yet: it is not made for this. */
-async function openExisting(options: Config['store']): Promise<Store | undefined> {
+async function openExistingStore(options: Config['store']): Promise<Store | undefined> {
   if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
   const store = await openStore(options, 'command')
   try {
-    await store.ready(patienceMs)
+    await store.ready(timeoutMs)
     return store
   } catch (cause) {
     await store.close()
@@ -76,15 +76,15 @@ async function openExisting(options: Config['store']): Promise<Store | undefined
 
 async function readSigningKeys(
   config: Config,
-  opened: () => Promise<Store | undefined>,
+  openStoreOnce: () => Promise<Store | undefined>,
   clock: Clock,
 ): Promise<readonly SigningKey[]> {
   if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
-  const store = await opened()
+  const store = await openStoreOnce()
   if (!store || (await store.listSigningKeys()).length === 0) return []
   const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
   const { algorithm } = config.tokens
   // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
-  const unchanged = { ...store, addSigningKey: async () => false }
-  return createSigningKeys({ store: unchanged, sealer, algorithm, clock }).load()
+  const readOnlyStore = { ...store, addSigningKey: async () => false }
+  return createSigningKeys({ store: readOnlyStore, sealer, algorithm, clock }).load()
 }

@@ -1,27 +1,27 @@
 import { authorize } from '../auth/authorize.ts'
 import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors.ts'
-import { isAboutServer } from '../http/options.ts'
+import { isServerWideOptions } from '../http/options.ts'
 import { createOwnPaths } from '../http/own-paths.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { compileRoutes } from '../routes/compile.ts'
-import { forwardedTarget, type Route } from '../routes/route.ts'
+import { type Route, upstreamTarget } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
-import type { UpstreamTerms } from '../upstream/upstream.ts'
-import { type Arrived, arrive } from './arrive.ts'
-import type { Callers } from './callers.ts'
-import { isPreflight } from './cross-origin.ts'
-import type { AskedRequest, Explanation } from './explanation.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
+import { type ExplainedArrival, readArrival } from './arrive.ts'
+import type { ReadOnlyAuth } from './callers.ts'
+import { isAnsweredPreflight } from './cross-origin.ts'
+import type { ExplainedRequest, Explanation } from './explanation.ts'
 import { identify } from './identify.ts'
-import { tellAboutServer, tellFinalRecipient } from './options.ts'
-import { isAnswered } from './own-path.ts'
+import { explainMaxForwards, explainServerOptions } from './options.ts'
+import { isAnsweredByGateway } from './own-path.ts'
 import { redactTarget } from './redact.ts'
-import { createTrail, type Trail } from './trail.ts'
+import { createDecisionTrace, type DecisionTrace } from './trail.ts'
 import { showUpstreamHead } from './upstream-head.ts'
-import { whyRoute } from './why-route.ts'
-import { ofLimits, ofPolicy, ofTrailers } from './wording.ts'
+import { describeRouteMatch } from './why-route.ts'
+import { describeLimits, describePolicy, describeTrailers } from './wording.ts'
 
-type FoundRoute = Route<UpstreamTerms>
+type FoundRoute = Route<UpstreamConfig>
 
 /**
  * What the gateway would decide about a request, step by step, using the same parts that decide there. Nothing is
@@ -29,38 +29,42 @@ type FoundRoute = Route<UpstreamTerms>
  * @throws OperatorError where the store or the sealing key cannot be opened at all
  */
 export async function explain(
-  request: AskedRequest,
+  request: ExplainedRequest,
   config: Config,
-  { schemes }: Pick<Callers, 'schemes'>,
+  { schemes }: Pick<ReadOnlyAuth, 'schemes'>,
 ): Promise<Explanation> {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
-  const trail = createTrail()
-  return trail.follow(async () => {
-    if (isAboutServer(request)) return tellAboutServer(request, trail)
-    const arrived = arrive(request, config, trail)
+  const trace = createDecisionTrace()
+  return trace.run(async () => {
+    if (isServerWideOptions(request)) return explainServerOptions(request, trace)
+    const arrival = readArrival(request, config, trace)
     const ownPaths = createOwnPaths(config.portal)
-    if (isPreflight(arrived, { config, table, ownPaths, trail })) return 'no-content'
-    if (await isAnswered(arrived, { ownPaths, schemes, config, trail })) return 'answer'
-    const route = findRoute(arrived, table, trail)
-    const principal = await identify(arrived, route, { schemes, config, trail })
+    if (isAnsweredPreflight(arrival, { config, table, ownPaths, trace })) return 'no-content'
+    if (await isAnsweredByGateway(arrival, { ownPaths, schemes, config, trace })) return 'answer'
+    const route = findRoute(arrival, table, trace)
+    const principal = await identify(arrival, route, { schemes, config, trace })
     const code = authorize(route.access, principal)
     if (code !== undefined) throw new GatehouseError(code)
-    trail.pass('policy', ofPolicy(route), 'limits')
-    assertBodyFits(arrived, route)
-    trail.pass('limits', ofLimits(route, { principal, address: arrived.client.address }), 'upstream')
-    const forwardsLeft = readMaxForwards(arrived.head)
-    if (forwardsLeft === 0) return tellFinalRecipient(route, trail)
+    trace.passStep('policy', describePolicy(route), 'limits')
+    assertBodyFits(arrival, route)
+    trace.passStep(
+      'limits',
+      describeLimits(route, { principal, address: arrival.client.address }),
+      'upstream',
+    )
+    const forwardsLeft = readMaxForwards(arrival.head)
+    if (forwardsLeft === 0) return explainMaxForwards(route, trace)
     const rawHeaders =
       forwardsLeft === undefined
-        ? arrived.head.rawHeaders
-        : withMaxForwards(arrived.head.rawHeaders, forwardsLeft)
-    const head = { ...arrived.head, rawHeaders }
-    const headers = showUpstreamHead(config, { ...arrived, head, route, principal })
-    const target = redactTarget(forwardedTarget(route, arrived.target))
+        ? arrival.head.rawHeaders
+        : withMaxForwards(arrival.head.rawHeaders, forwardsLeft)
+    const head = { ...arrival.head, rawHeaders }
+    const headers = showUpstreamHead(config, { ...arrival, head, route, principal })
+    const target = redactTarget(upstreamTarget(route, arrival.target))
     const { name } = route.upstream
-    const trailers = ofTrailers(arrived.head, route)
-    trail.pass('upstream', {
+    const trailers = describeTrailers(arrival.head, route)
+    trace.passStep('upstream', {
       detail: `${name} gets ${request.method} ${target}${trailers.detail}`,
       facts: { upstream: name, method: request.method, target, headers, ...trailers.facts },
     })
@@ -69,22 +73,22 @@ export async function explain(
 }
 
 function findRoute(
-  { request, target, hostName }: Arrived,
-  table: RouteTable<UpstreamTerms>,
-  trail: Trail,
+  { request, target, hostName }: ExplainedArrival,
+  table: RouteTable<UpstreamConfig>,
+  trace: DecisionTrace,
 ): FoundRoute {
   const match = table.match(hostName, target, request.method)
   if (match.kind === 'none') throw new GatehouseError('route-not-found')
   if (match.kind === 'ambiguous')
     throw new GatehouseError('path-ambiguous', { detail: `The path is ambiguous: ${match.reason}.` })
   if (match.kind === 'method') {
-    if (match.only) trail.enter(match.only.name)
+    if (match.onlyRoute) trace.setRoute(match.onlyRoute.name)
     throw new GatehouseError('method-not-allowed', { allow: match.allowed })
   }
   const { route } = match
-  trail.enter(route.name)
-  trail.pass('route', {
-    detail: whyRoute(route, table, { host: hostName, target, method: request.method }),
+  trace.setRoute(route.name)
+  trace.passStep('route', {
+    detail: describeRouteMatch(route, table, { host: hostName, target, method: request.method }),
     facts: {
       name: route.name,
       host: route.host,
@@ -95,6 +99,6 @@ function findRoute(
   return route
 }
 
-function assertBodyFits({ head: { body } }: Arrived, { bodyBytesMax }: FoundRoute): void {
+function assertBodyFits({ head: { body } }: ExplainedArrival, { bodyBytesMax }: FoundRoute): void {
   if (body.kind === 'counted' && body.length > bodyBytesMax) throw new GatehouseError('body-too-large')
 }

@@ -1,7 +1,7 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 
 /** A request to be explained; it is never sent. */
-export interface AskedRequest {
+export interface ExplainedRequest {
   readonly method: string
   /** In origin form, as it would be sent. */
   readonly target: string
@@ -37,7 +37,7 @@ export interface Explanation {
   /** 200 if nothing is refused, whatever the upstream may answer then; 204 for a preflight, or OPTIONS that the
    * gateway answers. */
   readonly status: number
-  readonly code?: Code
+  readonly code?: ErrorCode
   /** Name of the route, `_gateway` or `_unmatched`. */
   readonly route: string
   readonly steps: readonly Step[]

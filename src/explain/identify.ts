@@ -1,44 +1,45 @@
 import { authenticate } from '../auth/authenticate.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import type { Arrived } from './arrive.ts'
-import type { Callers } from './callers.ts'
-import type { Trail } from './trail.ts'
-import { ofPrincipal, ofScheme, ofWrongKey } from './wording.ts'
+import type { ExplainedArrival } from './arrive.ts'
+import type { ReadOnlyAuth } from './callers.ts'
+import type { DecisionTrace } from './trail.ts'
+import { describePrincipal, describeScheme, describeWrongKey } from './wording.ts'
 
-export interface Identifying {
-  readonly schemes: Callers['schemes']
+export interface IdentifyContext {
+  readonly schemes: ReadOnlyAuth['schemes']
   readonly config: Config
-  readonly trail: Trail
+  readonly trace: DecisionTrace
 }
 
 /** Refusals about the kind of the credentials, not about who is calling. */
-const ofCredentials = new Set(['credentials-missing', 'credentials-ambiguous', 'scheme-not-accepted'])
+const schemeErrorCodes = new Set(['credentials-missing', 'credentials-ambiguous', 'scheme-not-accepted'])
 
 /** Finds out who is calling; undefined = nobody. @throws GatehouseError if the caller is refused */
 export async function identify(
-  { fields, client }: Arrived,
+  { fields, client }: ExplainedArrival,
   { access }: GatedRoute,
-  { schemes, config, trail }: Identifying,
+  { schemes, config, trace }: IdentifyContext,
 ): Promise<Principal | undefined> {
-  trail.begin('scheme')
+  trace.beginStep('scheme')
   const pending = authenticate(access, fields.credentials, schemes)
   // A credential that has to be looked up is of an accepted scheme, whatever the result.
-  if (pending instanceof Promise) trail.pass('scheme', ofScheme(access, fields.credentials), 'principal')
+  if (pending instanceof Promise)
+    trace.passStep('scheme', describeScheme(access, fields.credentials), 'principal')
   const decision = await pending
   const isRefused = decision.kind === 'refused'
-  const isOfScheme = isRefused && ofCredentials.has(decision.code)
-  if (!(pending instanceof Promise) && !isOfScheme) {
-    trail.pass('scheme', ofScheme(access, fields.credentials), 'principal')
+  const isSchemeError = isRefused && schemeErrorCodes.has(decision.code)
+  if (!(pending instanceof Promise) && !isSchemeError) {
+    trace.passStep('scheme', describeScheme(access, fields.credentials), 'principal')
   }
-  if (isRefused) throw new GatehouseError(decision.code, countedAs(decision.code, client.address, config))
-  trail.pass('principal', ofPrincipal(decision.principal), 'policy')
+  if (isRefused) throw new GatehouseError(decision.code, failureDetail(decision.code, client.address, config))
+  trace.passStep('principal', describePrincipal(decision.principal), 'policy')
   return decision.principal
 }
 
 /** What the gateway would do besides refusing. */
-function countedAs(code: Code, address: string, { failures }: Config): { readonly detail?: string } {
-  return code === 'secret-key-invalid' ? { detail: ofWrongKey(address, failures) } : {}
+function failureDetail(code: ErrorCode, address: string, { failures }: Config): { readonly detail?: string } {
+  return code === 'secret-key-invalid' ? { detail: describeWrongKey(address, failures) } : {}
 }

@@ -1,25 +1,29 @@
 import { parseHostName } from '../http/arrival.ts'
 import { readRequestFields } from '../http/request-fields.ts'
-import { type Route, usualMethods } from '../routes/route.ts'
-import type { AskedRequest } from './explanation.ts'
-import type { Trail } from './trail.ts'
+import { type Route, standardMethods } from '../routes/route.ts'
+import type { ExplainedRequest } from './explanation.ts'
+import type { DecisionTrace } from './trail.ts'
 
 /** Explains `OPTIONS *`. @throws GatehouseError `request-invalid` */
-export function tellAboutServer({ rawHeaders }: AskedRequest, trail: Trail): 'no-content' {
-  trail.begin('request')
+export function explainServerOptions({ rawHeaders }: ExplainedRequest, trace: DecisionTrace): 'no-content' {
+  trace.beginStep('request')
   const host = parseHostName(readRequestFields(rawHeaders))
-  trail.pass('request', { detail: `about the gateway as a whole, host ${host}`, facts: { host } }, 'route')
-  trail.enter('_gateway')
-  trail.pass('route', told(usualMethods))
+  trace.passStep(
+    'request',
+    { detail: `about the gateway as a whole, host ${host}`, facts: { host } },
+    'route',
+  )
+  trace.setRoute('_gateway')
+  trace.passStep('route', describeMethods(standardMethods))
   return 'no-content'
 }
 
 /** Explains OPTIONS with `Max-Forwards: 0` on a route that lets it pass. */
-export function tellFinalRecipient({ methods }: Route<unknown>, trail: Trail): 'no-content' {
-  trail.pass('upstream', told([...(methods ?? usualMethods)].toSorted()))
+export function explainMaxForwards({ methods }: Route<unknown>, trace: DecisionTrace): 'no-content' {
+  trace.passStep('upstream', describeMethods([...(methods ?? standardMethods)].toSorted()))
   return 'no-content'
 }
 
-function told(methods: readonly string[]) {
+function describeMethods(methods: readonly string[]) {
   return { detail: `the gateway answers itself; methods: ${methods.join(', ')}`, facts: { methods } }
 }

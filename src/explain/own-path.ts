@@ -6,86 +6,98 @@ import { isAdminPath, type OwnPaths } from '../http/own-paths.ts'
 import { readAssets } from '../http/portal/assets.ts'
 import { sessionCookieName } from '../http/portal/cookie.ts'
 import { assertOwnOrigin } from '../http/portal/csrf.ts'
-import { isLook, wantsHtml } from '../http/portal/gate.ts'
-import { type PortalPlan, portalPlanAt } from '../http/portal/plans.ts'
-import type { Arrived } from './arrive.ts'
-import { type Identifying, identify } from './identify.ts'
-import { ofPolicy } from './wording.ts'
+import { acceptsHtml, isPageNavigation } from '../http/portal/gate.ts'
+import { type PageAccess, pageAccessAt } from '../http/portal/plans.ts'
+import type { ExplainedArrival } from './arrive.ts'
+import { type IdentifyContext, identify } from './identify.ts'
+import { describePolicy } from './wording.ts'
 
-export interface Answering extends Identifying {
+export interface OwnPathContext extends IdentifyContext {
   readonly ownPaths: OwnPaths
 }
 
-const reading = ['GET', 'HEAD']
+const assetMethods = ['GET', 'HEAD']
 
 /**
  * Whether the path is the gateway's own, which wins over any route: then the gateway answers, by what the body says,
  * if the head permits it. @throws GatehouseError where the head is refused
  */
-export async function isAnswered(arrived: Arrived, answering: Answering): Promise<boolean> {
-  const { ownPaths, trail } = answering
-  const { path } = arrived.target
-  trail.begin('route')
+export async function isAnsweredByGateway(
+  arrival: ExplainedArrival,
+  context: OwnPathContext,
+): Promise<boolean> {
+  const { ownPaths, trace } = context
+  const { path } = arrival.target
+  trace.beginStep('route')
   if (!ownPaths.has(path)) return false
-  trail.enter(adminRoute.name)
+  trace.setRoute(adminRoute.name)
   const methods = ownPaths.methodsOf(path)
-  if (methods === undefined) visitPortal(arrived, answering)
+  if (methods === undefined) explainPortalPath(arrival, context)
   else {
-    assertTaken(arrived, methods)
-    if (isAdminPath(path)) await admit(arrived, methods, answering)
+    assertMethodAllowed(arrival, methods)
+    if (isAdminPath(path)) await authorizeAdmin(arrival, methods, context)
     else {
       const detail = 'the path belongs to the gateway itself, whose answer depends on the body'
-      trail.pass('route', { detail, facts: { methods } })
+      trace.passStep('route', { detail, facts: { methods } })
     }
   }
   return true
 }
 
-function assertTaken({ request }: Arrived, methods: readonly string[]): void {
+function assertMethodAllowed({ request }: ExplainedArrival, methods: readonly string[]): void {
   if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
 }
 
 /** The admin API authenticates callers, as a route does. */
-async function admit(arrived: Arrived, methods: readonly string[], answering: Answering): Promise<void> {
-  const { trail } = answering
-  trail.pass('route', {
+async function authorizeAdmin(
+  arrival: ExplainedArrival,
+  methods: readonly string[],
+  context: OwnPathContext,
+): Promise<void> {
+  const { trace } = context
+  trace.passStep('route', {
     detail: 'the path belongs to the admin API of the gateway, whose answer depends on the path and the body',
     facts: { methods },
   })
-  const code = authorize(adminRoute.access, await identify(arrived, adminRoute, answering))
+  const code = authorize(adminRoute.access, await identify(arrival, adminRoute, context))
   if (code !== undefined) throw new GatehouseError(code)
-  trail.pass('policy', ofPolicy(adminRoute))
+  trace.passStep('policy', describePolicy(adminRoute))
 }
 
 /** What the portal does by the head alone: the session of a cookie is not looked up. */
-function visitPortal(arrived: Arrived, { config, trail }: Answering): void {
+function explainPortalPath(arrival: ExplainedArrival, { config, trace }: OwnPathContext): void {
   const { path: base } = config.portal
-  const { path } = arrived.target
+  const { path } = arrival.target
   if (path.startsWith(`${base}/assets/`)) {
     if (!readAssets(base).find(path)) throw new GatehouseError('route-not-found')
-    assertTaken(arrived, reading)
-    trail.pass('route', { detail: 'a file of the portal', facts: { methods: reading } })
+    assertMethodAllowed(arrival, assetMethods)
+    trace.passStep('route', { detail: 'a file of the portal', facts: { methods: assetMethods } })
     return
   }
-  const plan = portalPlanAt(path.slice(base.length))
-  if (!plan) throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
-  const detail = admitVisitor(arrived, plan, config)
-  trail.pass('route', { detail: `a page of the portal: ${detail}`, facts: { methods: plan.methods } })
+  const page = pageAccessAt(path.slice(base.length))
+  if (!page) throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
+  const detail = describePageAnswer(arrival, page, config)
+  trace.passStep('route', { detail: `a page of the portal: ${detail}`, facts: { methods: page.methods } })
 }
 
 /** @returns the portal's answer, in words */
-function admitVisitor(arrived: Arrived, plan: PortalPlan, { publicOrigin }: Answering['config']): string {
-  const { method, rawHeaders } = arrived.request
-  const visit = { method, headers: joinHeaders(rawHeaders) }
-  if (!plan.methods.includes(method) && isLook(visit)) return 'it redirects to the page of its form'
-  assertTaken(arrived, plan.methods)
-  if (method === 'POST') assertOwnOrigin(visit, publicOrigin)
-  if (plan.access === 'anyone') return 'for anyone'
+function describePageAnswer(
+  arrival: ExplainedArrival,
+  page: PageAccess,
+  { publicOrigin }: OwnPathContext['config'],
+): string {
+  const { method, rawHeaders } = arrival.request
+  const request = { method, headers: joinHeaders(rawHeaders) }
+  if (!page.methods.includes(method) && isPageNavigation(request))
+    return 'it redirects to the page of its form'
+  assertMethodAllowed(arrival, page.methods)
+  if (method === 'POST') assertOwnOrigin(request, publicOrigin)
+  if (page.access === 'anyone') return 'for anyone'
   const name = sessionCookieName(publicOrigin.startsWith('https:'))
-  const pairs = visit.headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
+  const pairs = request.headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
   if (pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)) {
     return 'the session of its cookie decides, and is not looked at'
   }
-  if (!wantsHtml(visit)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
+  if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
   return 'it redirects to the sign-in'
 }

@@ -1,4 +1,4 @@
-import { hidden, hideSecrets } from '../log/hide-secrets.ts'
+import { hideSecrets, secretPlaceholder } from '../log/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 /** Names of headers and query parameters that suggest a secret. */
@@ -9,15 +9,17 @@ const secretParameter =
 /** A header to be shown: the value of a possible credential is hidden, of cookies only the names are shown. */
 export function redactHeader({ name, value }: ShownHeader): ShownHeader {
   if (name.toLowerCase() === 'cookie') return { name, value: redactCookies(value) }
-  return { name, value: secretName.test(name) ? hidden : redactTarget(value) }
+  return { name, value: secretName.test(name) ? secretPlaceholder : redactTarget(value) }
 }
 
 /** A path or URL, with or without query, to be shown. */
 export function redactTarget(target: string): string {
-  return hideSecrets(target.replaceAll(secretParameter, `$1${hidden}`))
+  return hideSecrets(target.replaceAll(secretParameter, `$1${secretPlaceholder}`))
 }
 
 function redactCookies(value: string): string {
   const pairs = value.split(';').map((pair) => pair.trim())
-  return pairs.map((pair) => (pair.includes('=') ? `${pair.split('=', 1)[0]}=${hidden}` : hidden)).join('; ')
+  return pairs
+    .map((pair) => (pair.includes('=') ? `${pair.split('=', 1)[0]}=${secretPlaceholder}` : secretPlaceholder))
+    .join('; ')
 }

@@ -1,48 +1,48 @@
-import { type Code, failures, GatehouseError, reasonOf } from '../errors.ts'
+import { type ErrorCode, errorDefinitions, errorMessage, GatehouseError } from '../errors.ts'
 import type { Explanation, Step, StepName } from './explanation.ts'
 
-type Told = Pick<Step, 'detail' | 'facts'>
+type StepResult = Pick<Step, 'detail' | 'facts'>
 
 /** Records the steps of a decision as they are taken. */
-export interface Trail {
+export interface DecisionTrace {
   /** A refusal from now on belongs to this step. */
-  begin(step: StepName): void
+  beginStep(step: StepName): void
   /** The request belongs to this route from now on. */
-  enter(route: string): void
+  setRoute(route: string): void
   /** Records that a step has passed; the next begins. */
-  pass(step: StepName, told: Told, next?: StepName): void
+  passStep(step: StepName, result: StepResult, next?: StepName): void
   /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself answers 204. */
-  follow(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
+  run(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
 }
 
-export function createTrail(): Trail {
+export function createDecisionTrace(): DecisionTrace {
   const steps: Step[] = []
   let current: StepName = 'request'
   let route = '_unmatched'
 
   function refuse(error: GatehouseError): Explanation {
     const { code, status, allow } = error
-    const facts = { code, check: failures[code].check, ...(allow && { allow }) }
+    const facts = { code, check: errorDefinitions[code].check, ...(allow && { allow }) }
     steps.push({ step: current, outcome: 'refused', detail: describe(error), facts })
     return { decision: 'refuse', status, code, route, steps }
   }
 
   return {
-    begin: (step) => {
+    beginStep: (step) => {
       current = step
     },
-    enter: (name) => {
+    setRoute: (name) => {
       route = name
     },
-    pass: (step, { detail, facts }, next) => {
+    passStep: (step, { detail, facts }, next) => {
       steps.push({ step, outcome: 'passed', detail, facts })
       current = next ?? current
     },
-    follow: async (take) => {
+    run: async (take) => {
       try {
-        const taken = await take()
-        if (taken === 'no-content') return { decision: 'answer', status: 204, route, steps }
-        return { decision: taken, status: 200, route, steps }
+        const outcome = await take()
+        if (outcome === 'no-content') return { decision: 'answer', status: 204, route, steps }
+        return { decision: outcome, status: 200, route, steps }
       } catch (error) {
         if (error instanceof GatehouseError && error.code !== 'internal') return refuse(error)
         throw error
@@ -51,11 +51,11 @@ export function createTrail(): Trail {
   }
 }
 
-const outOfReach: Code = 'store-unavailable'
+const outOfReach: ErrorCode = 'store-unavailable'
 
 function describe({ code, detail, title, allow, cause }: GatehouseError): string {
   if (code === outOfReach) {
-    const reason = cause === undefined ? '' : ` (${reasonOf(cause)})`
+    const reason = cause === undefined ? '' : ` (${errorMessage(cause)})`
     return `the store does not answer${reason}: a gateway that already knows the caller still lets it pass`
   }
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''

@@ -7,9 +7,9 @@ import type { RequestHead } from '../wire/request-head.ts'
 import type { Step } from './explanation.ts'
 
 /** The result of a step, in words and for programs. */
-type Told = Pick<Step, 'detail' | 'facts'>
+type StepResult = Pick<Step, 'detail' | 'facts'>
 
-export function ofScheme(access: Access, { kind }: Credentials): Told {
+export function describeScheme(access: Access, { kind }: Credentials): StepResult {
   if (access.kind === 'public') {
     return { detail: 'not looked at: the route is public', facts: { accepted: [], sent: null } }
   }
@@ -19,7 +19,7 @@ export function ofScheme(access: Access, { kind }: Credentials): Told {
   return { detail: `${sent ?? 'none'} (${accepted})`, facts: { accepted: schemes, isOptional, sent } }
 }
 
-export function ofPrincipal(principal: Principal | undefined): Told {
+export function describePrincipal(principal: Principal | undefined): StepResult {
   if (!principal)
     return { detail: 'nobody: the request passes without an identity', facts: { principal: null } }
   const { accountId, role, scheme, sessionId, profile } = principal
@@ -40,7 +40,7 @@ export function ofPrincipal(principal: Principal | undefined): Told {
   }
 }
 
-export function ofPolicy({ access }: GatedRoute): Told {
+export function describePolicy({ access }: GatedRoute): StepResult {
   if (access.kind === 'public')
     return { detail: 'everybody may pass', facts: { roles: null, verifiedOnly: false } }
   const roles = access.roles && [...access.roles]
@@ -52,10 +52,10 @@ export function ofPolicy({ access }: GatedRoute): Told {
 }
 
 /** Who would be counted, and against which limit; how much of it is left is not looked up. */
-export function ofLimits(
+export function describeLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
   { principal, address }: { readonly principal: Principal | undefined; readonly address: string },
-): Told {
+): StepResult {
   const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
   const body = bodyMax === null ? 'a body of any length' : `a body of ${bodyMax} bytes at most`
   if (!rateLimit) return { detail: `any number of requests; ${body}`, facts: { rate: null, bodyMax } }
@@ -69,13 +69,13 @@ export function ofLimits(
 }
 
 /** What becomes of trailer fields: only chunks can carry them. */
-export function ofTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): Told {
+export function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
   if (body.kind !== 'chunked') return { detail: '', facts: {} }
   return passesTrailers
     ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
     : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
 }
 
-export function ofWrongKey(address: string, { limit, perMs }: Rate): string {
+export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
   return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${clientNetwork(address)}, of which ${limit} in ${perMs / 1_000} s get this answer and any more get 429. Nothing was counted now.`
 }

@@ -1,25 +1,25 @@
-import { OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors.ts'
 
 /** The questions that one side may ask the other, by name: what is given and what is answered, as plain JSON. */
-type Questions = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>
+type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>
 
 /** Answers the questions of the other side. */
-export type Answerers<Asked extends Questions> = {
-  readonly [Name in keyof Asked]: (
-    given: Asked[Name]['given'],
-  ) => Asked[Name]['answer'] | Promise<Asked[Name]['answer']>
+export type RequestHandlers<Requests extends RequestTypes> = {
+  readonly [Name in keyof Requests]: (
+    given: Requests[Name]['given'],
+  ) => Requests[Name]['answer'] | Promise<Requests[Name]['answer']>
 }
 
 /** Questions to another process. */
-export interface Channel<Asked extends Questions> {
+export interface Channel<Requests extends RequestTypes> {
   /** @throws what the other side threw; an Error if it ends, or does not answer in time */
-  ask<Name extends keyof Asked & string>(
+  request<Name extends keyof Requests & string>(
     name: Name,
-    given: Asked[Name]['given'],
+    given: Requests[Name]['given'],
     timeoutMs?: number,
-  ): Promise<Asked[Name]['answer']>
+  ): Promise<Requests[Name]['answer']>
   /** To be called when the other side has ended: open questions are rejected. */
-  end(): void
+  close(): void
 }
 
 /** One end of the pipe between two processes. */
@@ -31,97 +31,97 @@ export interface Pipe {
 type Message =
   | { readonly ask: string; readonly id: number; readonly given: unknown }
   | { readonly answerTo: number; readonly value: unknown }
-  | { readonly answerTo: number; readonly fault: Fault }
+  | { readonly answerTo: number; readonly fault: SerializedError }
 
-interface Fault {
+interface SerializedError {
   readonly message: string
   readonly hint?: string | undefined
   /** The system's code for what caused it, such as EADDRINUSE. */
   readonly causeCode?: string | undefined
-  readonly isOperators: boolean
+  readonly isOperatorError: boolean
 }
 
-interface Waiting {
+interface PendingRequest {
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
-const goneMessage = 'the other process has ended'
+const closedMessage = 'the other process has ended'
 
 /** Opens a channel in both directions. */
-export function openChannel<Asked extends Questions, Answered extends Questions>(
+export function openChannel<Outgoing extends RequestTypes, Incoming extends RequestTypes>(
   pipe: Pipe,
-  answerers: Answerers<Answered>,
-): Channel<Asked> {
-  const waiting = new Map<number, Waiting>()
+  handlers: RequestHandlers<Incoming>,
+): Channel<Outgoing> {
+  const pending = new Map<number, PendingRequest>()
   let lastId = 0
-  let isOver = false
+  let isClosed = false
 
   function send(message: Message): void {
-    if (isOver) return
+    if (isClosed) return
     pipe.send(message, (error) => {
-      if (error && 'ask' in message) settle(message.id)?.reject(error)
+      if (error && 'ask' in message) takePending(message.id)?.reject(error)
     })
   }
 
-  function settle(id: number): Waiting | undefined {
-    const found = waiting.get(id)
-    waiting.delete(id)
+  function takePending(id: number): PendingRequest | undefined {
+    const found = pending.get(id)
+    pending.delete(id)
     return found
   }
 
-  async function answer(name: string, id: number, given: unknown): Promise<void> {
+  async function handle(name: string, id: number, given: unknown): Promise<void> {
     try {
       // The cast is sound: both ends have the same version, and ask only by the types of this channel.
-      const value = await answerers[name as keyof Answered](given)
+      const value = await handlers[name as keyof Incoming](given)
       send({ answerTo: id, value: value ?? null })
     } catch (error) {
-      send({ answerTo: id, fault: toFault(error) })
+      send({ answerTo: id, fault: serializeError(error) })
     }
   }
 
   pipe.onMessage((received) => {
     // The cast is sound for the same reason.
     const message = received as Message
-    if ('ask' in message) void answer(message.ask, message.id, message.given)
-    else if ('fault' in message) settle(message.answerTo)?.reject(toError(message.fault))
-    else settle(message.answerTo)?.resolve(message.value)
+    if ('ask' in message) void handle(message.ask, message.id, message.given)
+    else if ('fault' in message) takePending(message.answerTo)?.reject(deserializeError(message.fault))
+    else takePending(message.answerTo)?.resolve(message.value)
   })
 
-  function ask(name: string, given: unknown, timeoutMs?: number): Promise<unknown> {
-    if (isOver) return Promise.reject(new Error(goneMessage))
+  function request(name: string, given: unknown, timeoutMs?: number): Promise<unknown> {
+    if (isClosed) return Promise.reject(new Error(closedMessage))
     const id = ++lastId
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    waiting.set(id, { resolve, reject })
+    pending.set(id, { resolve, reject })
     send({ ask: name, id, given })
     if (timeoutMs === undefined) return promise
     const timer = setTimeout(
-      () => settle(id)?.reject(new Error(`no answer to ${name} within ${timeoutMs} ms`)),
+      () => takePending(id)?.reject(new Error(`no answer to ${name} within ${timeoutMs} ms`)),
       timeoutMs,
     )
     return promise.finally(() => clearTimeout(timer))
   }
 
-  function end(): void {
-    isOver = true
-    for (const id of [...waiting.keys()]) settle(id)?.reject(new Error(goneMessage))
+  function close(): void {
+    isClosed = true
+    for (const id of [...pending.keys()]) takePending(id)?.reject(new Error(closedMessage))
   }
 
   // The cast is sound: an answer has the type that belongs to its question.
-  return { ask: ask as Channel<Asked>['ask'], end }
+  return { request: request as Channel<Outgoing>['request'], close }
 }
 
-function toFault(error: unknown): Fault {
-  if (!(error instanceof OperatorError)) return { message: reasonOf(error), isOperators: false }
-  return { message: error.message, hint: error.hint, causeCode: codeOf(error.cause), isOperators: true }
+function serializeError(error: unknown): SerializedError {
+  if (!(error instanceof OperatorError)) return { message: errorMessage(error), isOperatorError: false }
+  return { message: error.message, hint: error.hint, causeCode: codeOf(error.cause), isOperatorError: true }
 }
 
 function codeOf(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
 }
 
-function toError({ message, hint, causeCode, isOperators }: Fault): Error {
-  if (!isOperators) return new Error(message)
+function deserializeError({ message, hint, causeCode, isOperatorError }: SerializedError): Error {
+  if (!isOperatorError) return new Error(message)
   const cause = causeCode !== undefined && Object.assign(new Error(causeCode), { code: causeCode })
   return new OperatorError(message, { ...(hint !== undefined && { hint }), ...(cause && { cause }) })
 }

@@ -1,23 +1,26 @@
 import type { InstanceCounts } from '../store/instance-counts.ts'
-import { rateKeyOf } from '../store/rate-key.ts'
+import { rateKey } from '../store/rate-key.ts'
 import type { Taken } from '../store/store.ts'
 import type { Channel } from './channel.ts'
-import type { Take, ToFleet } from './questions.ts'
+import type { RateRequest, RequestsToFleet } from './questions.ts'
 
-interface Pending extends Take {
+interface Pending extends RateRequest {
   resolve(taken: Taken): void
   reject(error: unknown): void
 }
 
 /** Counts in the process that started the workers. All counts of one turn of the event loop go there in one message. */
-export function createRemoteCounts(fleet: Pick<Channel<ToFleet>, 'ask'>, workers: number): InstanceCounts {
+export function createRemoteCounts(
+  fleet: Pick<Channel<RequestsToFleet>, 'request'>,
+  workers: number,
+): InstanceCounts {
   let pending: Pending[] = []
 
   function flush(): void {
     const batch = pending
     pending = []
     const takes = batch.map(({ subject, rate }) => ({ subject, rate }))
-    fleet.ask('take', takes).then(
+    fleet.request('take', takes).then(
       (taken) => settle(batch, taken),
       (error: unknown) => {
         for (const { reject } of batch) reject(error)
@@ -30,7 +33,7 @@ export function createRemoteCounts(fleet: Pick<Channel<ToFleet>, 'ask'>, workers
     take: (subject, rate) =>
       new Promise((resolve, reject) => {
         if (pending.length === 0) setImmediate(flush)
-        pending.push({ subject: rateKeyOf(subject), rate, resolve, reject })
+        pending.push({ subject: rateKey(subject), rate, resolve, reject })
       }),
   }
 }

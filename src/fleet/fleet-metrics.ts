@@ -1,4 +1,4 @@
-import { keepCounts, type MergedMetrics, mergeMetrics } from '../metrics/merge.ts'
+import { addCumulative, type MergedMetrics, mergeMetrics } from '../metrics/merge.ts'
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -9,7 +9,7 @@ export interface FleetMetrics {
   /** The same as plain JSON. */
   snapshot(): Promise<MetricsSnapshot>
   /** To be called when a worker has died: keeps the counts that it reported last. */
-  bury(worker: WorkerProcess): void
+  onWorkerExit(worker: WorkerProcess): void
   close(): void
 }
 
@@ -23,16 +23,16 @@ const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
 export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
-  let ended: MetricsSnapshot = []
+  let endedCounts: MetricsSnapshot = []
   /** They run one after another, since each adds to the result of the one before. */
-  let burials: Promise<void> = Promise.resolve()
+  let additions: Promise<void> = Promise.resolve()
 
   /** A worker that does not answer keeps its last sample. */
   async function sample(): Promise<void> {
     await Promise.all(
       workers().map(async (worker) => {
         try {
-          worker.lastSample = await worker.channel.ask('sample', null, sampleTimeoutMs)
+          worker.lastSample = await worker.channel.request('sample', null, sampleTimeoutMs)
         } catch {}
       }),
     )
@@ -42,18 +42,22 @@ export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): F
     await sample()
     metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
-    await allBuried()
+    await allAdded()
     // Synchronously: a worker is either among the members or in `ended`, never in both or in neither.
-    return mergeMetrics({ instance, workers: workers().map(({ lastSample }) => lastSample), ended })
+    return mergeMetrics({
+      instance,
+      workers: workers().map(({ lastSample }) => lastSample),
+      ended: endedCounts,
+    })
   }
 
-  async function add(last: MetricsSnapshot): Promise<void> {
-    ended = await keepCounts(ended, last)
+  async function addEnded(last: MetricsSnapshot): Promise<void> {
+    endedCounts = await addCumulative(endedCounts, last)
   }
 
-  async function allBuried(): Promise<void> {
-    for (let awaited: Promise<void> | undefined; awaited !== burials; ) {
-      awaited = burials
+  async function allAdded(): Promise<void> {
+    for (let awaited: Promise<void> | undefined; awaited !== additions; ) {
+      awaited = additions
       await awaited
     }
   }
@@ -63,9 +67,9 @@ export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): F
   return {
     text: async () => (await merge()).text(),
     snapshot: async () => (await merge()).snapshot(),
-    bury: ({ lastSample }) => {
+    onWorkerExit: ({ lastSample }) => {
       metrics.workerDeaths.inc()
-      burials = burials.then(() => add(lastSample))
+      additions = additions.then(() => addEnded(lastSample))
     },
     close: () => clearInterval(timer),
   }

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { monotonicClock } from '../clock.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import type { Front } from '../front.ts'
-import type { IdentityHealth } from '../identity.ts'
+import type { RequestServer } from '../front.ts'
+import type { StoreHealth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import { mergeStates } from '../worker/store-watch.ts'
+import { mergeStoreStates } from '../worker/store-watch.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
-import { healthOfAll } from './health.ts'
-import { createMemory } from './memory.ts'
+import { mergeHealth } from './health.ts'
+import { createFleetMemory } from './memory.ts'
 import { startOnPort } from './port.ts'
-import { createSeat, type Seat } from './seat.ts'
+import { createWorkerSlot, type WorkerSlot } from './seat.ts'
 import {
-  prepareWorkers,
-  startTimeoutMs as usualStartTimeoutMs,
+  configureCluster,
+  startTimeoutMs as defaultStartTimeoutMs,
   type WorkerProcess,
 } from './worker-process.ts'
 
@@ -32,7 +32,7 @@ export interface FleetOptions {
 const changeTimeoutMs = 30_000
 const healthTimeoutMs = 1_000
 /** How much longer than its drain a worker may take to answer. */
-const lastWordsMs = 5_000
+const drainGraceMs = 5_000
 /** How many bytes of text the memory of the workers takes at most. */
 const memoryBytesMax = 64 * 1_024 * 1_024
 
@@ -41,13 +41,13 @@ const memoryBytesMax = 64 * 1_024 * 1_024
  * their metrics, and makes them change and end together.
  * @throws OperatorError where the first worker cannot take requests
  */
-export async function openFleet(options: FleetOptions): Promise<Front> {
-  const { loaded, log, metrics, startTimeoutMs = usualStartTimeoutMs } = options
+export async function openFleet(options: FleetOptions): Promise<RequestServer> {
+  const { loaded, log, metrics, startTimeoutMs = defaultStartTimeoutMs } = options
   const { listen } = loaded.config
   const rates = createLocalRates(monotonicClock)
   const ticketKeys = randomBytes(48).toString('base64')
   // Accounts and sessions, as many of each as a worker caches.
-  const memory = createMemory({
+  const memory = createFleetMemory({
     entriesMax: 2 * loaded.config.cache.entriesMax,
     bytesMax: memoryBytesMax,
   })
@@ -59,19 +59,19 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
   /** While a change is under way no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
-  async function terms() {
+  async function startOptions() {
     await changing
     return { snapshot, port, ticketKeys, workers: listen.workers, lastReadAt }
   }
 
-  prepareWorkers()
-  const seats = Array.from({ length: listen.workers }, (_, index) =>
-    createSeat({
+  configureCluster()
+  const slots = Array.from({ length: listen.workers }, (_, index) =>
+    createWorkerSlot({
       number: index + 1,
-      terms,
+      startOptions,
       log,
       startTimeoutMs,
-      answerers: {
+      handlers: {
         take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)),
         remember: (notes) => {
           memory.remember(index, notes)
@@ -80,41 +80,41 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
         recall: memory.recall,
       },
       onDeath: (worker) => {
-        memory.leave(index)
-        fleetMetrics.bury(worker)
+        memory.removeWorker(index)
+        fleetMetrics.onWorkerExit(worker)
       },
       onHung: () => metrics.workerHangs.inc(),
-      onPulse: ({ lastReadAt: readAt }) => {
+      onPingReply: ({ lastReadAt: readAt }) => {
         if (readAt !== null) lastReadAt = Math.max(lastReadAt ?? readAt, readAt)
       },
     }),
   )
-  const workers = () => seats.flatMap((seat) => seat.worker() ?? [])
+  const workers = () => slots.flatMap((slot) => slot.worker() ?? [])
   const fleetMetrics = createFleetMetrics({ metrics, workers })
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
-    await Promise.all(seats.map((seat) => seat.leave(0)))
+    await Promise.all(slots.map((slot) => slot.stop(0)))
     const left = workers()
     for (const worker of left) worker.kill()
     await Promise.all(left.map(({ ended }) => ended))
   }
 
   /** Starts the first worker alone: a first start makes files once, and reports an error once. */
-  async function fillAll(): Promise<string> {
-    const [first, ...others] = seats
+  async function startAll(): Promise<string> {
+    const [first, ...others] = slots
     if (!first) throw new Error('a fleet without workers')
     const { url } = await startOnPort(listen, (chosen) => {
       port = chosen
-      return first.fill()
+      return first.start()
     })
-    await Promise.all(others.map((seat) => seat.fill()))
+    await Promise.all(others.map((slot) => slot.start()))
     return url
   }
 
   /** Waits for workers that are starting: they were given the config that is about to be replaced. */
   async function allStarted(): Promise<void> {
-    const starts = seats.flatMap((seat) => seat.starting() ?? [])
+    const starts = slots.flatMap((slot) => slot.starting() ?? [])
     if (starts.length === 0) return
     await Promise.all(starts)
     await allStarted()
@@ -127,10 +127,10 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     const running = workers()
     const discard = () => {
       done()
-      for (const { channel } of running) channel.ask('discard', null).catch(() => {})
+      for (const { channel } of running) channel.request('discard', null).catch(() => {})
     }
     const prepared = await Promise.allSettled(
-      running.map(({ channel }) => channel.ask('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
+      running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
     // A worker that has ended meanwhile is replaced by one with the new config: that is no refusal of the others.
     const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
@@ -147,39 +147,39 @@ export async function openFleet(options: FleetOptions): Promise<Front> {
     snapshot = next.snapshot
     log.level = next.config.log.level
     await Promise.all(
-      running.map(({ channel, kill }) => channel.ask('commit', null, changeTimeoutMs).catch(kill)),
+      running.map(({ channel, kill }) => channel.request('commit', null, changeTimeoutMs).catch(kill)),
     )
   }
 
   /** Workers that do not answer are left out. */
-  async function health(): Promise<IdentityHealth> {
-    return healthOfAll(
-      await answersOf(workers().map(({ channel }) => channel.ask('health', null, healthTimeoutMs))),
+  async function health(): Promise<StoreHealth> {
+    return mergeHealth(
+      await answersOf(workers().map(({ channel }) => channel.request('health', null, healthTimeoutMs))),
     )
   }
 
   async function storeState(): Promise<StoreState> {
-    return mergeStates(
-      await answersOf(workers().map(({ channel }) => channel.ask('storeState', null, healthTimeoutMs))),
+    return mergeStoreStates(
+      await answersOf(workers().map(({ channel }) => channel.request('storeState', null, healthTimeoutMs))),
     )
   }
 
   /** A worker that is still starting has the same deadline for its start and its requests together. */
-  async function drainSeat(seat: Seat, deadline: number): Promise<boolean> {
-    await seat.leave(deadline - performance.now())
+  async function drainSlot(slot: WorkerSlot, deadline: number): Promise<boolean> {
+    await slot.stop(deadline - performance.now())
     const timeoutMs = Math.max(0, deadline - performance.now())
-    const ending = seat.worker()?.channel.ask('drain', { timeoutMs }, timeoutMs + lastWordsMs)
+    const ending = slot.worker()?.channel.request('drain', { timeoutMs }, timeoutMs + drainGraceMs)
     return ending?.catch(() => false) ?? true
   }
 
   async function drain(timeoutMs: number): Promise<boolean> {
     const deadline = performance.now() + timeoutMs
-    const ends = await Promise.all(seats.map((seat) => drainSeat(seat, deadline)))
+    const ends = await Promise.all(slots.map((slot) => drainSlot(slot, deadline)))
     return ends.every((isClean) => isClean)
   }
 
   try {
-    const url = await fillAll()
+    const url = await startAll()
     return {
       url,
       health,

@@ -1,10 +1,10 @@
-import type { IdentityHealth } from '../identity.ts'
+import type { StoreHealth } from '../identity.ts'
 
 /**
  * The health of all workers together. A worker started while the store is out of reach knows no accounts; as long as
  * another worker does, requests are served: `degraded`.
  */
-export function healthOfAll(healths: readonly IdentityHealth[]): IdentityHealth {
+export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {
   const [first, ...others] = healths
   if (first === undefined) return 'store-unavailable'
   return others.every((health) => health === first) ? first : 'degraded'

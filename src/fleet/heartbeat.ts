@@ -1,8 +1,8 @@
-import type { Pulse } from './questions.ts'
+import type { PingReply } from './questions.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export interface HeartbeatOptions {
-  onPulse(pulse: Pulse): void
+  onPingReply(pulse: PingReply): void
   /** It has not answered for `silentMax` periods: called once. */
   onHung(): void
 }
@@ -17,7 +17,7 @@ const silentMax = 5
 
 /** Watches a worker until it ends: one that is stopped, or in an endless loop, holds its connections for ever. */
 export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
-  const { onPulse, onHung } = options
+  const { onPingReply, onHung } = options
   let silent = 0
 
   function beat(): void {
@@ -27,10 +27,10 @@ export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions)
       return
     }
     silent++
-    worker.channel.ask('ping', null).then(
-      (pulse) => {
+    worker.channel.request('ping', null).then(
+      (reply) => {
         silent = 0
-        onPulse(pulse)
+        onPingReply(reply)
       },
       // It has ended, or is about to: that is noticed elsewhere.
       () => {},

@@ -1,16 +1,16 @@
-import type { Note } from './questions.ts'
+import type { MemoryUpdate } from './questions.ts'
 
 /** What the workers have looked up, for workers that are started while the store is out of reach. */
-export interface Memory {
+export interface FleetMemory {
   /** @param worker its number */
-  remember(worker: number, notes: readonly Note[]): void
+  remember(worker: number, notes: readonly MemoryUpdate[]): void
   /** What is known of each key; undefined = nothing. */
   recall(keys: readonly string[]): readonly unknown[]
   /** A worker has ended: it sees no changes any more. */
-  leave(worker: number): void
+  removeWorker(worker: number): void
 }
 
-export interface MemoryOptions {
+export interface FleetMemoryOptions {
   /** How many entries are kept, and how many bytes of text they have together; those learnt longest ago go first. */
   readonly entriesMax: number
   readonly bytesMax: number
@@ -23,7 +23,7 @@ const changesMax = 10_000
  * An entry is dropped as soon as any worker has seen it change, and a look-up that began before is not taken: it may
  * have found the earlier state, and its message may come later.
  */
-export function createMemory({ entriesMax, bytesMax }: MemoryOptions): Memory {
+export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions): FleetMemory {
   /** In the order of learning; as text, which takes the least. */
   const entries = new Map<string, string>()
   const changedAt = new Map<string, number>()
@@ -69,7 +69,7 @@ export function createMemory({ entriesMax, bytesMax }: MemoryOptions): Memory {
     bytes = 0
   }
 
-  function take(worker: number, note: Note): void {
+  function apply(worker: number, note: MemoryUpdate): void {
     switch (note.kind) {
       case 'learn':
         learn(note.key, note.value, note.at)
@@ -91,14 +91,14 @@ export function createMemory({ entriesMax, bytesMax }: MemoryOptions): Memory {
 
   return {
     remember: (worker, notes) => {
-      for (const note of notes) take(worker, note)
+      for (const note of notes) apply(worker, note)
     },
     recall: (keys) =>
       keys.map((key) => {
         const text = entries.get(key)
         return text === undefined ? undefined : (JSON.parse(text) as unknown)
       }),
-    leave: (worker) => void watching.delete(worker),
+    removeWorker: (worker) => void watching.delete(worker),
   }
 }
 

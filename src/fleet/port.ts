@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { hasCode } from '../errors.ts'
+import { hasErrorCode } from '../errors.ts'
 import { listen } from '../http/listen.ts'
 
 interface Address {
@@ -39,5 +39,5 @@ async function pickPort(address: Address): Promise<number> {
 }
 
 function isTaken(error: unknown): boolean {
-  return error instanceof Error && hasCode(error.cause, 'EADDRINUSE')
+  return error instanceof Error && hasErrorCode(error.cause, 'EADDRINUSE')
 }

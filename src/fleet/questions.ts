@@ -1,11 +1,11 @@
 import type { ConfigSnapshot } from '../config/snapshot.ts'
-import type { IdentityHealth } from '../identity.ts'
+import type { StoreHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import type { Rate, Taken } from '../store/store.ts'
 
 /** The first thing that a worker is told. */
-export interface StartTerms {
+export interface WorkerStartOptions {
   readonly snapshot: ConfigSnapshot
   /** Never 0: all workers listen on the same port. */
   readonly port: number
@@ -19,44 +19,44 @@ export interface StartTerms {
 }
 
 /** What the fleet asks a worker. Both sides have the same version: the fleet starts its own files. */
-export type ToWorker = {
+export type RequestsToWorker = {
   /** Answered once it takes requests. */
-  start: { given: StartTerms; answer: { readonly url: string } }
+  start: { given: WorkerStartOptions; answer: { readonly url: string } }
   /** Builds another config beside the one in force. */
   prepare: { given: { readonly snapshot: ConfigSnapshot }; answer: null }
   commit: { given: null; answer: null }
   discard: { given: null; answer: null }
   /** Answered at once by a worker that is not hung. */
-  ping: { given: null; answer: Pulse }
+  ping: { given: null; answer: PingReply }
   sample: { given: null; answer: MetricsSnapshot }
-  health: { given: null; answer: IdentityHealth }
+  health: { given: null; answer: StoreHealth }
   storeState: { given: null; answer: StoreState }
   /** Answered when the drain is over: false where requests were broken off. Then the worker ends. */
   drain: { given: { readonly timeoutMs: number }; answer: boolean }
 }
 
 /** What a worker asks the fleet. */
-export type ToFleet = {
+export type RequestsToFleet = {
   /** Counts for all workers together. */
-  take: { given: readonly Take[]; answer: readonly Taken[] }
+  take: { given: readonly RateRequest[]; answer: readonly Taken[] }
   /** See InstanceMemory. */
-  remember: { given: readonly Note[]; answer: null }
+  remember: { given: readonly MemoryUpdate[]; answer: null }
   recall: { given: readonly string[]; answer: readonly unknown[] }
 }
 
 /** What a worker answers to a ping. */
-export interface Pulse {
+export interface PingReply {
   /** When it last read the change log (system-clock.ts); null = never. */
   readonly lastReadAt: number | null
 }
 
 /** What a worker has learnt; times are on the clock of system-clock.ts. */
-export type Note =
+export type MemoryUpdate =
   | { readonly kind: 'learn'; readonly key: string; readonly value: unknown; readonly at: number }
   | { readonly kind: 'forget'; readonly key: string; readonly at: number }
   | { readonly kind: 'watch' | 'clear'; readonly at: number }
 
-export interface Take {
+export interface RateRequest {
   readonly subject: string
   readonly rate: Rate
 }

@@ -1,7 +1,7 @@
 import type { InstanceMemory } from '../cache/instance-memory.ts'
 import type { Channel } from './channel.ts'
-import type { Note, ToFleet } from './questions.ts'
-import { onSystemClock } from './system-clock.ts'
+import type { MemoryUpdate, RequestsToFleet } from './questions.ts'
+import { toSharedClock } from './system-clock.ts'
 
 /** An answer that comes later is of no use: a caller is to be refused within 500 ms. */
 const recallTimeoutMs = 200
@@ -14,40 +14,40 @@ interface Recall {
 }
 
 /** The memory in the process that started the workers. What one turn of the event loop has to say goes in one message. */
-export function createRemoteMemory(fleet: Pick<Channel<ToFleet>, 'ask'>): InstanceMemory {
-  let notes: Note[] = []
+export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'request'>): InstanceMemory {
+  let updates: MemoryUpdate[] = []
   let recalls: Recall[] = []
-  let asked = 0
+  let recallsInFlight = 0
 
-  function note(made: Note): void {
-    if (notes.length === 0) setImmediate(sendNotes)
-    notes.push(made)
+  function queueUpdate(update: MemoryUpdate): void {
+    if (updates.length === 0) setImmediate(sendUpdates)
+    updates.push(update)
   }
 
-  function sendNotes(): void {
-    const batch = notes
-    notes = []
+  function sendUpdates(): void {
+    const batch = updates
+    updates = []
     // Where it gets lost the other process has ended, and this one ends too.
-    fleet.ask('remember', batch).catch(() => {})
+    fleet.request('remember', batch).catch(() => {})
   }
 
   function sendRecalls(): void {
     const batch = recalls
     recalls = []
-    asked += batch.length
+    recallsInFlight += batch.length
     const keys = batch.map(({ key }) => key)
     fleet
-      .ask('recall', keys, recallTimeoutMs)
+      .request('recall', keys, recallTimeoutMs)
       .catch((): readonly unknown[] => [])
       .then((values) => {
-        asked -= batch.length
+        recallsInFlight -= batch.length
         // What JSON has no word for comes as null.
         for (const [index, { resolve }] of batch.entries()) resolve(values[index] ?? undefined)
       })
   }
 
   function recall(key: string): Promise<unknown> {
-    if (asked + recalls.length >= recallsMax) return Promise.resolve(undefined)
+    if (recallsInFlight + recalls.length >= recallsMax) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       if (recalls.length === 0) setImmediate(sendRecalls)
       recalls.push({ key, resolve })
@@ -56,13 +56,13 @@ export function createRemoteMemory(fleet: Pick<Channel<ToFleet>, 'ask'>): Instan
 
   return {
     recall,
-    learn: (key, value, begunAt) => note({ kind: 'learn', key, value, at: onSystemClock(begunAt) }),
-    forget: (key) => note({ kind: 'forget', key, at: now() }),
-    watch: () => note({ kind: 'watch', at: now() }),
-    clear: () => note({ kind: 'clear', at: now() }),
+    learn: (key, value, begunAt) => queueUpdate({ kind: 'learn', key, value, at: toSharedClock(begunAt) }),
+    forget: (key) => queueUpdate({ kind: 'forget', key, at: now() }),
+    watch: () => queueUpdate({ kind: 'watch', at: now() }),
+    clear: () => queueUpdate({ kind: 'clear', at: now() }),
   }
 }
 
 function now(): number {
-  return onSystemClock(performance.now())
+  return toSharedClock(performance.now())
 }

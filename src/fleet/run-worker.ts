@@ -1,39 +1,39 @@
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
-import type { PreparedChange } from '../front.ts'
-import { createLog, type Log, watchForFaults } from '../log/log.ts'
+import type { PreparedConfig } from '../front.ts'
+import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { readVersion } from '../version.ts'
 import { openWorker, type Worker } from '../worker/worker.ts'
-import { type Answerers, openChannel } from './channel.ts'
+import { openChannel, type RequestHandlers } from './channel.ts'
 import { createRemoteCounts } from './counts.ts'
-import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
+import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './questions.ts'
 import { createRemoteMemory } from './remote-memory.ts'
-import { onOwnClock, onSystemClock } from './system-clock.ts'
+import { fromSharedClock, toSharedClock } from './system-clock.ts'
 
 /** A started worker, and the change that it has prepared. */
-interface Running {
+interface RunningWorker {
   readonly worker: Worker
   readonly log: Log
-  prepared: PreparedChange | undefined
+  prepared: PreparedConfig | undefined
 }
 
 /** Does what the fleet says, in a process that the fleet has started. If the fleet ends, Node ends this process. */
 export function runWorker(): void {
   const metrics = createMetrics({ version: readVersion() })
-  let current: Running | undefined
+  let current: RunningWorker | undefined
   /** Numbers the changes, to recognise one that was discarded while it was being built. */
   let changes = 0
 
-  function running(): Running {
+  function running(): RunningWorker {
     if (!current) throw new Error('a worker that was not started')
     return current
   }
 
-  async function start(terms: StartTerms): Promise<{ url: string }> {
-    const { snapshot, port, ticketKeys, worker: number, workers, lastReadAt } = terms
+  async function start(options: WorkerStartOptions): Promise<{ url: string }> {
+    const { snapshot, port, ticketKeys, worker: number, workers, lastReadAt } = options
     const config = restoreConfig(snapshot)
     const log = createLog({ ...config.log, worker: number })
-    watchForFaults(log)
+    logUncaughtErrors(log)
     const worker = await openWorker({
       config: { ...config, listen: { ...config.listen, port } },
       log,
@@ -42,7 +42,7 @@ export function runWorker(): void {
       counts: createRemoteCounts(fleet, workers),
       memory: {
         ...createRemoteMemory(fleet),
-        lastReadAt: lastReadAt === null ? undefined : onOwnClock(lastReadAt),
+        lastReadAt: lastReadAt === null ? undefined : fromSharedClock(lastReadAt),
       },
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
@@ -85,10 +85,10 @@ export function runWorker(): void {
 
   function lastReadAt(): number | null {
     const readAt = running().worker.lastReadAt()
-    return readAt === Number.NEGATIVE_INFINITY ? null : onSystemClock(readAt)
+    return readAt === Number.NEGATIVE_INFINITY ? null : toSharedClock(readAt)
   }
 
-  const answerers: Answerers<ToWorker> = {
+  const handlers: RequestHandlers<RequestsToWorker> = {
     start,
     prepare: ({ snapshot }) => prepare(snapshot),
     commit,
@@ -99,11 +99,11 @@ export function runWorker(): void {
     storeState: () => running().worker.storeState(),
     drain: ({ timeoutMs }) => drain(timeoutMs),
   }
-  const fleet = openChannel<ToFleet, ToWorker>(
+  const fleet = openChannel<RequestsToFleet, RequestsToWorker>(
     {
       send: (message, done) => void process.send?.(message, undefined, {}, done),
       onMessage: (listener) => void process.on('message', listener),
     },
-    answerers,
+    handlers,
   )
 }

@@ -2,55 +2,55 @@ import { once } from 'node:events'
 import type { Log } from '../log/log.ts'
 import { createBackoff } from './backoff.ts'
 import { watchHeartbeat } from './heartbeat.ts'
-import type { Pulse, StartTerms } from './questions.ts'
-import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts'
+import type { PingReply, WorkerStartOptions } from './questions.ts'
+import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
 /** The place of one worker: a worker that dies is replaced. */
-export interface Seat {
+export interface WorkerSlot {
   /** Starts the first worker. @throws what keeps it from taking requests */
-  fill(): Promise<WorkerProcess>
+  start(): Promise<WorkerProcess>
   /** The present worker; undefined while there is none. */
   worker(): WorkerProcess | undefined
   /** A start under way; resolves when it is over, even if it failed. */
   starting(): Promise<void> | undefined
   /** Stops replacing workers; waits this long for a start under way, and then aborts it. */
-  leave(withinMs: number): Promise<void>
+  stop(withinMs: number): Promise<void>
 }
 
-export interface SeatOptions {
+export interface WorkerSlotOptions {
   readonly number: number
   /** The terms for a worker that starts now; waits while a change is under way. */
-  terms(): Promise<Omit<StartTerms, 'worker'>>
-  readonly answerers: Parameters<typeof startWorker>[1]
+  startOptions(): Promise<Omit<WorkerStartOptions, 'worker'>>
+  readonly handlers: Parameters<typeof startWorker>[1]
   readonly log: Log
   /** How long a worker may take to start. */
   readonly startTimeoutMs: number
   /** A worker that took requests has died. */
   onDeath(worker: WorkerProcess): void
   /** A worker has answered that it runs. */
-  onPulse(pulse: Pulse): void
+  onPingReply(pulse: PingReply): void
   /** A worker does not answer any more; it is killed. */
   onHung(worker: WorkerProcess): void
 }
 
-export function createSeat(options: SeatOptions): Seat {
-  const { number, terms, answerers, log, startTimeoutMs, onDeath, onPulse, onHung } = options
+export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
+  const { number, startOptions, handlers, log, startTimeoutMs, onDeath, onPingReply, onHung } = options
   const backoff = createBackoff()
   let worker: WorkerProcess | undefined
   let starting: Promise<void> | undefined
-  let giveUp: () => void = () => {}
+  let abortStart: () => void = () => {}
   let timer: NodeJS.Timeout | undefined
-  let isLeft = false
+  let isStopped = false
 
-  async function start(signal: AbortSignal): Promise<WorkerProcess> {
-    const toldTerms = await orGivenUp(terms(), signal)
-    if (isLeft) throw new Error('the gateway is ending')
+  async function attemptStart(signal: AbortSignal): Promise<WorkerProcess> {
+    const workerOptions = await rejectOnAbort(startOptions(), signal)
+    if (isStopped) throw new Error('the gateway is ending')
     const limits = { timeoutMs: startTimeoutMs, signal }
-    const started = await startWorker({ ...toldTerms, worker: number }, answerers, limits)
+    const started = await startWorker({ ...workerOptions, worker: number }, handlers, limits)
     worker = started
     log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
-    void started.ended.then((ending) => bury(started, ending))
-    watchHeartbeat(started, { onPulse, onHung: () => endHung(started) })
+    void started.ended.then((ending) => onExit(started, ending))
+    watchHeartbeat(started, { onPingReply, onHung: () => endHung(started) })
     return started
   }
 
@@ -64,10 +64,10 @@ export function createSeat(options: SeatOptions): Seat {
     hung.kill()
   }
 
-  function fill(): Promise<WorkerProcess> {
+  function start(): Promise<WorkerProcess> {
     const controller = new AbortController()
-    giveUp = () => controller.abort()
-    const attempt = start(controller.signal)
+    abortStart = () => controller.abort()
+    const attempt = attemptStart(controller.signal)
     const isOver = () => {
       starting = undefined
     }
@@ -75,11 +75,11 @@ export function createSeat(options: SeatOptions): Seat {
     return attempt
   }
 
-  function bury(dead: WorkerProcess, { exitCode, signal }: Ending): void {
+  function onExit(dead: WorkerProcess, { exitCode, signal }: WorkerExit): void {
     worker = undefined
-    if (isLeft) return
+    if (isStopped) return
     onDeath(dead)
-    const delayMs = backoff.nextDelayMs(performance.now() - dead.upAt)
+    const delayMs = backoff.nextDelayMs(performance.now() - dead.readyAt)
     log.error(
       { worker: number, pid: dead.pid, exitCode, signal, delayMs },
       'a worker has died and is replaced',
@@ -93,9 +93,9 @@ export function createSeat(options: SeatOptions): Seat {
 
   async function replace(): Promise<void> {
     try {
-      await fill()
+      await start()
     } catch (err) {
-      if (isLeft) return
+      if (isStopped) return
       const delayMs = backoff.nextDelayMs(0)
       log.error({ err, worker: number, delayMs }, 'a worker could not be replaced: another try follows')
       replaceAfter(delayMs)
@@ -103,24 +103,24 @@ export function createSeat(options: SeatOptions): Seat {
   }
 
   return {
-    fill,
+    start,
     worker: () => worker,
     starting: () => starting,
-    leave: async (withinMs) => {
-      isLeft = true
+    stop: async (withinMs) => {
+      isStopped = true
       clearTimeout(timer)
       if (!starting) return
-      const patience = setTimeout(giveUp, withinMs)
+      const abortTimer = setTimeout(abortStart, withinMs)
       await starting
-      clearTimeout(patience)
+      clearTimeout(abortTimer)
     },
   }
 }
 
 /** The result of the work, unless the start is aborted before. */
-function orGivenUp<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const givenUp = once(signal, 'abort').then((): never => {
+function rejectOnAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = once(signal, 'abort').then((): never => {
     throw signal.reason
   })
-  return Promise.race([work, givenUp])
+  return Promise.race([work, aborted])
 }

@@ -1,6 +1,6 @@
-import { keepCompiled } from '../compile-cache.ts'
+import { cacheCompiledCode } from '../compile-cache.ts'
 
-keepCompiled()
+cacheCompiledCode()
 
 // A terminal or a supervisor may signal the whole process group, but the fleet decides when a worker ends.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})

@@ -2,28 +2,28 @@ import cluster, { type Worker as Child } from 'node:cluster'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import { type Answerers, type Channel, openChannel } from './channel.ts'
-import type { StartTerms, ToFleet, ToWorker } from './questions.ts'
+import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
+import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './questions.ts'
 
 /** One worker process that takes requests. */
 export interface WorkerProcess {
   readonly url: string
   readonly pid: number | undefined
-  readonly channel: Channel<ToWorker>
+  readonly channel: Channel<RequestsToWorker>
   /** When it began to take requests, on the clock of performance.now(). */
-  readonly upAt: number
+  readonly readyAt: number
   /** The metrics that it reported last. */
   lastSample: MetricsSnapshot
   /** Resolves when the process has ended, for whatever reason. */
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<WorkerExit>
   hasEnded(): boolean
   /** Ends it at once. */
   kill(): void
 }
 
-export interface Ending {
+export interface WorkerExit {
   readonly exitCode: number | null
   readonly signal: string | null
 }
@@ -32,7 +32,7 @@ export interface Ending {
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
 /** Makes all workers take connections from one shared queue (docs/decisions/0013-workers.md). */
-export function prepareWorkers(): void {
+export function configureCluster(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: [] })
 }
@@ -54,16 +54,16 @@ export interface StartLimits {
  * @throws OperatorError where the worker cannot take requests, or not in time: its process has then ended
  */
 export async function startWorker(
-  terms: StartTerms,
-  answerers: Answerers<ToFleet>,
+  options: WorkerStartOptions,
+  handlers: RequestHandlers<RequestsToFleet>,
   { timeoutMs, signal }: StartLimits,
 ): Promise<WorkerProcess> {
   const child = cluster.fork()
   let isOver = false
-  const channel = openChannel<ToWorker, ToFleet>(pipeOf(child), answerers)
-  const ended = once(child, 'exit').then(([exitCode, signal]: unknown[]): Ending => {
+  const channel = openChannel<RequestsToWorker, RequestsToFleet>(pipeOf(child), handlers)
+  const ended = once(child, 'exit').then(([exitCode, signal]: unknown[]): WorkerExit => {
     isOver = true
-    channel.end()
+    channel.close()
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
   const kill = () => void child.process.kill('SIGKILL')
@@ -71,15 +71,15 @@ export async function startWorker(
   child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {
-    const { url } = await channel.ask('start', terms, timeoutMs)
+    const { url } = await channel.request('start', options, timeoutMs)
     const { pid } = child.process
     const hasEnded = () => isOver
-    return { url, pid, channel, upAt: performance.now(), lastSample: [], ended, hasEnded, kill }
+    return { url, pid, channel, readyAt: performance.now(), lastSample: [], ended, hasEnded, kill }
   } catch (error) {
     kill()
     await ended
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`a worker cannot take requests: ${reasonOf(error)}`, { cause: error })
+    throw new OperatorError(`a worker cannot take requests: ${errorMessage(error)}`, { cause: error })
   } finally {
     signal.removeEventListener('abort', kill)
   }

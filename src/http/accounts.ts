@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { accountPaths } from '../account-paths.ts'
 import { countFailure } from '../auth/limits.ts'
-import type { Limiter } from '../auth/rate-limit.ts'
-import { type Code, GatehouseError } from '../errors.ts'
+import type { RateLimiter } from '../auth/rate-limit.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Rate } from '../store/store.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
 import { arrivalOf } from './arrival.ts'
 import { readMembers } from './json-body.ts'
-import { onceSent } from './once-sent.ts'
-import { ownRoute } from './own-route.ts'
+import { onResponseSent } from './once-sent.ts'
+import { registerOwnRoute } from './own-route.ts'
 import { visitorOf } from './visitor.ts'
 
 export interface RefreshCookie {
@@ -19,9 +19,9 @@ export interface RefreshCookie {
   readonly isSecure: boolean
 }
 
-export interface AccountEndpointsOptions {
+export interface TokenEndpointsOptions {
   readonly sessions: Sessions
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   /** How many wrong pairs one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
@@ -31,10 +31,14 @@ export interface AccountEndpointsOptions {
 }
 
 /** After these the session of the token is definitely over, and a cookie that holds it is useless. */
-const sessionOver = new Set<Code>(['refresh-token-expired', 'refresh-token-reused', 'session-revoked'])
+const sessionEndedCodes = new Set<ErrorCode>([
+  'refresh-token-expired',
+  'refresh-token-reused',
+  'session-revoked',
+])
 
 /** Issuing, refreshing and revoking tokens. */
-export function registerAccountEndpoints(app: FastifyInstance, options: AccountEndpointsOptions): void {
+export function registerTokenEndpoints(app: FastifyInstance, options: TokenEndpointsOptions): void {
   const { sessions, limiter, failures, metrics, cookie, publicOrigin } = options
   const attributes = {
     path: cookie.path,
@@ -51,18 +55,22 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     })
   }
 
-  const cleared = app.serializeCookie(cookie.name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+  const clearedCookie = app.serializeCookie(cookie.name, '', {
+    ...attributes,
+    maxAge: 0,
+    expires: new Date(0),
+  })
 
   /** Clears it with whatever answer follows: not all answers are written by Fastify. */
   function clearCookie({ raw }: FastifyReply): void {
-    raw.setHeader('Set-Cookie', cleared)
+    raw.setHeader('Set-Cookie', clearedCookie)
   }
 
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
     const issued = await sessions
       .start(SecretKey, APIKey, visitorOf(request))
-      .catch((error: unknown) => countWrongPair(request, error))
+      .catch((error: unknown) => countFailedKeyPair(request, error))
     metrics.tokensIssued.inc({ grant: 'keys' })
     setCookie(reply, issued)
     const { account, accessToken, refreshToken } = issued
@@ -78,7 +86,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     }
   }
 
-  async function countWrongPair(request: FastifyRequest, error: unknown): Promise<never> {
+  async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
       const { address } = arrivalOf(request.raw).client
       const excess = await countFailure(limiter, failures, { address, isMalformed: false })
@@ -93,10 +101,11 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
       const issued = await sessions.refresh(token, visitorOf(request))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       setCookie(reply, issued)
-      onceSent(reply.raw, issued.acknowledge)
+      onResponseSent(reply.raw, issued.acknowledge)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
     } catch (error) {
-      if (isFromCookie && error instanceof GatehouseError && sessionOver.has(error.code)) clearCookie(reply)
+      if (isFromCookie && error instanceof GatehouseError && sessionEndedCodes.has(error.code))
+        clearCookie(reply)
       throw error
     }
   }
@@ -105,7 +114,7 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
    * A client that signs out loses the cookie, even if the session cannot be ended now or the body is wrong. But a page
    * of another site cannot sign anybody out.
    */
-  function clearOurCookie(request: FastifyRequest, reply: FastifyReply): void {
+  function clearCookieUnlessCrossSite(request: FastifyRequest, reply: FastifyReply): void {
     if (!isCrossSite(request, publicOrigin)) clearCookie(reply)
   }
 
@@ -133,13 +142,13 @@ export function registerAccountEndpoints(app: FastifyInstance, options: AccountE
     return { token: fromCookie, isFromCookie: true }
   }
 
-  ownRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
-  ownRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
-  ownRoute(app, {
+  registerOwnRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
+  registerOwnRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
+  registerOwnRoute(app, {
     path: accountPaths.revokeToken,
     methods: ['POST'],
     handler: revoke,
-    onAccepted: clearOurCookie,
+    onAccepted: clearCookieUnlessCrossSite,
   })
 }
 

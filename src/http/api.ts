@@ -7,23 +7,23 @@ import Fastify, {
 } from 'fastify'
 import { GatehouseError } from '../errors.ts'
 import type { Keyring } from '../tokens/keyring.ts'
-import { type AccountEndpointsOptions, registerAccountEndpoints } from './accounts.ts'
+import { registerTokenEndpoints, type TokenEndpointsOptions } from './accounts.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin.ts'
 import { arrivalOf, destinationOf, ownRouteName } from './arrival.ts'
 import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { registerJwks } from './jwks.ts'
-import { openOperations } from './openapi/account-operations.ts'
+import { publicOperations } from './openapi/account-operations.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
-import { createProblem, prepareEarlyReply, sendProblem } from './problem.ts'
+import { applyReplyKeepAlive, createProblem, sendProblem } from './problem.ts'
 
-export interface ApiOptions extends AccountEndpointsOptions {
+export interface ApiOptions extends TokenEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
-  readonly admin: Pick<AdminOptions, 'actsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
+  readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
   /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
   readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }
@@ -37,12 +37,12 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     // Uses the same reading of the path that decided that it is ours.
     rewriteUrl: (request) => {
       const { path, query } = destinationOf(request).target
-      return withReadableEscapes(path) + query
+      return replaceInvalidEscapes(path) + query
     },
     // Only the size of the head limits a parameter: beyond the default of 100 characters the router would refuse
     // before authentication.
     routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
-    frameworkErrors: refuseUnroutable,
+    frameworkErrors: answerUnroutable,
     genReqId: () => '',
     bodyLimit: jsonBytesMax,
     exposeHeadRoutes: false,
@@ -60,7 +60,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     // The body broke off, and that has been answered already.
     if (reply.sent) return reply
     const { status, headers, body } = createProblem(request.raw, translateError(error))
-    prepareEarlyReply(request, reply)
+    applyReplyKeepAlive(request, reply)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await app.register(async (scope) => registerJson(scope, options))
@@ -80,7 +80,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
  * authentication. The router would refuse it earlier.
  * @param path its escapes are whole and in upper case
  */
-function withReadableEscapes(path: string): string {
+function replaceInvalidEscapes(path: string): string {
   if (!path.includes('%')) return path
   return path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, (escapes) =>
     encodeURIComponent(Buffer.from(escapes.replaceAll('%', ''), 'hex').toString()),
@@ -88,7 +88,7 @@ function withReadableEscapes(path: string): string {
 }
 
 /** Answers whatever else the router refuses. Its own message holds the path, which must not get into the log. */
-function refuseUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   arrivalOf(request.raw).outcome.route = ownRouteName
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
@@ -96,9 +96,9 @@ function refuseUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 /** Registers all that takes only JSON. */
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   acceptJsonOnly(scope, options.requestTimeoutMs)
-  registerAccountEndpoints(scope, options)
+  registerTokenEndpoints(scope, options)
   registerJwks(scope, options.keyring)
   const admin = createAdminApi({ ...options, ...options.admin })
-  scope.register(async (ofAdmins) => admin.register(ofAdmins))
-  registerOpenApi(scope, { ...options, operations: { ...openOperations, ...admin.operations } })
+  scope.register(async (adminScope) => admin.register(adminScope))
+  registerOpenApi(scope, { ...options, operations: { ...publicOperations, ...admin.operations } })
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Decision } from '../auth/decision.ts'
 import type { Principal } from '../auth/principal.ts'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
-import type { CrossOrigin } from '../proxy/cross-origin.ts'
+import type { CorsHeaders } from '../proxy/cross-origin.ts'
 import type { Access } from '../routes/route.ts'
-import { parseTarget, type Target } from '../routes/target.ts'
+import { parseRequestTarget, type RequestTarget } from '../routes/target.ts'
 import type { Trace } from '../tracing/tracer.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { RequestHead } from '../wire/request-head.ts'
@@ -25,7 +25,7 @@ export interface Arrival {
   /** Set once it is unambiguous. */
   destination: Destination | undefined
   /** What its answer says about CORS; undefined = that is left to the upstream. */
-  crossOrigin: CrossOrigin | undefined
+  corsHeaders: CorsHeaders | undefined
   /** Its place in its trace, once it goes to an upstream; undefined = nothing is traced. */
   trace: Trace | undefined
   /** Who may have what it asks for; undefined until that is found. */
@@ -42,7 +42,7 @@ export interface Outcome {
   upstream: string | undefined
   /** The status of the answer, once there is one. */
   status: number | undefined
-  code: Code | undefined
+  code: ErrorCode | undefined
   /** Why it failed, in words for the operator. */
   reason: string | undefined
   /** The account that a sign-in was for. */
@@ -56,16 +56,16 @@ export interface Outcome {
 
 /** Where a request wants to go, once that is unambiguous. */
 export interface Destination {
-  readonly target: Target
+  readonly target: RequestTarget
   /** In lower case, without port. */
   readonly hostName: string
 }
 
 /** The route name of a request that matches no route. */
-export const unmatched = '_unmatched'
+export const unmatchedRouteName = '_unmatched'
 /** The route name of requests that the gateway answers itself. */
 export const ownRouteName = '_gateway'
-const key = Symbol('arrival')
+const arrivalKey = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
 /** Reads a request that has arrived. */
@@ -74,7 +74,7 @@ export function createArrival(
   head: RequestHead,
   trusted: TrustedProxies,
 ): Arrival {
-  const fields = head.isFamiliar ? familiarFields(head.rawHeaders) : readRequestFields(head.rawHeaders)
+  const fields = head.isCachedHead ? cachedFields(head.rawHeaders) : readRequestFields(head.rawHeaders)
   const { forwardedFor, forwardedProto, forwardedHost } = fields
   const claims = {
     peer: connection.peerAddress,
@@ -88,17 +88,17 @@ export function createArrival(
   return {
     connection,
     head,
-    requestId: believedRequestId(fields, client.isTrusted) ?? createRequestId(),
+    requestId: trustedRequestId(fields, client.isTrusted) ?? createRequestId(),
     arrivedAt: performance.now(),
     client,
     fields,
     destination: undefined,
-    crossOrigin: undefined,
+    corsHeaders: undefined,
     trace: undefined,
     access: undefined,
     decision: undefined,
     outcome: {
-      route: unmatched,
+      route: unmatchedRouteName,
       upstream: undefined,
       status: undefined,
       code: undefined,
@@ -117,25 +117,25 @@ export function principalOf({ decision }: Arrival): Principal | undefined {
 }
 
 /** Fields of heads that come again and again: read once for all of them. */
-const readBefore = new WeakMap<readonly string[], RequestFields>()
+const fieldsCache = new WeakMap<readonly string[], RequestFields>()
 
-function familiarFields(rawHeaders: readonly string[]): RequestFields {
-  const before = readBefore.get(rawHeaders)
-  if (before !== undefined) return before
+function cachedFields(rawHeaders: readonly string[]): RequestFields {
+  const cached = fieldsCache.get(rawHeaders)
+  if (cached !== undefined) return cached
   const fields = readRequestFields(rawHeaders)
-  readBefore.set(rawHeaders, fields)
+  fieldsCache.set(rawHeaders, fields)
   return fields
 }
 
 /** Attaches its arrival to a request of the JSON scope. */
-export function rememberArrival(request: IncomingMessage, arrival: Arrival): void {
-  Object.assign(request, { [key]: arrival })
+export function attachArrival(request: IncomingMessage, arrival: Arrival): void {
+  Object.assign(request, { [arrivalKey]: arrival })
 }
 
 /** The arrival that rememberArrival attached. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   // The cast is sound: only rememberArrival writes this key, before any other code sees the request.
-  const arrival = (request as { [key]?: Arrival })[key]
+  const arrival = (request as { [arrivalKey]?: Arrival })[arrivalKey]
   if (!arrival) throw new Error('a request that never arrived')
   return arrival
 }
@@ -152,7 +152,7 @@ export function readDestination(arrival: Arrival): Destination {
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 export function parseDestination(sentTarget: string, fields: RequestFields): Destination {
-  const target = parseTarget(sentTarget)
+  const target = parseRequestTarget(sentTarget)
   if (!target) throw new GatehouseError('path-ambiguous')
   return { target, hostName: parseHostName(fields) }
 }
@@ -160,7 +160,7 @@ export function parseDestination(sentTarget: string, fields: RequestFields): Des
 /** In lower case, without port. @throws GatehouseError `request-invalid` */
 export function parseHostName({ host, isHostRepeated }: RequestFields): string {
   const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
-  if (hostName === undefined) throw wrongHost(host, isHostRepeated)
+  if (hostName === undefined) throw hostError(host, isHostRepeated)
   return hostName
 }
 
@@ -171,7 +171,7 @@ export function destinationOf(request: IncomingMessage): Destination {
   return destination
 }
 
-function wrongHost(host: string | undefined, isRepeated: boolean): GatehouseError {
+function hostError(host: string | undefined, isRepeated: boolean): GatehouseError {
   const message =
     host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
   return new GatehouseError('request-invalid', {
@@ -181,6 +181,6 @@ function wrongHost(host: string | undefined, isRepeated: boolean): GatehouseErro
 }
 
 /** The ID that came with a request, if its sender is trusted. */
-export function believedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
+export function trustedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
   return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }

@@ -1,10 +1,10 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 
 const realm = 'realm="gatehouse"'
 
 /** Error codes of RFC 6750 3.1; a request without credentials gets none. */
-const bearerErrors: Partial<Record<Code, string>> = {
+const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'credentials-ambiguous': 'error="invalid_request", error_description="more than one credential"',
   'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
@@ -13,7 +13,7 @@ const bearerErrors: Partial<Record<Code, string>> = {
 }
 
 /** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each scheme that is accepted here. */
-export function challenges(code: Code, access: Access | undefined): string[] {
+export function challenges(code: ErrorCode, access: Access | undefined): string[] {
   const schemes: readonly SchemeName[] = access?.kind === 'protected' ? access.schemes : ownSchemes(code)
   return schemes.map((scheme) => {
     if (scheme === 'secretKey') return `SecretKey ${realm}`
@@ -23,6 +23,6 @@ export function challenges(code: Code, access: Access | undefined): string[] {
 }
 
 /** The schemes of the gateway's own endpoints: the keys, or the tokens. */
-function ownSchemes(code: Code): readonly SchemeName[] {
+function ownSchemes(code: ErrorCode): readonly SchemeName[] {
   return code === 'credentials-invalid' ? ['secretKey'] : ['bearer']
 }

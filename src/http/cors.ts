@@ -1,15 +1,15 @@
 import { GatehouseError } from '../errors.ts'
-import { type CrossOrigin, createCrossOrigin } from '../proxy/cross-origin.ts'
-import { usualMethods } from '../routes/route.ts'
+import { type CorsHeaders, createCorsHeaders } from '../proxy/cross-origin.ts'
+import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import { isToken } from '../wire/characters.ts'
 import { dateLine } from '../wire/date-line.ts'
 import { onlyValueOf } from '../wire/raw-headers.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { type Arrival, type Destination, ownRouteName, unmatched } from './arrival.ts'
+import { type Arrival, type Destination, ownRouteName, unmatchedRouteName } from './arrival.ts'
 import type { OwnPaths } from './own-paths.ts'
 
-type Asked = Pick<RequestHead, 'method' | 'rawHeaders'>
+type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 
 /** The answer to a preflight. */
 export interface Preflight {
@@ -24,14 +24,14 @@ export interface Preflight {
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
 export interface Cors {
   /** What any answer to this request says about CORS. */
-  of(rawHeaders: readonly string[]): CrossOrigin
+  headersFor(rawHeaders: readonly string[]): CorsHeaders
   /**
    * The answer to a preflight of an allowed page; undefined = the request is no preflight.
    * @throws GatehouseError where no route has the path
    */
-  preflight(asked: Asked, destination: Destination, crossOrigin: CrossOrigin): Preflight | undefined
+  preflight(request: CorsRequest, destination: Destination, corsHeaders: CorsHeaders): Preflight | undefined
   /** Whether CORS applies to a path: only the portal's own scripts may read its pages. */
-  isOpen(path: string): boolean
+  appliesTo(path: string): boolean
 }
 
 export interface CorsOptions {
@@ -43,29 +43,29 @@ export interface CorsOptions {
 
 /** How long a browser may keep the answer, in seconds; until then it may not see a change of the config. */
 const maxAgeS = 600
-const tokens = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
+const fieldNameList = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
 /** @returns undefined without origins: then nothing is done, and the upstreams' CORS fields pass */
 export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
   if (origins.length === 0) return undefined
-  const known = new Map(origins.map((origin) => [origin, createCrossOrigin(origin)]))
-  const nobody = createCrossOrigin(undefined)
+  const byOrigin = new Map(origins.map((origin) => [origin, createCorsHeaders(origin)]))
+  const noOrigin = createCorsHeaders(undefined)
 
-  function isOpen(path: string): boolean {
+  function appliesTo(path: string): boolean {
     return !ownPaths.has(path) || ownPaths.methodsOf(path) !== undefined
   }
 
-  function takenAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
+  function allowedAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
     const own = ownPaths.methodsOf(target.path)
     if (own) return { route: ownRouteName, methods: own }
     const match = table.match(hostName, target, method)
     switch (match.kind) {
       case 'route': {
-        const { name, methods = new Set([...usualMethods, method]) } = match.route
+        const { name, methods = new Set([...standardMethods, method]) } = match.route
         return { route: name, methods: [...methods] }
       }
       case 'method':
-        return { route: match.only?.name ?? unmatched, methods: match.allowed }
+        return { route: match.onlyRoute?.name ?? unmatchedRouteName, methods: match.allowed }
       case 'none':
         throw new GatehouseError('route-not-found')
       case 'ambiguous':
@@ -76,14 +76,15 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
   }
 
   return {
-    isOpen,
-    of: (rawHeaders) => known.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? nobody,
+    appliesTo,
+    headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? noOrigin,
     preflight: ({ method, rawHeaders }, destination, { origin }) => {
-      if (method !== 'OPTIONS' || origin === undefined || !isOpen(destination.target.path)) return undefined
-      const asked = onlyValueOf(rawHeaders, 'access-control-request-method')
-      if (asked === undefined || !isToken(asked)) return undefined
-      const taken = takenAt(destination, asked)
-      return { ...taken, lines: preflightLines(origin, taken.methods, namesAsked(rawHeaders)) }
+      if (method !== 'OPTIONS' || origin === undefined || !appliesTo(destination.target.path))
+        return undefined
+      const requestedMethod = onlyValueOf(rawHeaders, 'access-control-request-method')
+      if (requestedMethod === undefined || !isToken(requestedMethod)) return undefined
+      const allowed = allowedAt(destination, requestedMethod)
+      return { ...allowed, lines: preflightLines(origin, allowed.methods, requestedFieldNames(rawHeaders)) }
     },
   }
 }
@@ -109,7 +110,7 @@ function preflightLines(origin: string, methods: readonly string[], names: strin
 }
 
 /** All names asked for may be sent, SecretKey and Authorization too: the request itself is checked as usual. */
-function namesAsked(rawHeaders: readonly string[]): string {
+function requestedFieldNames(rawHeaders: readonly string[]): string {
   const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
-  return tokens.test(names) ? names : ''
+  return fieldNameList.test(names) ? names : ''
 }

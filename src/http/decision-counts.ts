@@ -1,17 +1,17 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { once } from '../metrics/once.ts'
+import { memoize } from '../metrics/once.ts'
 import type { SchemeName } from '../routes/route.ts'
 
 /** Counts decisions: by scheme, and refusals by their code. */
-export type CountDecision = (scheme: SchemeName | undefined, code: Code | undefined) => void
+export type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
 
-export function createDecisionCounts({ decisions }: Metrics): CountDecision {
+export function createDecisionCounter({ decisions }: Metrics): CountDecision {
   const seriesOf = (scheme: string, allowedFor: string) =>
-    once((code: Code | undefined) =>
+    memoize((code: ErrorCode | undefined) =>
       code === undefined
-        ? decisions.of(scheme, 'allowed', allowedFor)
-        : decisions.of(scheme, 'refused', code),
+        ? decisions.labels(scheme, 'allowed', allowedFor)
+        : decisions.labels(scheme, 'refused', code),
     )
   const series = {
     none: seriesOf('none', 'anonymous'),

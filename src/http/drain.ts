@@ -1,6 +1,6 @@
 import { GatehouseError } from '../errors.ts'
 import type { GatewayServer } from './server.ts'
-import { takeQueued } from './take-queued.ts'
+import { acceptBacklog } from './take-queued.ts'
 
 /** Ends a server without cutting requests short. */
 export interface Drain {
@@ -12,28 +12,28 @@ export interface Drain {
 }
 
 /** How long the last answers may take to leave. */
-const lastAnswersMs = 100
+const flushTimeoutMs = 100
 
 /** How long connections that are made already are taken, at most. */
-const queueMs = 5_000
+const backlogTimeoutMs = 5_000
 
-export function createDrain({ server, connections, active, startDrain, giveUp }: GatewayServer): Drain {
+export function createDrain({ server, connections, inFlight, startDrain, abort }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain()
     // Idle connections, on which a request may be on its way at this moment, get their next answer with
     // Connection: close.
     const endsAt = performance.now() + timeoutMs
-    await takeQueued(server, Math.min(timeoutMs / 2, queueMs))
+    await acceptBacklog(server, Math.min(timeoutMs / 2, backlogTimeoutMs))
     server.close()
     const closed = Promise.all(
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
     await withTimeout(closed, Math.max(0, endsAt - performance.now()))
-    const left = active()
-    for (const arrival of left) giveUp(arrival, new GatehouseError('shutting-down'))
-    if (left.length > 0) await withTimeout(closed, lastAnswersMs)
+    const unanswered = inFlight()
+    for (const arrival of unanswered) abort(arrival, new GatehouseError('shutting-down'))
+    if (unanswered.length > 0) await withTimeout(closed, flushTimeoutMs)
     for (const { socket } of connections) socket.destroy()
-    return left.length === 0
+    return unanswered.length === 0
   }
 
   return { drain }

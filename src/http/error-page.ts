@@ -19,16 +19,16 @@ export interface ErrorPage {
 }
 
 /** A media range that names HTML and is not refused with a weight of 0 (RFC 9110 12.5.1). */
-const namesHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i
+const acceptsHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i
 
 /**
  * Whether a person in a browser is looking: a GET whose Accept names HTML, as those of address bars and links do.
  * Programs get problem+json, even if they take anything.
  */
-export function asksForPage({ method, rawHeaders }: RequestHead): boolean {
+export function prefersHtml({ method, rawHeaders }: RequestHead): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'accept' && namesHtml.test(rawHeaders[index + 1] ?? ''))
+    if (rawHeaders[index]?.toLowerCase() === 'accept' && acceptsHtml.test(rawHeaders[index + 1] ?? ''))
       return true
   }
   return false
@@ -52,7 +52,7 @@ const fixedLines = [
 ]
 
 /** Writes an error as a page, with the fields that it needs. */
-export function writeErrorPage(
+export function renderErrorPage(
   error: GatehouseError,
   { requestId, portalPath }: ErrorPageOptions,
 ): ErrorPage {

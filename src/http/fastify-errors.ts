@@ -1,8 +1,8 @@
 import type { FastifyError } from 'fastify'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import { toRequestInvalid } from './validate.ts'
 
-const codes: Readonly<Record<string, Code>> = {
+const codes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media-type-unsupported',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request-invalid',

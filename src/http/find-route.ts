@@ -1,26 +1,26 @@
-import { GatehouseError, refusalOf } from '../errors.ts'
+import { GatehouseError, sharedError } from '../errors.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival, Destination } from './arrival.ts'
-import type { Passage } from './gate.ts'
+import type { GateResult } from './gate.ts'
 
 /** Finds the route of a request in a table, or what it is refused with; its log line names the route that is meant. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival,
   { hostName, target }: Destination,
-): Passage<Route<Upstream>> {
+): GateResult<Route<Upstream>> {
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
       return match.route
     case 'none':
-      return refusalOf('route-not-found')
+      return sharedError('route-not-found')
     case 'ambiguous':
       outcome.reason = match.reason
-      return refusalOf('path-ambiguous')
+      return sharedError('path-ambiguous')
     case 'method':
-      outcome.route = match.only?.name ?? outcome.route
+      outcome.route = match.onlyRoute?.name ?? outcome.route
       return new GatehouseError('method-not-allowed', { allow: match.allowed })
     default:
       return match satisfies never

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
-import { GatehouseError, reasonOf } from '../errors.ts'
+import { errorMessage, GatehouseError } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 
 /**
@@ -8,7 +8,7 @@ import { arrivalOf } from './arrival.ts'
  * The answer must not fail because of it: the keys are shown only there, and creating the account again would be a
  * 409.
  */
-export async function firstLink(
+export async function tryCreateSetupLink(
   { raw }: FastifyRequest,
   setupLinks: SetupLinks,
   accountId: string,
@@ -17,7 +17,7 @@ export async function firstLink(
     return await setupLinks.create(accountId)
   } catch (error) {
     const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
-    arrivalOf(raw).outcome.reason = `no set-up link: ${reasonOf(cause)}`
+    arrivalOf(raw).outcome.reason = `no set-up link: ${errorMessage(cause)}`
     return undefined
   }
 }

@@ -1,15 +1,15 @@
-import { remembered } from '../text/remembered.ts'
-import { copyOf } from '../wire/copy.ts'
+import { memoizeBounded } from '../text/remembered.ts'
+import { copyString } from '../wire/copy.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.
 const hostPattern =
   /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
 
 /** A name of DNS has at most 253 characters (RFC 1035 2.3.4), a port six: together no more than 0.2 MiB. */
-const rememberedHosts = { textsMax: 256, lengthMax: 259 }
+const memoizeBounds = { entriesMax: 256, keyLengthMax: 259 }
 
 /** The name in a Host header, in lower case and without the port; undefined where it is malformed. */
-export const parseHost = remembered(rememberedHosts, (host) => {
+export const parseHost = memoizeBounded(memoizeBounds, (host) => {
   const name = hostPattern.exec(host)?.[1]?.toLowerCase()
-  return name === undefined ? undefined : copyOf(name)
+  return name === undefined ? undefined : copyString(name)
 })

@@ -1,5 +1,5 @@
 /** Names of which only the first field counts, as in Node. */
-const single = new Set([
+const singletonFields = new Set([
   'age',
   'authorization',
   'content-length',
@@ -26,9 +26,9 @@ export function joinHeaders(rawHeaders: readonly string[]): Record<string, strin
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase()
     const value = rawHeaders[index + 1] ?? ''
-    const before = joined[name]
-    if (before === undefined) joined[name] = value
-    else if (!single.has(name)) joined[name] = before + (name === 'cookie' ? '; ' : ', ') + value
+    const existing = joined[name]
+    if (existing === undefined) joined[name] = value
+    else if (!singletonFields.has(name)) joined[name] = existing + (name === 'cookie' ? '; ' : ', ') + value
   }
   return joined
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
-import { refuseMedia } from './json-media.ts'
+import { checkMediaType } from './json-media.ts'
 import { sendProblem } from './problem.ts'
 
 /** Largest body of the endpoints of the gateway itself. */
 export const jsonBytesMax = 65_536
 
 /** Methods whose body is never read. */
-const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
@@ -20,45 +20,45 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, {})
-    const refusal = refuseMedia(request)
+    const refusal = checkMediaType(request)
     if (refusal) return done(refusal)
-    const text = decode(bytes)
-    if (text === undefined) return done(notJson())
+    const text = decodeUtf8(bytes)
+    if (text === undefined) return done(invalidJsonError())
     parseJson(request, text, (cause, value: unknown) => {
-      if (cause) done(notJson())
+      if (cause) done(invalidJsonError())
       else done(null, value)
     })
   })
-  limitBodies(app, timeoutMs, refuseUnread)
+  limitBodies(app, timeoutMs, checkAnnouncedBody)
 }
 
 /** Why a body is refused before a byte of it is read. */
-type RefuseUnread = (request: FastifyRequest) => GatehouseError | undefined
+type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
 
 /**
  * Refuses bodies that are larger than their route takes, or do not arrive in time.
  * @param timeoutMs how long a body may take
- * @param refuse a further check of the head
+ * @param checkHead a further check of the head
  */
-export function limitBodies(app: FastifyInstance, timeoutMs: number, refuse?: RefuseUnread): void {
+export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?: HeadCheck): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (bodiless.has(request.method)) return done()
+    if (bodilessMethods.has(request.method)) return done()
     const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
       return done(new GatehouseError('body-too-large'))
     }
-    const refusal = refuse?.(request)
+    const refusal = checkHead?.(request)
     if (refusal) return done(refusal)
     // The checks of the head are done; who is calling depends on the body here.
-    askForBody(request, reply, () => {
-      limitTime(request, reply, timeoutMs)
+    sendContinue(request, reply, () => {
+      limitBodyTime(request, reply, timeoutMs)
       done()
     })
   })
 }
 
 /** Sends 100 to a client that waits for it: not to HTTP/1.0, nor where the body is already coming (RFC 9110 10.1.1). */
-function askForBody(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { head, connection } = arrivalOf(request.raw)
   if (!head.expectsContinue || connection.bodyState === 'whole') {
     done()
@@ -72,14 +72,14 @@ function askForBody(request: FastifyRequest, reply: FastifyReply, done: () => vo
 }
 
 /** Refuses a body because of its type. */
-function refuseUnread(request: FastifyRequest): GatehouseError | undefined {
+function checkAnnouncedBody(request: FastifyRequest): GatehouseError | undefined {
   const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
   // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
   const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
-  return isAnnounced ? refuseMedia(request) : undefined
+  return isAnnounced ? checkMediaType(request) : undefined
 }
 
-function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
+function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
   if (request.complete) return
   const timer = setTimeout(() => {
     if (reply.sent) return
@@ -96,7 +96,7 @@ function limitTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeou
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text of a body; undefined where it is not UTF-8, and would be misread. */
-function decode(bytes: string | Buffer): string | undefined {
+function decodeUtf8(bytes: string | Buffer): string | undefined {
   try {
     return typeof bytes === 'string' ? bytes : utf8.decode(bytes)
   } catch {
@@ -104,11 +104,11 @@ function decode(bytes: string | Buffer): string | undefined {
   }
 }
 
-function notJson(): GatehouseError {
-  return invalidBody('The body is not valid JSON in UTF-8.', 'is not valid JSON in UTF-8')
+function invalidJsonError(): GatehouseError {
+  return invalidBodyError('The body is not valid JSON in UTF-8.', 'is not valid JSON in UTF-8')
 }
 
-function invalidBody(detail: string, message: string): GatehouseError {
+function invalidBodyError(detail: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
 }
 
@@ -128,7 +128,7 @@ export function readMembers<Required extends string, Optional extends string = n
 ): Readonly<Record<Required, string>> & Members<Optional> {
   const object = body === undefined ? {} : body
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw invalidBody('The body must be a JSON object.', 'must be a JSON object')
+    throw invalidBodyError('The body must be a JSON object.', 'must be a JSON object')
   }
   const values = new Map<string, unknown>(Object.entries(object))
   const errors: FieldError[] = [

@@ -7,7 +7,7 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \
  * Why a body is refused by its head alone; undefined where it is not.
  * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
  */
-export function refuseMedia({ headers, raw }: FastifyRequest): GatehouseError | undefined {
+export function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | undefined {
   const types = valuesOf(raw.rawHeaders, 'content-type')
   if (types.size > 1) {
     const errors = [{ field: 'Content-Type', message: 'comes more than once, with different values' }]

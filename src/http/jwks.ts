@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Keyring } from '../tokens/keyring.ts'
 import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
-import { ownRoute } from './own-route.ts'
+import { registerOwnRoute } from './own-route.ts'
 
 export const jwksPath = '/.well-known/jwks.json'
 
 /** The public signing keys (RFC 7517), including those that are announced for later. */
 export function registerJwks(app: FastifyInstance, keyring: Keyring): void {
-  ownRoute(app, {
+  registerOwnRoute(app, {
     path: jwksPath,
     methods: ['GET', 'HEAD'],
     handler: async (_request, reply) => {

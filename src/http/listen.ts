@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net'
-import { hasCode, OperatorError, reasonOf } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
 
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
@@ -20,15 +20,15 @@ export function addressOf(host: string, port: number | string): string {
 export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
-  options: string,
+  optionNames: string,
 ) {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {
       // A port below 1024, for another user than root.
-      const grant = hasCode(cause, 'EACCES') ? ', or grant CAP_NET_BIND_SERVICE' : ''
+      const grant = hasErrorCode(cause, 'EACCES') ? ', or grant CAP_NET_BIND_SERVICE' : ''
       reject(
-        new OperatorError(`cannot listen on ${host}:${port}: ${reasonOf(cause)}`, {
-          hint: `Choose another address with ${options} in the config${grant}; port 0 takes any that is free.`,
+        new OperatorError(`cannot listen on ${host}:${port}: ${errorMessage(cause)}`, {
+          hint: `Choose another address with ${optionNames} in the config${grant}; port 0 takes any that is free.`,
           cause,
         }),
       )

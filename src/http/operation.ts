@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import { arrivalOf } from './arrival.ts'
 import { ownMethods } from './own-route.ts'
 
@@ -21,7 +21,7 @@ export interface OperationDoc {
   readonly isBodyOptional?: boolean
   readonly answers: Readonly<Record<number, AnswerDoc>>
   /** Errors of its own, beside those that any operation may answer. */
-  readonly problems: readonly Code[]
+  readonly problems: readonly ErrorCode[]
 }
 
 export interface AnswerDoc {
@@ -49,7 +49,7 @@ export interface Admission {
 }
 
 /** Registers the operations of a path of the gateway itself: it owns the path for every method. */
-export function ownOperations(
+export function registerOperations(
   app: FastifyInstance,
   path: string,
   { operations, admission }: { readonly operations: readonly Operation[]; readonly admission: Admission },

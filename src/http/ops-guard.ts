@@ -21,7 +21,7 @@ const privateName = /^[^.]+$|\.(?:svc|svc\.cluster\.local|internal)$/
  * rebinding, where the page's own name has come to mean this machine. Then only `Host` tells, which holds that name.
  * So a name must be one of ours; an address cannot be rebound, and browsers always send a `Host`.
  */
-export function refuseForeignPage(headers: IncomingHttpHeaders, address: OpsAddress): string | undefined {
+export function refuseCrossOrigin(headers: IncomingHttpHeaders, address: OpsAddress): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers
   // `none`: somebody typed the address.
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
@@ -30,17 +30,17 @@ export function refuseForeignPage(headers: IncomingHttpHeaders, address: OpsAddr
     return 'Origin: pages of other origins may call nothing here'
   if (host === undefined || host === '') return undefined
   const name = parseHost(host)
-  if (name !== undefined && isOwnName(name.replace(/\.$/, ''), address)) return undefined
+  if (name !== undefined && isListenerName(name.replace(/\.$/, ''), address)) return undefined
   return 'Host: this is not a name of this listener; add it to ops.hosts in the config'
 }
 
 function isSameAuthority(origin: string, host: string | undefined): boolean {
-  const ofOrigin = URL.parse(origin)?.host
+  const originHost = URL.parse(origin)?.host
   // Parsed too, for the form that an origin has: in lower case, without a default port.
-  return ofOrigin !== undefined && ofOrigin === URL.parse(`http://${host}`)?.host
+  return originHost !== undefined && originHost === URL.parse(`http://${host}`)?.host
 }
 
-function isOwnName(name: string, { host, hosts }: OpsAddress): boolean {
+function isListenerName(name: string, { host, hosts }: OpsAddress): boolean {
   if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return true
   if (name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   if (hosts.includes(name) || name === hostname().toLowerCase()) return true

@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import type { IdentityHealth } from '../identity.ts'
+import type { StoreHealth } from '../identity.ts'
 import type { ReloadOutcome } from '../reload.ts'
 import type { Status } from '../status/status.ts'
 import type { StoreState } from '../store/condition.ts'
-import { type OpsAddress, refuseForeignPage } from './ops-guard.ts'
+import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
 import { registerStatus } from './status.ts'
 
 /** What operators can ask of the gateway, and make it do. */
@@ -12,13 +12,13 @@ export interface OpsOptions {
   /** Of the config in force. */
   address(): OpsAddress
   metricsText(): Promise<string>
-  identity(): IdentityHealth | Promise<IdentityHealth>
+  health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** True from the moment that a shutdown starts. */
   isShuttingDown(): boolean
   reload(): Promise<ReloadOutcome>
   /** The present state, for /status. */
-  look(): Promise<Status>
+  readStatus(): Promise<Status>
 }
 
 const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
@@ -28,11 +28,12 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
 
 /** The ops scope, on a listener of its own: it is not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
-  const { contentType, address, metricsText, identity, storeState, isShuttingDown, reload, look } = options
+  const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
+    options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
 
   app.addHook('onRequest', async (request, reply) => {
-    const reason = refuseForeignPage(request.headers, address())
+    const reason = refuseCrossOrigin(request.headers, address())
     if (reason !== undefined) return reply.code(403).send({ status: 'forbidden', reason })
   })
 
@@ -40,8 +41,8 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
 
   app.get('/readyz', async (_request, reply) => {
     if (isShuttingDown()) return refuseShuttingDown(reply)
-    const status = await identity()
-    const body = status === 'degraded' ? degraded(await storeState()) : { status }
+    const status = await health()
+    const body = status === 'degraded' ? degradedBody(await storeState()) : { status }
     return reply.code(status === 'store-unavailable' ? 503 : 200).send(body)
   })
 
@@ -50,7 +51,7 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
     return metricsText()
   })
 
-  registerStatus(app, look)
+  registerStatus(app, readStatus)
 
   app.post('/reload', async (_request, reply) => {
     if (isShuttingDown()) return refuseShuttingDown(reply)
@@ -78,18 +79,22 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
 }
 
 /** What every write is needed for. */
-const writing = [
+const writeOperations = [
   'getting and refreshing tokens',
   'sign-in to the portal',
   'changes of accounts, keys and sessions',
 ]
 
 /** What is refused meanwhile, and why. */
-function degraded({ writesRefused }: StoreState) {
+function degradedBody({ writesRefused }: StoreState) {
   const status = 'degraded'
   return writesRefused === null
-    ? { status, reason: 'the store is out of reach', refused: ['callers not seen before', ...writing] }
-    : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writing }
+    ? {
+        status,
+        reason: 'the store is out of reach',
+        refused: ['callers not seen before', ...writeOperations],
+      }
+    : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writeOperations }
 }
 
 function refuseShuttingDown(reply: FastifyReply): FastifyReply {

@@ -2,70 +2,70 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatehouseError } from '../errors.ts'
 import type { RequestEvents } from '../wire/connection-events.ts'
 import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
-import { type Arrival, rememberArrival } from './arrival.ts'
+import { type Arrival, attachArrival } from './arrival.ts'
 import { joinHeaders } from './join-headers.ts'
-import { otherMethod, ownMethods } from './own-route.ts'
+import { ownMethods, unlistedMethod } from './own-route.ts'
 import { sendProblem } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
 
 /** The part of Fastify that is needed here: it answers for these endpoints. */
-export interface OwnScope {
+export interface EndpointRouter {
   routing(request: IncomingMessage, response: ServerResponse): void
 }
 
 /** The endpoints of the gateway itself. */
 export interface OwnEndpoints {
   /** Carries out a request to one of them. */
-  carryOut(arrival: Arrival): void
+  handle(arrival: Arrival): void
   /** From now on answers that have not begun say that the connection ends. */
   startDrain(): void
   /**
    * Answers with a problem where this request has not been answered; an answer that has begun is broken off.
    * @returns false where the request is not for these endpoints
    */
-  giveUp(arrival: Arrival, error: GatehouseError): boolean
+  abort(arrival: Arrival, error: GatehouseError): boolean
 }
 
-const knownMethods: ReadonlySet<string> = new Set(ownMethods)
+const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
 
 /**
  * Lends the connection of a request to Fastify, which needs the objects of node:http: they are made only for these few
  * requests.
  */
-export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
+export function createOwnEndpoints(router: EndpointRouter): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
-  function carryOut(arrival: Arrival): void {
-    const { connection, outcome, crossOrigin } = arrival
-    const request = requestOf(arrival)
+  function handle(arrival: Arrival): void {
+    const { connection, outcome, corsHeaders } = arrival
+    const request = createIncomingMessage(arrival)
     const response = new ServerResponse(request)
-    rememberArrival(request, arrival)
-    for (const [name, value] of crossOrigin?.fields ?? []) response.setHeader(name, value)
+    attachArrival(request, arrival)
+    for (const [name, value] of corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()
     response.assignSocket(connection.socket)
-    connection.attach(new LentConnection(request, response))
+    connection.attach(new NodeHttpAdapter(request, response))
     const end = () => {
       responses.delete(arrival)
       if (response.headersSent) outcome.status = response.statusCode
     }
     response.once('close', end)
-    response.once('prefinish', () => connection.awaitReader())
+    response.once('prefinish', () => connection.startSendTimeout())
     response.once('finish', () => {
       end()
       response.detachSocket(connection.socket)
       response.emit('close')
-      connection.endElsewhere({ closes: !response.shouldKeepAlive || saysClose(response) })
+      connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
-    scope.routing(request, response)
+    router.routing(request, response)
   }
 
   return {
-    carryOut,
+    handle,
     startDrain: () => {
       for (const response of responses.values()) if (!response.headersSent) response.shouldKeepAlive = false
     },
-    giveUp: (arrival, error) => {
+    abort: (arrival, error) => {
       const response = responses.get(arrival)
       if (!response) return false
       if (response.headersSent) arrival.outcome.status = response.statusCode
@@ -78,13 +78,13 @@ export function createOwnEndpoints(scope: OwnScope): OwnEndpoints {
 }
 
 /** Whether its head says that the connection ends, whatever code wrote that: node:http keeps it only there. */
-function saysClose(response: ServerResponse): boolean {
+function hasConnectionClose(response: ServerResponse): boolean {
   // The cast is sound: a missing property is undefined.
   return (response as { readonly _last?: boolean })._last === true
 }
 
-class LentConnection implements RequestEvents {
-  readonly isLent = true
+class NodeHttpAdapter implements RequestEvents {
+  readonly writesToSocket = true
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
 
@@ -97,7 +97,7 @@ class LentConnection implements RequestEvents {
     this.#request.push(chunk)
   }
 
-  hasPassedAll(): boolean {
+  isChunkReleased(): boolean {
     return false
   }
 
@@ -106,7 +106,7 @@ class LentConnection implements RequestEvents {
     this.#request.push(null)
   }
 
-  onBodyBroken(error: MalformedMessage | BodyTooSlow): void {
+  onBodyError(error: MalformedMessage | BodyTooSlow): void {
     this.#response.shouldKeepAlive = false
     sendProblem(this.#request, this.#response, brokenBodyError(error))
   }
@@ -115,17 +115,17 @@ class LentConnection implements RequestEvents {
     this.#response.emit('drain')
   }
 
-  onGone(): void {
+  onAbort(): void {
     this.#request.destroy()
     this.#response.destroy()
   }
 }
 
-function requestOf({ connection, head }: Arrival): IncomingMessage {
+function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   const request = new IncomingMessage(connection.socket)
   // Methods that no endpoint takes need not be told apart: each endpoint refuses them in the same way.
-  request.method = knownMethods.has(method) ? method : otherMethod
+  request.method = ownMethodSet.has(method) ? method : unlistedMethod
   request.url = target
   request.httpVersionMajor = 1
   request.httpVersionMinor = minorVersion
@@ -135,6 +135,6 @@ function requestOf({ connection, head }: Arrival): IncomingMessage {
   if (connection.bodyState === 'whole') {
     request.complete = true
     request.push(null)
-  } else request._read = () => connection.wantBody()
+  } else request._read = () => connection.resumeBody()
   return request
 }

@@ -9,7 +9,7 @@ export interface OwnPaths {
 }
 
 /** Whether there is a portal, and where. */
-interface PortalPlace {
+interface PortalMount {
   readonly enabled: boolean
   readonly path: string
 }
@@ -26,20 +26,20 @@ export const adminPaths = {
   audit: '/api/v1/admin/audit',
 } as const
 
-const reading = ['GET', 'HEAD']
-const exact: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+const safeMethods = ['GET', 'HEAD']
+const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...Object.values(accountPaths).map((path) => [path, ['POST']] as const),
-  [jwksPath, reading],
-  [openApiPath, reading],
+  [jwksPath, safeMethods],
+  [openApiPath, safeMethods],
 ])
 const adminPrefix = '/api/v1/admin/'
 const adminMethods: Readonly<Record<keyof typeof adminPaths, readonly string[]>> = {
-  accounts: [...reading, 'POST'],
-  account: [...reading, 'PATCH', 'DELETE'],
+  accounts: [...safeMethods, 'POST'],
+  account: [...safeMethods, 'PATCH', 'DELETE'],
   secretKey: ['POST'],
   apiKey: ['POST'],
-  sessions: [...reading, 'DELETE'],
-  audit: reading,
+  sessions: [...safeMethods, 'DELETE'],
+  audit: safeMethods,
 }
 // The cast is sound: both have the same names.
 const adminPatterns = (Object.keys(adminPaths) as (keyof typeof adminPaths)[]).map((name) => ({
@@ -52,11 +52,11 @@ export function isAdminPath(path: string): boolean {
   return path.startsWith(adminPrefix)
 }
 
-export function createOwnPaths({ enabled, path: portalPath }: PortalPlace): OwnPaths {
+export function createOwnPaths({ enabled, path: portalPath }: PortalMount): OwnPaths {
   const portalPrefix = `${portalPath}/`
 
   function methodsOf(path: string): readonly string[] | undefined {
-    const known = exact.get(path)
+    const known = methodsByPath.get(path)
     if (known || !isAdminPath(path)) return known
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors.ts'
-import { usualMethods } from '../routes/route.ts'
+import { standardMethods } from '../routes/route.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /** A method that no endpoint of the gateway takes: it stands for all methods but the usual ones. */
-export const otherMethod = 'TRACE'
+export const unlistedMethod = 'TRACE'
 /**
  * The methods that the endpoints tell apart: each path is registered for each of them, and with all of Node's methods
  * that would take a tenth of the start.
  */
-export const ownMethods: readonly string[] = [...usualMethods, otherMethod]
+export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
 
 /** Registers an endpoint of the gateway itself: it owns its path for every method. */
-export function ownRoute(
+export function registerOwnRoute(
   app: FastifyInstance,
   {
     path,

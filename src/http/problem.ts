@@ -1,18 +1,18 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Code, type ExceededRate, failures, GatehouseError } from '../errors.ts'
+import { type ErrorCode, type ExceededRate, errorDefinitions, GatehouseError } from '../errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import { dateLine } from '../wire/date-line.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenge.ts'
-import { writeErrorPage } from './error-page.ts'
+import { renderErrorPage } from './error-page.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
 /** Codes besides every 401 that say how to authenticate (RFC 6750 3). */
-const challenged = new Set(['credentials-ambiguous', 'role-forbidden'])
+const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden'])
 
 /** An answer that says what went wrong, as problem+json (RFC 9457). */
 export interface Problem {
@@ -21,7 +21,7 @@ export interface Problem {
   readonly body: string
 }
 
-interface About {
+interface ProblemContext {
   readonly requestId: string
   readonly access: Access | undefined
   /** Field lines that are not about the failure, each ended by CR LF. */
@@ -31,12 +31,12 @@ interface About {
 /** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
   const arrival = arrivalOf(request)
-  noteFailure(arrival, error)
+  recordFailure(arrival, error)
   return describeProblem(error, { requestId: arrival.requestId, access: arrival.access })
 }
 
 /** Notes a failure for the log line of its request. */
-export function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
+export function recordFailure({ outcome }: Arrival, error: GatehouseError): void {
   const { code, cause } = error
   outcome.code = code
   if (error.accountId !== undefined) outcome.accountId = error.accountId
@@ -44,9 +44,9 @@ export function noteFailure({ outcome }: Arrival, error: GatehouseError): void {
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
 }
 
-function describeProblem(error: GatehouseError, { requestId, access }: About): Problem {
+function describeProblem(error: GatehouseError, { requestId, access }: ProblemContext): Problem {
   const { code, title, status, detail, errors, allow, rate } = error
-  const isChallenge = status === 401 || challenged.has(code)
+  const isChallenge = status === 401 || challengedCodes.has(code)
   return {
     status,
     headers: {
@@ -76,36 +76,36 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(request, error)
   if (response.headersSent) {
-    arrivalOf(request).connection.breakOff()
+    arrivalOf(request).connection.abort()
     return
   }
-  prepareEarlyAnswer(request, response)
+  applyKeepAlive(request, response)
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
   response.end(body)
 }
 
 /** To be called before every answer that does not depend on the body. */
-export function prepareEarlyAnswer(request: IncomingMessage, response: ServerResponse): void {
+export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
 }
 
 /** The same for a reply of Fastify, which sets `Connection: close` after every body that it has refused. */
-export function prepareEarlyReply(request: FastifyRequest, reply: FastifyReply): void {
-  prepareEarlyAnswer(request.raw, reply.raw)
+export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
+  applyKeepAlive(request.raw, reply.raw)
   // The connection decides itself whether it has to end.
   if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
 /** Answers with a problem, or breaks off an answer that is under way. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome, access, requestId, crossOrigin } = arrival
-  noteFailure(arrival, error)
+  const { connection, outcome, access, requestId, corsHeaders } = arrival
+  recordFailure(arrival, error)
   if (connection.isHeadSent) {
-    connection.breakOff()
+    connection.abort()
     return
   }
   outcome.status = error.status
-  writeProblem(connection, error, { requestId, access, extraLines: crossOrigin?.lines })
+  writeProblem(connection, error, { requestId, access, extraLines: corsHeaders?.lines })
 }
 
 /** Answers what could not be read as a request. */
@@ -118,8 +118,8 @@ export function answerUnreadable(
 }
 
 /** The whole answer, where there is no connection that could write it; its connection ends. */
-export function writeWholeProblem(error: GatehouseError, requestId: string): string {
-  const { lines, body } = textOf(describeProblem(error, { requestId, access: undefined }))
+export function formatRawProblem(error: GatehouseError, requestId: string): string {
+  const { lines, body } = serializeProblem(describeProblem(error, { requestId, access: undefined }))
   const { status } = error
   const ending = `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
@@ -131,24 +131,24 @@ export function answerErrorPage(
   error: GatehouseError,
   portalPath: string | undefined,
 ): void {
-  const { connection, outcome, requestId, crossOrigin } = arrival
-  noteFailure(arrival, error)
+  const { connection, outcome, requestId, corsHeaders } = arrival
+  recordFailure(arrival, error)
   outcome.status = error.status
   writeAnswer(connection, error.status, {
-    ...writeErrorPage(error, { requestId, portalPath }),
-    extraLines: crossOrigin?.lines,
+    ...renderErrorPage(error, { requestId, portalPath }),
+    extraLines: corsHeaders?.lines,
   })
 }
 
-function writeProblem(connection: ClientConnection, error: GatehouseError, about: About): void {
-  const text = isUsual(error) ? usualText(error, about) : textOf(describeProblem(error, about))
+function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {
+  const text = isCacheable(error) ? cachedText(error, about) : serializeProblem(describeProblem(error, about))
   writeAnswer(connection, error.status, { ...text, extraLines: about.extraLines })
 }
 
 function writeAnswer(
   connection: ClientConnection,
   status: number,
-  { lines, body, extraLines = '' }: ProblemText & Pick<About, 'extraLines'>,
+  { lines, body, extraLines = '' }: ProblemText & Pick<ProblemContext, 'extraLines'>,
 ): void {
   const isHead = connection.head?.method === 'HEAD'
   connection.respond(
@@ -167,7 +167,7 @@ interface ProblemText {
   readonly body: string
 }
 
-function textOf({ headers, body }: Problem): ProblemText {
+function serializeProblem({ headers, body }: Problem): ProblemText {
   let lines = ''
   for (const name in headers) {
     const value = headers[name] ?? ''
@@ -178,25 +178,25 @@ function textOf({ headers, body }: Problem): ProblemText {
 }
 
 /** Whether the answer differs from others with the same code and route only in the ID. */
-function isUsual({ code, detail, errors, allow, rate }: GatehouseError): boolean {
-  const usual: { readonly title: string; readonly detail?: string } = failures[code]
-  return detail === usual.detail && !errors && !allow && !rate
+function isCacheable({ code, detail, errors, allow, rate }: GatehouseError): boolean {
+  const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
+  return detail === defaults.detail && !errors && !allow && !rate
 }
 
-const ofNoRoute = {}
+const noAccess = {}
 /** Answers without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
-const usualTexts = new WeakMap<object, Map<Code, ProblemText>>()
+const textCache = new WeakMap<object, Map<ErrorCode, ProblemText>>()
 
-function usualText(error: GatehouseError, { requestId, access }: About): ProblemText {
-  const byCode = usualTexts.get(access ?? ofNoRoute) ?? new Map<Code, ProblemText>()
-  const known = byCode.get(error.code)
-  if (known) {
-    return { lines: `${known.lines}${requestId}\r\n`, body: `${known.body}${JSON.stringify(requestId)}}` }
+function cachedText(error: GatehouseError, { requestId, access }: ProblemContext): ProblemText {
+  const byCode = textCache.get(access ?? noAccess) ?? new Map<ErrorCode, ProblemText>()
+  const cached = byCode.get(error.code)
+  if (cached) {
+    return { lines: `${cached.lines}${requestId}\r\n`, body: `${cached.body}${JSON.stringify(requestId)}}` }
   }
-  const { lines, body } = textOf(describeProblem(error, { requestId: '', access }))
+  const { lines, body } = serializeProblem(describeProblem(error, { requestId: '', access }))
   const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
-  usualTexts.set(access ?? ofNoRoute, byCode.set(error.code, withoutId))
-  return textOf(describeProblem(error, { requestId, access }))
+  textCache.set(access ?? noAccess, byCode.set(error.code, withoutId))
+  return serializeProblem(describeProblem(error, { requestId, access }))
 }
 
 const notAscii = /[^ -~]/

@@ -1,20 +1,20 @@
 import { GatehouseError } from '../errors.ts'
 import { forward } from '../proxy/forward.ts'
-import type { ForwardEvents, Forwarding } from '../proxy/forwarding.ts'
+import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarding.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
-import { isLastOnItsConnection, type RequestWriter } from '../proxy/request-head.ts'
-import { forwardedTarget, type Route, usualMethods } from '../routes/route.ts'
+import { isLastOnConnection, type RequestWriter } from '../proxy/request-head.ts'
+import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { type Arrival, type Destination, principalOf } from './arrival.ts'
-import { asksForPage } from './error-page.ts'
+import { prefersHtml } from './error-page.ts'
 import { findRoute } from './find-route.ts'
-import { createGate, type GateOptions, type Passage } from './gate.ts'
+import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
-import { asksForWebSocket, type UpgradeHandler } from './upgrade.ts'
+import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'> {
   readonly table: RouteTable<Upstream>
@@ -30,13 +30,13 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
  * Carries out a request that is not for the gateway itself.
  * @throws GatehouseError where it cannot be decided or carried out now
  */
-export type CarryOut = (arrival: Arrival, destination: Destination) => void
+export type ProxyHandler = (arrival: Arrival, destination: Destination) => void
 
 /**
  * The raw scope: no body is parsed or read here. A request finds its route, is authenticated and authorised, and only
  * then forwarded.
  */
-export function createProxy(options: ProxyOptions): CarryOut {
+export function createProxy(options: ProxyOptions): ProxyHandler {
   const { table, writer, onUpgraded, tracer } = options
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -44,39 +44,39 @@ export function createProxy(options: ProxyOptions): CarryOut {
   })
   const events = createEvents(onUpgraded)
 
-  function pass(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
+  function forwardToUpstream(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
     const { body } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
-    const forwardsLeft = readMaxForwards(head)
-    if (forwardsLeft === 0) {
-      answerOptions(arrival, route.methods ?? usualMethods)
+    const maxForwards = readMaxForwards(head)
+    if (maxForwards === 0) {
+      answerOptions(arrival, route.methods ?? standardMethods)
       return
     }
-    const isUpgrade = route.websocket && asksForWebSocket(head)
-    const isLast = isLastOnItsConnection(head, route)
-    const { connectionNames, host = '' } = fields
+    const isUpgrade = route.websocket && isWebSocketUpgrade(head)
+    const isLast = isLastOnConnection(head, route)
+    const { connectionOptions, host = '' } = fields
     outcome.upstream = route.upstream.name
-    if (tracer) arrival.trace = tracer.begin(head.rawHeaders)
-    const sentHeaders = arrival.trace?.rawHeaders ?? head.rawHeaders
-    const rawHeaders = forwardsLeft === undefined ? sentHeaders : withMaxForwards(sentHeaders, forwardsLeft)
+    if (tracer) arrival.trace = tracer.startTrace(head.rawHeaders)
+    const tracedHeaders = arrival.trace?.rawHeaders ?? head.rawHeaders
+    const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
     forward(
       {
         arrival,
         connection,
         head,
         upstream: route.upstream,
-        target: forwardedTarget(route, destination.target),
+        requestTarget: upstreamTarget(route, destination.target),
         headerLines: writer.writeHead({
           rawHeaders,
-          isFamiliar: head.isFamiliar && rawHeaders === head.rawHeaders,
+          isCachedHead: head.isCachedHead && rawHeaders === head.rawHeaders,
           route,
           principal: principalOf(arrival),
           client,
           requestId,
           body,
-          connectionNames,
+          connectionOptions,
           isUpgrade,
           isLast,
           minorVersion: head.minorVersion,
@@ -89,7 +89,7 @@ export function createProxy(options: ProxyOptions): CarryOut {
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
-        crossOrigin: arrival.crossOrigin,
+        corsHeaders: arrival.corsHeaders,
       },
       events,
     )
@@ -97,26 +97,26 @@ export function createProxy(options: ProxyOptions): CarryOut {
 
   /** A person who typed the address of the gateway sees a page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
-    const isForPerson = error.code === 'route-not-found' && asksForPage(arrival.head)
-    if (isForPerson) answerErrorPage(arrival, error, options.portalPath)
+    const wantsPage = error.code === 'route-not-found' && prefersHtml(arrival.head)
+    if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
   }
 
-  function go(passage: Passage<Route<Upstream>>, arrival: Arrival, destination: Destination): void {
-    if (passage instanceof GatehouseError) refuse(arrival, passage)
-    else pass(passage, arrival, destination)
+  function dispatch(result: GateResult<Route<Upstream>>, arrival: Arrival, destination: Destination): void {
+    if (result instanceof GatehouseError) refuse(arrival, result)
+    else forwardToUpstream(result, arrival, destination)
   }
 
   return function proxy(arrival, destination) {
-    const passage = gate(arrival, destination)
-    if (!(passage instanceof Promise)) {
-      go(passage, arrival, destination)
+    const result = gate(arrival, destination)
+    if (!(result instanceof Promise)) {
+      dispatch(result, arrival, destination)
       return
     }
-    passage
+    result
       .then((settled) => {
         // The client may have left in the meantime.
-        if (arrival.connection.head === arrival.head) go(settled, arrival, destination)
+        if (arrival.connection.head === arrival.head) dispatch(settled, arrival, destination)
       })
       .catch((error: unknown) => {
         if (arrival.connection.head === arrival.head) answerProblem(arrival, toGatehouseError(error))
@@ -124,19 +124,19 @@ export function createProxy(options: ProxyOptions): CarryOut {
   }
 }
 
-interface Proxied extends Forwarding {
+interface ProxiedRequest extends ForwardedRequest {
   readonly arrival: Arrival
 }
 
-function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<Proxied> {
+function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
       arrival.outcome.sentAt = now
     },
-    onAnswered: ({ arrival }, status) => {
+    onResponseHead: ({ arrival }, status) => {
       arrival.outcome.status = status
     },
-    onForwarded: ({ arrival }) => {
+    onResponseEnd: ({ arrival }) => {
       arrival.outcome.answeredAt = performance.now()
     },
     onFailed: ({ arrival }, error) => {

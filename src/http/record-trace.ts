@@ -1,7 +1,7 @@
 import type { Exporter } from '../tracing/exporter.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Arrival } from './arrival.ts'
-import { knownMethods } from './known-methods.ts'
+import { registeredMethods } from './known-methods.ts'
 
 /** OpenTelemetry's name for a method that it does not know. */
 const otherMethod = '_OTHER'
@@ -17,10 +17,10 @@ export function createTraceRecorder(
   return function recordTrace(arrival, now) {
     const { head, decision, outcome, arrivedAt, requestId } = arrival
     // A request that went to no upstream has no trace yet.
-    const trace = arrival.trace ?? tracer.begin(head.rawHeaders)
+    const trace = arrival.trace ?? tracer.startTrace(head.rawHeaders)
     if (!trace.isSampled) return
     const { route, upstream, status, code, sentAt, answeredAt } = outcome
-    const method = knownMethods.has(head.method) ? head.method : otherMethod
+    const method = registeredMethods.has(head.method) ? head.method : otherMethod
     const { traceId, parentId, spanId, upstreamSpanId } = trace
     const isServerError = status !== undefined && status >= 500
     exporter.add({
@@ -43,8 +43,8 @@ export function createTraceRecorder(
     })
     if (upstream === undefined || sentAt === undefined) return
     // The status of a problem that the gateway answers instead is not the upstream's.
-    const answered = code === undefined ? status : undefined
-    const isError = code !== undefined || (answered !== undefined && answered >= 400)
+    const upstreamStatus = code === undefined ? status : undefined
+    const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
     exporter.add({
       traceId,
       spanId: upstreamSpanId,
@@ -56,8 +56,8 @@ export function createTraceRecorder(
       isError,
       attributes: {
         'http.request.method': method,
-        'http.response.status_code': answered,
-        'error.type': code ?? (isError ? String(answered) : undefined),
+        'http.response.status_code': upstreamStatus,
+        'error.type': code ?? (isError ? String(upstreamStatus) : undefined),
         'gatehouse.upstream': upstream,
       },
     })

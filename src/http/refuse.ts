@@ -1,12 +1,12 @@
 import type { Refusal } from '../auth/decision.ts'
 import { countFailure } from '../auth/limits.ts'
-import type { Limiter } from '../auth/rate-limit.ts'
-import { type Code, type GatehouseError, refusalOf } from '../errors.ts'
+import type { RateLimiter } from '../auth/rate-limit.ts'
+import { type ErrorCode, type GatehouseError, sharedError } from '../errors.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival } from './arrival.ts'
 
 export interface RefuseOptions {
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   /** How many wrong credentials one client address may send. */
   readonly failures: Rate
 }
@@ -18,13 +18,13 @@ export interface RefuseOptions {
 export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Promise<GatehouseError>
 
 /** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
-const failureCode: Code = 'secret-key-invalid'
+const countedCode: ErrorCode = 'secret-key-invalid'
 
 export function createRefuse({ limiter, failures }: RefuseOptions): Refuse {
   return ({ code, isMalformed }, { client }) => {
-    if (code !== failureCode) return refusalOf(code)
+    if (code !== countedCode) return sharedError(code)
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
-    if (excess instanceof Promise) return excess.then((error) => error ?? refusalOf(code))
-    return excess ?? refusalOf(code)
+    if (excess instanceof Promise) return excess.then((error) => error ?? sharedError(code))
+    return excess ?? sharedError(code)
   }
 }

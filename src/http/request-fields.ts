@@ -8,7 +8,7 @@ export interface RequestFields {
   readonly isHostRepeated: boolean
   readonly credentials: Credentials
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
-  readonly connectionNames: ReadonlySet<string> | undefined
+  readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
   /** All X-Forwarded-For, joined. */
   readonly forwardedFor: string | undefined
@@ -25,7 +25,7 @@ export function readRequestFields(rawHeaders: readonly string[]): RequestFields 
     host: undefined,
     isHostRepeated: false,
     credentials: noCredentials,
-    connectionNames: undefined,
+    connectionOptions: undefined,
     requestId: undefined,
     forwardedFor: undefined,
     forwardedProto: undefined,
@@ -51,7 +51,7 @@ function readField(found: Mutable<RequestFields>, name: string, value: string): 
       found.credentials = withAuthorization(found.credentials, value)
       break
     case 'connection':
-      found.connectionNames = addNames(found.connectionNames, value)
+      found.connectionOptions = addConnectionOptions(found.connectionOptions, value)
       break
     case 'x-request-id':
       found.requestId ??= value
@@ -79,14 +79,17 @@ const lengths = lengthsOf([
   'x-forwarded-host',
 ])
 
-const usual = new Set(['', 'keep-alive', 'close', 'upgrade'])
+const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])
 
-function addNames(known: ReadonlySet<string> | undefined, value: string): ReadonlySet<string> | undefined {
-  if (usual.has(value)) return known
-  const names = value
+function addConnectionOptions(
+  known: ReadonlySet<string> | undefined,
+  value: string,
+): ReadonlySet<string> | undefined {
+  if (ignoredOptions.has(value)) return known
+  const options = value
     .toLowerCase()
     .split(',')
     .map((part) => part.trim())
-    .filter((name) => !usual.has(name))
-  return names.length === 0 ? known : new Set([...(known ?? []), ...names])
+    .filter((name) => !ignoredOptions.has(name))
+  return options.length === 0 ? known : new Set([...(known ?? []), ...options])
 }

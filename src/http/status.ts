@@ -8,16 +8,16 @@ const sharedStyles = new URL('../pages/assets/', import.meta.url)
 const assets = new URL('../status/assets/', import.meta.url)
 
 /** `/status`: a page for people, and the same as JSON for programs that ask `?json`. */
-export function registerStatus(app: FastifyInstance, look: () => Promise<Status>): void {
+export function registerStatus(app: FastifyInstance, readStatus: () => Promise<Status>): void {
   // Loaded when first asked for: in most processes nobody opens the page.
-  let pages: ReturnType<typeof loadPages> | undefined
+  let pages: ReturnType<typeof loadStatusPage> | undefined
 
   app.get('/status', async (request, reply) => {
-    const status = await look()
+    const status = await readStatus()
     reply.headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
     if (Object.hasOwn(request.query as object, 'json')) return status
-    pages ??= loadPages()
-    const { show, policy } = await pages
+    pages ??= loadStatusPage()
+    const { render, policy } = await pages
     return reply
       .headers({
         'Content-Type': 'text/html; charset=utf-8',
@@ -25,11 +25,11 @@ export function registerStatus(app: FastifyInstance, look: () => Promise<Status>
         'Referrer-Policy': 'no-referrer',
         'X-Frame-Options': 'DENY',
       })
-      .send(show(status))
+      .send(render(status))
   })
 }
 
-async function loadPages() {
+async function loadStatusPage() {
   const { statusPage } = await import('../status/page.ts')
   // What all pages share comes first.
   const styles = [...assetFiles([sharedStyles], '.css'), new URL('status.css', assets)]
@@ -37,7 +37,7 @@ async function loadPages() {
   const script = readText(new URL('status.js', assets))
   return {
     policy: policyOf(style, script),
-    show: (status: Status) => statusPage(status, { style, script }).text,
+    render: (status: Status) => statusPage(status, { style, script }).text,
   }
 }
 

@@ -2,7 +2,7 @@ import { GatehouseError } from '../errors.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { Unreadable } from '../wire/connection-events.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
-import { answerUnreadable, writeWholeProblem } from './problem.ts'
+import { answerUnreadable, formatRawProblem } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
 /** What the client was answered where its request could not be read. */
@@ -26,7 +26,7 @@ export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string
     detail,
     cause: new Error('plain HTTP on a TLS port'),
   })
-  return { requestId, error, answer: writeWholeProblem(error, requestId) }
+  return { requestId, error, answer: formatRawProblem(error, requestId) }
 }
 
 function unreadableError(what: Unreadable): GatehouseError {

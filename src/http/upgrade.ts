@@ -1,4 +1,4 @@
-import type { Upgrade } from '../proxy/forwarding.ts'
+import type { UpgradeResponse } from '../proxy/forwarding.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { Arrival } from './arrival.ts'
@@ -6,13 +6,13 @@ import type { Arrival } from './arrival.ts'
 /** An upgrade that the upstream has accepted. */
 export interface AcceptedUpgrade {
   readonly arrival: Arrival
-  readonly accepted: Upgrade
+  readonly accepted: UpgradeResponse
 }
 
 export type UpgradeHandler = (upgrade: AcceptedUpgrade) => void
 
 /** RFC 6455 4.1; anything else in Upgrade is ignored. */
-export function asksForWebSocket({ method, upgrade, body }: RequestHead): boolean {
+export function isWebSocketUpgrade({ method, upgrade, body }: RequestHead): boolean {
   return upgrade === 'websocket' && method === 'GET' && body.kind === 'none'
 }
 
@@ -20,16 +20,16 @@ export function asksForWebSocket({ method, upgrade, body }: RequestHead): boolea
 export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => void): Tunnel {
   const { connection, outcome } = arrival
   const { socket } = connection
-  const early = connection.release()
+  const clientBytes = connection.release()
   outcome.status = 101
-  const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.lines}`
+  const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.headerLines}`
   socket.write(`HTTP/1.1 101 ${accepted.reason}\r\n${lines}\r\n`, 'latin1')
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
   // What came early is relayed first.
-  if (accepted.rest.length > 0) accepted.upstreamSocket.unshift(accepted.rest)
+  if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
   // The client closed its side while the upstream was deciding: the tunnel would not see that any more.
-  if (socket.readableEnded) accepted.upstreamSocket.end(early ?? '')
-  else if (early !== undefined) socket.unshift(early)
+  if (socket.readableEnded) accepted.upstreamSocket.end(clientBytes ?? '')
+  else if (clientBytes !== undefined) socket.unshift(clientBytes)
   socket.resume()
   return tunnel
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors.ts'
 import { hideSecrets } from '../log/hide-secrets.ts'
 
-const common = {
+const sharedOptions = {
   allErrors: true,
   strict: true,
   strictTypes: false,
@@ -12,21 +12,23 @@ const common = {
 } as const
 
 /** Checks requests against their operations' schemas: bodies strictly, queries after converting their texts. */
-export function acceptDescribedOnly(app: FastifyInstance): void {
-  const body = new Ajv(common)
-  const query = new Ajv({ ...common, coerceTypes: true })
-  app.setValidatorCompiler(({ schema, httpPart }) => compileLater(httpPart === 'body' ? body : query, schema))
+export function validateWithSchemas(app: FastifyInstance): void {
+  const body = new Ajv(sharedOptions)
+  const query = new Ajv({ ...sharedOptions, coerceTypes: true })
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    compileLazily(httpPart === 'body' ? body : query, schema),
+  )
 }
 
-interface Check {
+interface LazyValidator {
   (data: unknown): boolean
   errors?: ErrorObject[] | null
 }
 
 /** Compiles a schema with the first request for it: a start should not have to compile all of them. */
-function compileLater(ajv: Ajv, schema: AnySchema): Check {
+function compileLazily(ajv: Ajv, schema: AnySchema): LazyValidator {
   let compiled: ValidateFunction | undefined
-  const check: Check = (data) => {
+  const check: LazyValidator = (data) => {
     compiled ??= ajv.compile(schema)
     const isValid = compiled(data)
     check.errors = compiled.errors ?? null
@@ -36,7 +38,7 @@ function compileLater(ajv: Ajv, schema: AnySchema): Check {
 }
 
 /** Details for errors of the whole body, which belong to no field. */
-const complaints: ReadonlyMap<string, string> = new Map([
+const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
   ['type', 'The body must be a JSON object.'],
   ['minProperties', 'The body must have at least one member.'],
 ])
@@ -46,7 +48,7 @@ export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
   // The cast is sound: only Ajv checks schemas here.
   const found = errors as readonly ErrorObject[]
   for (const { instancePath, keyword } of found) {
-    const detail = instancePath === '' ? complaints.get(keyword) : undefined
+    const detail = instancePath === '' ? bodyErrorDetails.get(keyword) : undefined
     if (detail !== undefined) return new GatehouseError('request-invalid', { detail })
   }
   return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
@@ -55,20 +57,20 @@ export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
 /** Turns what Ajv found into one error a field. */
 function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   return errors.map(({ instancePath, keyword, params, message }) => {
-    const place = instancePath.split('/').slice(1)
+    const path = instancePath.split('/').slice(1)
     if (keyword === 'required')
-      return { field: nameOf([...place, params.missingProperty]), message: 'is missing' }
+      return { field: fieldNameOf([...path, params.missingProperty]), message: 'is missing' }
     if (keyword === 'additionalProperties') {
-      return { field: nameOf([...place, params.additionalProperty]), message: 'is unknown' }
+      return { field: fieldNameOf([...path, params.additionalProperty]), message: 'is unknown' }
     }
     if (keyword === 'enum') {
-      return { field: nameOf(place), message: `must be one of ${params.allowedValues.join(', ')}` }
+      return { field: fieldNameOf(path), message: `must be one of ${params.allowedValues.join(', ')}` }
     }
-    return { field: nameOf(place), message: message ?? 'is not valid' }
+    return { field: fieldNameOf(path), message: message ?? 'is not valid' }
   })
 }
 
 /** A name in the body may turn out to be a secret key. */
-function nameOf(parts: readonly unknown[]): string {
+function fieldNameOf(parts: readonly unknown[]): string {
   return hideSecrets(parts.map(String).join('.'))
 }

@@ -1,6 +1,6 @@
 import { digestOf } from '../accounts/keys.ts'
-import { type Admission, isStillValid, type Known } from '../auth/still-valid.ts'
-import { isOutOfReach } from '../errors.ts'
+import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/still-valid.ts'
+import { isStoreUnavailable } from '../errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import type { Change } from '../store/store.ts'
@@ -12,7 +12,7 @@ import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
   /** Closes those whose principal a change has revoked; undefined = any of them may be. */
-  recheck(change: Change | undefined): void
+  revalidate(change: Change | undefined): void
   /** Closes them all, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
 }
@@ -21,13 +21,13 @@ export interface WebSocketsOptions {
   readonly metrics: Metrics
   readonly clock: () => number
   /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
-  known(): Known
+  authState(): AuthState
 }
 
 interface OpenWebSocket {
   readonly tunnel: Tunnel
   /** undefined = nobody was authenticated. */
-  readonly admission: Admission | undefined
+  readonly caller: AdmittedCaller | undefined
   /** Set when it is to be checked again without a change. */
   timer: NodeJS.Timeout | undefined
 }
@@ -35,13 +35,13 @@ interface OpenWebSocket {
 /** A close code for applications (RFC 6455 7.4.2): the credential is no longer valid. */
 const revokedCode = 4001
 /** A fault of the server (RFC 6455 7.4.1): whether the credential is still valid cannot be found out. */
-const faultCode = 1011
+const internalErrorCode = 1011
 /** When to check again if the store was out of reach. */
-const askAgainMs = 1_000
+const retryMs = 1_000
 /** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
-const longestWaitMs = 24 * 3_600_000
+const recheckMaxMs = 24 * 3_600_000
 
-export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): WebSockets {
+export function createWebSockets({ metrics, clock, authState }: WebSocketsOptions): WebSockets {
   const all = new Set<OpenWebSocket>()
   /** The WebSockets by the IDs that changes name: those of accounts and sessions. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
@@ -49,10 +49,10 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
   function accept(upgrade: AcceptedUpgrade): void {
     metrics.webSocketsOpen.inc()
     const tunnel = acceptUpgrade(upgrade, () => {
-      forget(open)
+      remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = { tunnel, admission: admissionOf(upgrade), timer: undefined }
+    const open: OpenWebSocket = { tunnel, caller: admittedCallerOf(upgrade), timer: undefined }
     all.add(open)
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
@@ -61,7 +61,7 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
     check(open)
   }
 
-  function forget(open: OpenWebSocket): void {
+  function remove(open: OpenWebSocket): void {
     all.delete(open)
     clearTimeout(open.timer)
     for (const subject of subjectsOf(open)) {
@@ -72,17 +72,17 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
   }
 
   function check(open: OpenWebSocket): void {
-    const { admission, tunnel } = open
-    if (!admission || !all.has(open)) return
-    isStillValid(admission, known(), clock())
+    const { caller, tunnel } = open
+    if (!caller || !all.has(open)) return
+    isStillValid(caller, authState(), clock())
       .then((isValid) => {
-        if (isValid) return checkAtEndOfGrace(open, admission)
+        if (isValid) return checkAtEndOfGrace(open, caller)
         tunnel.close(revokedCode, 'revoked')
         return undefined
       })
       .catch((error: unknown) => {
-        if (isOutOfReach(error)) checkLater(open, askAgainMs)
-        else tunnel.close(faultCode, 'internal error')
+        if (isStoreUnavailable(error)) checkLater(open, retryMs)
+        else tunnel.close(internalErrorCode, 'internal error')
       })
   }
 
@@ -93,24 +93,27 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
   }
 
   /** A replaced key is valid until its grace is over, and no change is announced at that time. */
-  async function checkAtEndOfGrace(open: OpenWebSocket, { principal, keyDigest }: Admission): Promise<void> {
+  async function checkAtEndOfGrace(
+    open: OpenWebSocket,
+    { principal, keyDigest }: AdmittedCaller,
+  ): Promise<void> {
     if (keyDigest === undefined) return
-    const account = await known().directory.account(principal.accountId)
+    const account = await authState().directory.account(principal.accountId)
     const previous = account?.previousSecretKey
     if (!previous || Buffer.compare(previous.digest, keyDigest) !== 0) return
-    const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), longestWaitMs)
+    const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), recheckMaxMs)
     checkLater(open, waitMs)
   }
 
   /** The WebSockets that a change may concern. */
-  function concernedBy(change: Change | undefined): Iterable<OpenWebSocket> {
+  function affectedBy(change: Change | undefined): Iterable<OpenWebSocket> {
     switch (change?.kind) {
       case 'account':
         return bySubject.get(change.accountId) ?? []
       case 'session':
         return bySubject.get(change.sessionId) ?? []
       case 'signing-keys':
-        return [...all].filter(({ admission }) => admission?.signedBy !== undefined)
+        return [...all].filter(({ caller }) => caller?.signedBy !== undefined)
       case undefined:
         return all
       default:
@@ -120,8 +123,8 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
 
   return {
     accept,
-    recheck: (change) => {
-      for (const open of concernedBy(change)) check(open)
+    revalidate: (change) => {
+      for (const open of affectedBy(change)) check(open)
     },
     closeAll: (code, reason) => {
       for (const { tunnel } of all) tunnel.close(code, reason)
@@ -129,18 +132,18 @@ export function createWebSockets({ metrics, clock, known }: WebSocketsOptions): 
   }
 }
 
-function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
+function admittedCallerOf({ arrival }: AcceptedUpgrade): AdmittedCaller | undefined {
   const { access, fields } = arrival
   const principal = principalOf(arrival)
   const { credentials } = fields
   if (!principal || !access) return undefined
-  const admission = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
   switch (credentials.kind) {
     case 'secretKey':
-      return { ...admission, keyDigest: digestOf(credentials.text) }
+      return { ...caller, keyDigest: digestOf(credentials.text) }
     case 'bearer':
       return {
-        ...admission,
+        ...caller,
         signedBy: signingKeyIdOf(credentials.text),
         roleEpoch: roleEpochIn(credentials.text),
       }
@@ -149,8 +152,8 @@ function admissionOf({ arrival }: AcceptedUpgrade): Admission | undefined {
   }
 }
 
-function subjectsOf({ admission }: OpenWebSocket): string[] {
-  if (!admission) return []
-  const { accountId, sessionId } = admission.principal
+function subjectsOf({ caller }: OpenWebSocket): string[] {
+  if (!caller) return []
+  const { accountId, sessionId } = caller.principal
   return sessionId === undefined ? [accountId] : [accountId, sessionId]
 }

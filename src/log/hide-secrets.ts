@@ -1,20 +1,20 @@
-import { accountIdPattern, prefixes } from '../token-format.ts'
+import { accountIdPattern, secretPrefixes } from '../token-format.ts'
 
 /** What is shown in place of a secret. */
-export const hidden = '[secret]'
+export const secretPlaceholder = '[secret]'
 
 /**
  * How what the gateway alone gives out begins. Paths of others may well begin with `gps_`, so that of a portal session
  * the ID of the account belongs to it.
  */
-const ownStart = Object.entries(prefixes)
+const ownPrefixPattern = Object.entries(secretPrefixes)
   .map(([kind, prefix]) =>
     kind === 'portalSession' ? `${inAnyCase(prefix)}_${accountIdPattern}_` : `${inAnyCase(prefix)}_`,
   )
   .join('|')
 /** The same, or the beginning of any JWT. */
-export const secretStart = new RegExp(`${ownStart}|eyJ`)
-const secrets = new RegExp(`(?:${ownStart})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
+export const secretStartPattern = new RegExp(`${ownPrefixPattern}|eyJ`)
+const secrets = new RegExp(`(?:${ownPrefixPattern})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
@@ -26,7 +26,7 @@ function inAnyCase(letters: string): string {
 /** Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is. */
 export function hideSecrets(text: string): string {
   const decoded = text.includes('%') ? decode(text) : text
-  const withoutSecrets = decoded.replaceAll(secrets, hidden)
+  const withoutSecrets = decoded.replaceAll(secrets, secretPlaceholder)
   return withoutSecrets === decoded ? text : withoutSecrets
 }
 

@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
-import { isOutOfReach, OperatorError } from '../errors.ts'
+import { isStoreUnavailable, OperatorError } from '../errors.ts'
 import { openLogOutput } from './output.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -14,9 +14,9 @@ interface LogOptions {
   readonly worker?: number | undefined
 }
 
-const batches = { batchBytes: 4_096, pieceBytesMax: 16_384 }
+const batches = { batchBytes: 4_096, chunkBytesMax: 16_384 }
 /** For several workers: pieces no larger than a pipe takes at once (PIPE_BUF), so that their lines never mix. */
-const sharedBatches = { batchBytes: 2_048, pieceBytesMax: 4_096 }
+const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
 /** The log: one JSON object a line. Errors are written with the members listed in `describeError` only. */
 export function createLog({ level, stream, worker }: LogOptions) {
@@ -26,7 +26,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
     {
       level,
       base: worker === undefined ? null : { worker },
-      timestamp: () => `,"time":"${timeOfDay()}"`,
+      timestamp: () => `,"time":"${isoTimestamp()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
@@ -41,7 +41,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
    */
   function line(members: string, message: string): void {
     if (!log.isLevelEnabled('info')) return
-    output.write(`{"level":"info","time":"${timeOfDay()}",${base}${members}"msg":"${message}"}\n`)
+    output.write(`{"level":"info","time":"${isoTimestamp()}",${base}${members}"msg":"${message}"}\n`)
   }
 
   function onLoss(lines: number): void {
@@ -55,7 +55,7 @@ let second = 0
 let textOfSecond = ''
 
 /** The present time in ISO 8601; Date formats it only once a second. */
-function timeOfDay(): string {
+function isoTimestamp(): string {
   const now = Date.now()
   const ms = now % 1_000
   if (now - ms !== second) {
@@ -76,25 +76,25 @@ interface DescribedError {
 /** Errors of drivers hold the command and its arguments: only the members listed here are written. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
-  if (error instanceof OperatorError || isOutOfReach(error)) return describeCircumstance(error)
+  if (error instanceof OperatorError || isStoreUnavailable(error)) return describeOperationalError(error)
   return {
-    ...briefly(error),
+    ...errorSummary(error),
     stack: error.stack,
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   }
 }
 
 /** What is wrong with the surroundings and not with the program: where it was thrown helps nobody. */
-function describeCircumstance(error: Error): DescribedError {
+function describeOperationalError(error: Error): DescribedError {
   const { cause } = error
   // That it cannot be decided follows from the cause.
-  if (isOutOfReach(error) && cause instanceof Error) return briefly(cause)
-  const deeper = cause instanceof Error ? describeCircumstance(cause) : undefined
+  if (isStoreUnavailable(error) && cause instanceof Error) return errorSummary(cause)
+  const deeper = cause instanceof Error ? describeOperationalError(cause) : undefined
   const isNew = deeper !== undefined && !error.message.includes(deeper.message)
-  return { ...briefly(error), ...(isNew && { cause: deeper }) }
+  return { ...errorSummary(error), ...(isNew && { cause: deeper }) }
 }
 
-function briefly(error: Error): DescribedError {
+function errorSummary(error: Error): DescribedError {
   return { name: error.name, message: error.message, ...('code' in error && { code: error.code }) }
 }
 
@@ -102,7 +102,7 @@ function briefly(error: Error): DescribedError {
  * Logs the faults of this process. A forgotten promise, of a library for example, must not stop the traffic; after an
  * uncaught exception nothing is reliable, and the process ends.
  */
-export function watchForFaults(log: Log): void {
+export function logUncaughtErrors(log: Log): void {
   process.on('unhandledRejection', (err) => log.error({ err }, 'an unhandled promise rejection'))
   process.on('uncaughtException', (err) => {
     // A fatal line is written before this returns.

@@ -1,5 +1,5 @@
 import { writeSync, write as writeToDescriptor } from 'node:fs'
-import { hasCode } from '../errors.ts'
+import { hasErrorCode } from '../errors.ts'
 
 /** Where the log goes: a file descriptor, to which lines are written in batches, without blocking the traffic. */
 export interface LogOutput {
@@ -16,12 +16,12 @@ export interface LogOutputOptions {
   /** So much is written at once; less within 100 ms. */
   readonly batchBytes: number
   /** How much is written in one piece at most; a longer line is a piece of its own. */
-  readonly pieceBytesMax: number
+  readonly chunkBytesMax: number
   /** Told how many lines were lost, once lines can be written again. */
   readonly onLoss?: (lines: number) => void
 }
 
-interface Piece {
+interface Chunk {
   text: string
   bytes: number
 }
@@ -30,7 +30,7 @@ const flushMs = 100
 /** How soon to try again if the reader of a pipe is behind. */
 const busyMs = 10
 /** How much is kept while nothing can be written, on a full disk for example; lines beyond it are lost, and counted. */
-const keptBytesMax = 8 * 1_024 * 1_024
+const bufferedBytesMax = 8 * 1_024 * 1_024
 /** How long a flush waits for a reader that reads nothing; on any other failure it gives up at once. */
 const stallMsMax = 1_000
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -39,34 +39,34 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
  * Opens the output. Lines that cannot be written are kept, up to 8 MiB, and tried again for as long as it takes: a
  * full disk must not stop the traffic. When the reader is gone (EPIPE) logging ends, and all lines are dropped.
  */
-export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutputOptions): LogOutput {
-  const pieces: Piece[] = []
+export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
+  const chunks: Chunk[] = []
   /** The bytes being written, or to be tried again: they come before `pieces`. */
   let current: Buffer | undefined
-  let keptBytes = 0
+  let bufferedBytes = 0
   let lostLines = 0
   let isWriting = false
   /** Failures in a row. */
   let failures = 0
-  let isOver = false
+  let isClosed = false
   let timer: NodeJS.Timeout | undefined
   let waiters: (() => void)[] = []
 
   function write(line: string): void {
-    if (isOver) return
+    if (isClosed) return
     const bytes = Buffer.byteLength(line)
-    if (keptBytes + bytes > keptBytesMax) {
+    if (bufferedBytes + bytes > bufferedBytesMax) {
       lostLines++
       return
     }
-    const last = pieces.at(-1)
-    if (last && last.bytes + bytes <= pieceBytesMax) {
+    const last = chunks.at(-1)
+    if (last && last.bytes + bytes <= chunkBytesMax) {
       last.text += line
       last.bytes += bytes
-    } else pieces.push({ text: line, bytes })
-    keptBytes += bytes
+    } else chunks.push({ text: line, bytes })
+    bufferedBytes += bytes
     if (isWriting) return
-    if (keptBytes >= batchBytes && failures === 0) writeNext()
+    if (bufferedBytes >= batchBytes && failures === 0) writeNext()
     else writeWithin(flushMs)
   }
 
@@ -77,32 +77,32 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
     }, ms).unref()
   }
 
-  function takePiece(): Buffer | undefined {
-    const piece = pieces.shift()
-    return piece && Buffer.from(piece.text)
+  function takeChunk(): Buffer | undefined {
+    const chunk = chunks.shift()
+    return chunk && Buffer.from(chunk.text)
   }
 
   function writeNext(): void {
-    current ??= takePiece()
+    current ??= takeChunk()
     isWriting = current !== undefined
     if (current) writeToDescriptor(fd, current, onWritten)
-    else settle()
+    else notifyFlushed()
   }
 
   function onWritten(error: NodeJS.ErrnoException | null, bytes: number): void {
-    if (isOver) return
+    if (isClosed) return
     if (error) onFailure(error)
     else onProgress(bytes)
   }
 
   function onProgress(bytes: number): void {
     failures = 0
-    current = restOf(current, bytes)
-    keptBytes -= bytes
+    current = unwritten(current, bytes)
+    bufferedBytes -= bytes
     reportLoss()
     isWriting = false
-    if (current || keptBytes >= batchBytes || waiters.length > 0) writeNext()
-    else if (keptBytes > 0) writeWithin(flushMs)
+    if (current || bufferedBytes >= batchBytes || waiters.length > 0) writeNext()
+    else if (bufferedBytes > 0) writeWithin(flushMs)
   }
 
   function onFailure(error: NodeJS.ErrnoException): void {
@@ -111,25 +111,25 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
     const isStalled = !isBusy(error) || failures * busyMs >= stallMsMax
     if (error.code === 'EPIPE') end()
     else writeWithin(isStalled ? flushMs : busyMs)
-    if (isStalled) settle()
+    if (isStalled) notifyFlushed()
   }
 
   /** Reported after the kept lines; while most of these are still unwritten, more may be lost. */
   function reportLoss(): void {
-    if (lostLines === 0 || keptBytes > keptBytesMax / 2) return
+    if (lostLines === 0 || bufferedBytes > bufferedBytesMax / 2) return
     const lines = lostLines
     lostLines = 0
     onLoss?.(lines)
   }
 
   function end(): void {
-    isOver = true
+    isClosed = true
     clearTimeout(timer)
-    pieces.length = 0
+    chunks.length = 0
     current = undefined
   }
 
-  function settle(): void {
+  function notifyFlushed(): void {
     const done = waiters
     waiters = []
     for (const waiter of done) waiter()
@@ -137,17 +137,17 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
 
   function flush(done: () => void = () => {}): void {
     waiters.push(done)
-    if (isOver) settle()
+    if (isClosed) notifyFlushed()
     else if (!isWriting) writeNext()
   }
 
   function flushSync(): void {
-    if (isOver) return
+    if (isClosed) return
     // A write under way is left alone: the process does not end before it is done.
-    let left = isWriting ? takePiece() : (current ?? takePiece())
+    let left = isWriting ? takeChunk() : (current ?? takeChunk())
     for (let stallMs = 0; left && stallMs < stallMsMax; ) {
       try {
-        left = restOf(left, writeSync(fd, left)) ?? takePiece()
+        left = unwritten(left, writeSync(fd, left)) ?? takeChunk()
         stallMs = 0
       } catch (error) {
         if (!isBusy(error)) break
@@ -162,11 +162,11 @@ export function openLogOutput({ fd, batchBytes, pieceBytesMax, onLoss }: LogOutp
   return { write, flush, flushSync }
 }
 
-function restOf(piece: Buffer | undefined, written: number): Buffer | undefined {
-  return piece && piece.length > written ? piece.subarray(written) : undefined
+function unwritten(chunk: Buffer | undefined, written: number): Buffer | undefined {
+  return chunk && chunk.length > written ? chunk.subarray(written) : undefined
 }
 
 /** Whether the reader of a pipe is behind. */
 function isBusy(error: unknown): boolean {
-  return hasCode(error, 'EAGAIN')
+  return hasErrorCode(error, 'EAGAIN')
 }

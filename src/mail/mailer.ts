@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../accounts/profile.ts'
-import { trustSystemAuthorities, type Verification } from '../authorities.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../authorities.ts'
 import { GatehouseError } from '../errors.ts'
 
 export interface MailServer {
@@ -13,11 +13,11 @@ export interface MailServer {
   readonly password: string | undefined
   /** Address that mails are from. */
   readonly from: string
-  readonly tls: Verification
+  readonly tls: TlsVerification
 }
 
 /** How long a mail server may take for each step: somebody is waiting for a page. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /**
  * Sends mails through an SMTP server, each over a connection of its own: there are few.
@@ -33,9 +33,9 @@ export function createMailer({ from, tls, username, password, ...server }: MailS
     ignoreTLS: server.security === 'none',
     ...(username !== undefined && password !== undefined && { auth: { user: username, pass: password } }),
     tls: { rejectUnauthorized: tls.verify, ...(tls.ca !== undefined && { ca: tls.ca }) },
-    connectionTimeout: patienceMs,
-    greetingTimeout: patienceMs,
-    socketTimeout: patienceMs,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     // Our mails are plain text: none needs to fetch a URL or read a file.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -3,7 +3,7 @@ import { FastCounter } from './counter.ts'
 import { register } from './register.ts'
 
 /** What is told of who may pass, and of the store that says so. */
-export function createCallerInstruments(registry: Registry) {
+export function createAuthInstruments(registry: Registry) {
   const registers = [registry]
   const decisions = new FastCounter({
     name: 'gatehouse_auth_decisions_total',
@@ -70,7 +70,7 @@ function createAcknowledgementInstruments(registers: Registry[]) {
   return {
     acknowledgementsLost,
     /** @param read gives how many are pending at present */
-    showAcknowledgements: (read: () => number) => {
+    collectPendingAcknowledgements: (read: () => number) => {
       readWaiting = read
     },
   }

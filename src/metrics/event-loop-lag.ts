@@ -4,9 +4,9 @@ import { type Aggregator, Gauge, type Registry } from 'prom-client'
 /** How often the lag is sampled: each sample wakes up an idle process. */
 const sampleMs = 50
 /** The least value that the histogram takes, in nanoseconds. */
-const leastNs = 1
+const minNs = 1
 
-interface Figure {
+interface LagStatistic {
   readonly help: string
   /** How the values of several workers are merged. */
   readonly aggregator: Aggregator
@@ -14,7 +14,7 @@ interface Figure {
   read(lags: RecordableHistogram): number
 }
 
-const figures: Readonly<Record<string, Figure>> = {
+const lagStatistics: Readonly<Record<string, LagStatistic>> = {
   min: { help: 'Least', aggregator: 'min', read: ({ min }) => min },
   mean: { help: 'Mean', aggregator: 'average', read: ({ mean }) => mean },
   stddev: { help: 'Standard deviation', aggregator: 'max', read: ({ stddev }) => stddev },
@@ -30,21 +30,21 @@ const figures: Readonly<Record<string, Figure>> = {
  * a scrape.
  * @returns ends the sampling
  */
-export function showEventLoopLag(registry: Registry): () => void {
+export function collectEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
   let last = performance.now()
-  const timer = setInterval(look, sampleMs).unref()
-  const gauges = Object.entries(figures).map(([word, { help, aggregator, read }], index) => {
-    const name = `nodejs_eventloop_lag_${word}_seconds`
+  const timer = setInterval(sample, sampleMs).unref()
+  const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }], index) => {
+    const name = `nodejs_eventloop_lag_${statistic}_seconds`
     registry.removeSingleMetric(name)
     const options = { name, help: `${help} of how late timers ran.`, aggregator, registers: [registry] }
     // Metrics are collected in the order they were made: the first sets them all.
     return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
   })
 
-  function look(): void {
+  function sample(): void {
     const now = performance.now()
-    lags.record(Math.max(leastNs, Math.round((now - last - sampleMs) * 1e6)))
+    lags.record(Math.max(minNs, Math.round((now - last - sampleMs) * 1e6)))
     last = now
   }
 

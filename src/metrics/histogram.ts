@@ -1,7 +1,7 @@
 import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts'
 
 /** One series of a histogram. */
-export class Distribution {
+export class HistogramSeries {
   readonly #bounds: readonly number[]
   /** Counts by bucket, not cumulated; the last is for values above all bounds. */
   readonly #counts: Float64Array
@@ -36,20 +36,23 @@ export class Distribution {
 export class FastHistogram extends Instrument {
   readonly type = 'histogram'
   readonly #bounds: readonly number[]
-  readonly #series = new Map<string, { readonly labels: Record<string, string>; readonly of: Distribution }>()
+  readonly #series = new Map<
+    string,
+    { readonly labels: Record<string, string>; readonly of: HistogramSeries }
+  >()
 
   constructor(options: InstrumentOptions & { readonly buckets: readonly number[] }) {
     super(options)
     this.#bounds = options.buckets
-    if (this.labelNames.length === 0) this.of()
+    if (this.labelNames.length === 0) this.labels()
   }
 
   /** The series of these label values, in the order of the label names. */
-  of(...values: readonly string[]): Distribution {
+  labels(...values: readonly string[]): HistogramSeries {
     const key = values.length === 1 ? (values[0] ?? '') : values.join('\n')
     const known = this.#series.get(key)
     if (known) return known.of
-    const series = { labels: this.labelsOf(values), of: new Distribution(this.#bounds) }
+    const series = { labels: this.labelsOf(values), of: new HistogramSeries(this.#bounds) }
     this.#series.set(key, series)
     return series.of
   }

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
-import { createCallerInstruments } from './callers.ts'
-import { showEventLoopLag } from './event-loop-lag.ts'
+import { createAuthInstruments } from './callers.ts'
+import { collectEventLoopLag } from './event-loop-lag.ts'
 import { createOperationInstruments } from './operation.ts'
 import { createTrafficInstruments } from './traffic.ts'
 
@@ -24,11 +24,11 @@ export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
-  const close = showEventLoopLag(registry)
+  const close = collectEventLoopLag(registry)
 
   return {
     ...createTrafficInstruments(registry),
-    ...createCallerInstruments(registry),
+    ...createAuthInstruments(registry),
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),

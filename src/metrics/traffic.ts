@@ -66,13 +66,13 @@ export function createTrafficInstruments(registry: Registry) {
     rateLimited,
     connectionsDropped,
     webSocketsOpen,
-    ...createInFlight(registry),
+    ...createInFlightGauge(registry),
     ...createTargetHealth(registry),
   }
 }
 
 /** How many requests are under way: told when one begins, and when it ends. */
-function createInFlight(registry: Registry) {
+function createInFlightGauge(registry: Registry) {
   const registers = [registry]
   let inFlight = 0
   new Gauge({
@@ -84,10 +84,10 @@ function createInFlight(registry: Registry) {
     },
   })
   return {
-    begin: () => {
+    requestStarted: () => {
       inFlight++
     },
-    end: () => {
+    requestEnded: () => {
       inFlight--
     },
   }
@@ -110,7 +110,7 @@ function createTargetHealth(registry: Registry) {
   })
   return {
     /** @param read gives the present health of every target */
-    showTargets: (read: () => readonly TargetState[]) => {
+    collectTargetHealth: (read: () => readonly TargetState[]) => {
       readTargets = read
     },
   }

@@ -1,7 +1,7 @@
-import { type Html, html, trusted } from './html.ts'
-import { mark } from './icons.ts'
+import { type Html, html, rawHtml } from './html.ts'
+import { faviconUrl } from './icons.ts'
 
-export interface ErrorText {
+export interface ErrorDocument {
   readonly status: number
   readonly title: string
   readonly detail: string | undefined
@@ -28,15 +28,15 @@ dd{margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;ove
 `
 
 /** An error as a page of its own, for a person in a browser. */
-export function errorDocument({ status, title, detail, code, requestId, link }: ErrorText): Html {
+export function errorDocument({ status, title, detail, code, requestId, link }: ErrorDocument): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${status} ${title}</title>
-<style>${trusted(errorPageStyle)}</style>
-<link rel="icon" href="${trusted(mark)}">
+<style>${rawHtml(errorPageStyle)}</style>
+<link rel="icon" href="${rawHtml(faviconUrl)}">
 </head>
 <body>
 <main>

@@ -18,11 +18,11 @@ export type Content = Html | string | number | undefined | false | readonly Cont
  * be put.
  */
 export function html(pieces: TemplateStringsArray, ...contents: readonly Content[]): Html {
-  return new Html(pieces.reduce((text, piece, index) => text + write(contents[index - 1]) + piece))
+  return new Html(pieces.reduce((text, piece, index) => text + escapeContent(contents[index - 1]) + piece))
 }
 
 /** For text that is known to be safe HTML, such as our icons. */
-export function trusted(text: string): Html {
+export function rawHtml(text: string): Html {
   return new Html(text)
 }
 
@@ -34,14 +34,14 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-function write(content: Content): string {
+function escapeContent(content: Content): string {
   if (content === undefined || content === false) return ''
   if (content instanceof Html) return content.text
-  if (typeof content === 'object') return content.map(write).join('')
+  if (typeof content === 'object') return content.map(escapeContent).join('')
   return String(content).replaceAll(/[&<>"']/g, (character) => escapes[character] ?? '')
 }
 
 /** An attribute, if it is to be there. */
-export function when(isThere: boolean, attribute: string): Html | undefined {
+export function attributeIf(isThere: boolean, attribute: string): Html | undefined {
   return isThere ? new Html(` ${attribute}`) : undefined
 }

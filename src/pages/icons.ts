@@ -1,4 +1,4 @@
-import { type Html, trusted } from './html.ts'
+import { type Html, rawHtml } from './html.ts'
 
 /** Drawn on 24 by 24 in the colour of the text; their meaning is always given in words too. */
 const paths = {
@@ -25,9 +25,9 @@ const paths = {
 export type IconName = keyof typeof paths
 
 export function icon(name: IconName): Html {
-  return trusted(`<svg viewBox="0 0 24 24" aria-hidden="true">${paths[name]}</svg>`)
+  return rawHtml(`<svg viewBox="0 0 24 24" aria-hidden="true">${paths[name]}</svg>`)
 }
 
 /** The icon of the window, as a URL. */
-export const mark =
+export const faviconUrl =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%23149482' stroke-width='2' stroke-linecap='round'%3E%3Cpath d='M4 21V11a8 8 0 0 1 16 0v10M2.5 21h19M9 21v-9a3 3 0 0 1 6 0v9'/%3E%3C/svg%3E"

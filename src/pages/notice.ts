@@ -1,4 +1,4 @@
-import { type Content, type Html, html, when } from './html.ts'
+import { attributeIf, type Content, type Html, html } from './html.ts'
 import { icon } from './icons.ts'
 
 export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
@@ -6,11 +6,11 @@ export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
 /** A box with a message; screen readers read an error at once. @param hasFocus whether it gets the focus */
 export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html {
   const role = kind === 'bad' ? 'alert' : 'status'
-  return html`<div class="notice ${kind}" role="${role}"${when(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
+  return html`<div class="notice ${kind}" role="${role}"${attributeIf(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
 }
 
 /** The same without a role, for a text that is always there. */
-export function remark(kind: NoticeKind, text: Content): Html {
+export function staticNotice(kind: NoticeKind, text: Content): Html {
   return html`<div class="notice ${kind}">${icon(kind)}<div>${text}</div></div>`
 }
 
@@ -21,7 +21,7 @@ export function badge(kind: BadgeKind, text: string): Html {
 }
 
 /** Shown in place of an empty list. */
-export function empty(content: {
+export function emptyState(content: {
   readonly icon: Html
   readonly title: string
   readonly text: Content

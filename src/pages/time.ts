@@ -22,12 +22,12 @@ export function relativeTime(at: number, now: number): string {
   const step = steps.find(
     ({ ms, smaller }) => Math.abs(difference) >= ms - (difference < 0 ? 0 : smaller / 2),
   )
-  if (step) return inWords(round(difference / step.ms), step.unit)
+  if (step) return relativeText(round(difference / step.ms), step.unit)
   return difference > 1_000 ? 'in less than a minute' : 'just now'
 }
 
 /** Such as `3 hours ago`. */
-function inWords(count: number, unit: string): string {
+function relativeText(count: number, unit: string): string {
   const amount = Math.abs(count)
   const words = `${amount} ${unit}${amount === 1 ? '' : 's'}`
   return count < 0 ? `${words} ago` : `in ${words}`
@@ -36,15 +36,15 @@ function inWords(count: number, unit: string): string {
 /** A relative time, with the exact time in UTC as a tooltip. */
 export function time(at: number, now: number): Html {
   const iso = new Date(at).toISOString()
-  return html`<time datetime="${iso}" title="${exactTime(at)}">${relativeTime(at, now)}</time>`
+  return html`<time datetime="${iso}" title="${formatUtc(at)}">${relativeTime(at, now)}</time>`
 }
 
 /** Such as `2026-11-21 14:03:22 UTC`. */
-function exactTime(at: number): string {
+function formatUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** An exact time, for lists that are searched by eye. */
-export function exact(at: number): Html {
-  return html`<time datetime="${new Date(at).toISOString()}">${exactTime(at)}</time>`
+export function exactTime(at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}">${formatUtc(at)}</time>`
 }

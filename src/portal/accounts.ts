@@ -3,11 +3,11 @@ import { queryLengthMax } from '../accounts/account-search.ts'
 import { fullName } from '../accounts/full-name.ts'
 import { type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
-import { badge, empty, remark } from '../pages/notice.ts'
+import { badge, emptyState, staticNotice } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
 import type { Account } from '../store/store.ts'
 import { field, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type Frame } from './frame.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './page.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
 
@@ -21,29 +21,29 @@ export interface AccountsView {
 }
 
 /** All accounts, with a search and pages. */
-export function accountsPage(frame: Frame, view: AccountsView): Html {
+export function accountsPage(frame: PageFrame, view: AccountsView): Html {
   const { base } = frame
   const { query, items, error } = view
   return page(frame, {
     title: 'Accounts',
     section: '/accounts',
     lead: 'Everyone who may call, and what they may do.',
-    acts: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
+    actions: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
 <div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
 <button>${icon('search')}Search</button></form>
-${error !== undefined && remark('bad', error)}
-<section class="card" aria-label="Accounts">${items.length === 0 ? nobody(frame, view) : table(frame, items)}</section>
+${error !== undefined && staticNotice('bad', error)}
+<section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : table(frame, items)}</section>
 ${pager(frame, view)}`,
   })
 }
 
-function table(frame: Frame, items: readonly Account[]): Html {
+function table(frame: PageFrame, items: readonly Account[]): Html {
   return html`<table><thead><tr><th scope="col">Account</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Created</th></tr></thead>
 <tbody>${items.map((account) => row(frame, account))}</tbody></table>`
 }
 
-function row({ base, now }: Frame, account: Account): Html {
+function row({ base, now }: PageFrame, account: Account): Html {
   const { id, email, role, createdAt } = account
   const name = fullName(account)
   return html`<tr><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
@@ -54,9 +54,9 @@ export function stateBadge({ isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
 }
 
-function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
+function noAccounts({ base }: PageFrame, { query, nextCursor }: AccountsView): Html {
   if (query === '') {
-    return empty({
+    return emptyState({
       icon: icon('accounts'),
       title: 'No accounts',
       text: 'Make the first one, or import a file.',
@@ -64,19 +64,19 @@ function nobody({ base }: Frame, { query, nextCursor }: AccountsView): Html {
   }
   // If one word matches many accounts, a page checks only some of them for the other words.
   return nextCursor !== undefined
-    ? empty({
+    ? emptyState({
         icon: icon('search'),
         title: 'Nobody found yet',
         text: 'Too many accounts begin with one of these words to check them all at once: the next page continues the search.',
       })
-    : empty({
+    : emptyState({
         icon: icon('search'),
         title: 'Nobody found',
         text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
       })
 }
 
-function pager({ base }: Frame, { query, nextCursor, isFirstPage }: AccountsView): Html | undefined {
+function pager({ base }: PageFrame, { query, nextCursor, isFirstPage }: AccountsView): Html | undefined {
   if (isFirstPage && nextCursor === undefined) return undefined
   const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
   return html`<nav class="pager" aria-label="Pages">${
@@ -86,10 +86,10 @@ function pager({ base }: Frame, { query, nextCursor, isFirstPage }: AccountsView
   }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}/accounts?${search}cursor=${encodeURIComponent(nextCursor)}">Next page</a>`}</nav>`
 }
 
-const crumb = { href: '/accounts', text: 'Accounts' }
+const breadcrumb = { href: '/accounts', text: 'Accounts' }
 
 /** A form for one more account. */
-export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html {
+export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
   const body = form(frame, {
     action: '/accounts/new',
     body: html`${formMessage(state)}${field(state, {
@@ -106,13 +106,13 @@ export function newAccountPage(frame: Frame, state: FormState = emptyForm): Html
   return page(frame, {
     title: 'New account',
     section: '/accounts',
-    crumb,
+    breadcrumb,
     lead: 'Keys are made with it. A set-up link to send to its owner is shown next.',
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
 }
 
-export function roleField({ roles }: Frame, state: FormState, value: string): Html {
+export function roleField({ roles }: PageFrame, state: FormState, value: string): Html {
   return field(state, {
     name: 'role',
     label: 'Role',

@@ -1,13 +1,13 @@
 import { type Content, type Html, html } from '../pages/html.ts'
 import { form } from './form.ts'
-import type { Frame } from './frame.ts'
+import type { PageFrame } from './frame.ts'
 
 /** A fact about an account. */
 export function factRow(text: string, hint: Content): Html {
   return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
 }
 
-interface Act {
+interface ActionRow {
   readonly path: string
   readonly text: string
   readonly hint: string
@@ -17,7 +17,7 @@ interface Act {
 }
 
 /** A fact about an account, with the button that changes it. */
-export function actRow(frame: Frame, { path, text, hint, button, asked }: Act): Html {
+export function actionRow(frame: PageFrame, { path, text, hint, button, asked }: ActionRow): Html {
   return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
     action: path,
     class: 'inline',

@@ -1,10 +1,10 @@
 import type { KeyKind } from '../accounts/keys.ts'
 import { type Content, type Html, html } from '../pages/html.ts'
-import { prefixes } from '../token-format.ts'
+import { secretPrefixes } from '../token-format.ts'
 
 /** A key with only its handle visible, which is no secret. */
 export function maskKey(kind: KeyKind, accountId: string): string {
-  return `${prefixes[kind]}_${accountId}_${'•'.repeat(12)}`
+  return `${secretPrefixes[kind]}_${accountId}_${'•'.repeat(12)}`
 }
 
 export interface CodeOptions {

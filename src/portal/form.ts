@@ -1,7 +1,7 @@
-import { type Content, type Html, html, when } from '../pages/html.ts'
+import { attributeIf, type Content, type Html, html } from '../pages/html.ts'
 import { icon } from '../pages/icons.ts'
 import { notice } from '../pages/notice.ts'
-import type { FormState, Frame } from './frame.ts'
+import type { FormState, PageFrame } from './frame.ts'
 
 export interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
@@ -14,10 +14,13 @@ export interface FormOptions {
 }
 
 /** A form that posts, with the CSRF token that proves that it is ours. */
-export function form(frame: Frame, { action, body, data, isUpload = false, ...options }: FormOptions): Html {
+export function form(
+  frame: PageFrame,
+  { action, body, data, isUpload = false, ...options }: FormOptions,
+): Html {
   return html`<form method="post" action="${frame.base}${action}"${
     options.class !== undefined && html` class="${options.class}"`
-  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrf}">${body}</form>`
+  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrfToken}">${body}</form>`
 }
 
 export interface FieldOptions {
@@ -32,7 +35,7 @@ export interface FieldOptions {
   readonly lengthMin?: number
   readonly hasFocus?: boolean
   /** Keeps IDs apart where two forms of a page have a field of this name. */
-  readonly scope?: string
+  readonly idPrefix?: string
   /** Whether it takes an exact text, such as an ID, without autocorrection. */
   readonly isExact?: boolean
   /** Values to choose from; any other can be typed. */
@@ -41,12 +44,12 @@ export interface FieldOptions {
 
 /** A labelled field with its hint and its error; it keeps what was typed. */
 export function field(state: FormState, options: FieldOptions): Html {
-  const { name, label, type = 'text', hint, scope = '' } = options
-  const id = `${scope}${name}`
+  const { name, label, type = 'text', hint, idPrefix = '' } = options
+  const id = `${idPrefix}${name}`
   const value = type === 'password' ? undefined : (state.values[name] ?? options.value)
   const error = state.errors[name]
   // A field with an error gets the focus; if several have the attribute, browsers take the first.
-  const hasFocus = error !== undefined || (options.hasFocus === true && !isRefused(state))
+  const hasFocus = error !== undefined || (options.hasFocus === true && !hasErrors(state))
   const describedBy = [
     hint !== undefined ? `${id}-hint` : '',
     error !== undefined ? `${id}-error` : '',
@@ -57,18 +60,18 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
     options.autocomplete !== undefined && html` autocomplete="${options.autocomplete}"`
   }${options.lengthMax !== undefined && html` maxlength="${options.lengthMax}"`}${
     options.lengthMin !== undefined && html` minlength="${options.lengthMin}"`
-  }${when(options.isOptional !== true, 'required')}${when(hasFocus, 'autofocus')}${when(
+  }${attributeIf(options.isOptional !== true, 'required')}${attributeIf(hasFocus, 'autofocus')}${attributeIf(
     options.isExact === true,
     'autocapitalize="none" spellcheck="false"',
-  )}${options.choices !== undefined && html` list="${id}-choices"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${when(
+  )}${options.choices !== undefined && html` list="${id}-choices"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${attributeIf(
     error !== undefined,
     'aria-invalid="true"',
   )}>${options.choices !== undefined && html`<datalist id="${id}-choices">${options.choices.map((choice) => html`<option value="${choice}"></option>`)}</datalist>`}
-${error !== undefined && wrong(`${id}-error`, error)}</div>`
+${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
 /** The error of a field. */
-export function wrong(id: string, text: string): Html {
+export function fieldError(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
 
@@ -77,23 +80,23 @@ export function formMessage({ message }: FormState, hasFocus = false): Html | un
   return message === undefined ? undefined : notice('bad', message, hasFocus)
 }
 
-export function isRefused({ errors, message }: FormState): boolean {
+export function hasErrors({ errors, message }: FormState): boolean {
   return message !== undefined || Object.keys(errors).length > 0
 }
 
 /** Asks for the password again, before an important act. */
-export function passwordAgain({ viewer }: Frame, state: FormState, scope: string): Html {
-  return html`${username(viewer?.email)}${field(state, {
+export function currentPasswordField({ viewer }: PageFrame, state: FormState, idPrefix: string): Html {
+  return html`${usernameField(viewer?.email)}${field(state, {
     name: 'password',
     label: 'Your password',
     type: 'password',
     autocomplete: 'current-password',
-    scope,
+    idPrefix,
   })}`
 }
 
 /** Tells the browser whose password it is, so that it stores and fills in the right one. */
-export function username(email: string | undefined): Html {
+export function usernameField(email: string | undefined): Html {
   return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
 }
 

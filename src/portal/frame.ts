@@ -1,7 +1,7 @@
 import type { NoticeKind } from '../pages/notice.ts'
 
 /** What every page needs, whatever it shows. */
-export interface Frame {
+export interface PageFrame {
   /** The path of the portal, such as `/portal`. */
   readonly base: string
   readonly assets: { readonly style: string; readonly script: string }
@@ -10,7 +10,7 @@ export interface Frame {
   /** Milliseconds since 1970. */
   readonly now: number
   /** The CSRF token for forms. */
-  readonly csrf: string
+  readonly csrfToken: string
   /** Who is signed in; undefined = nobody. */
   readonly viewer: PageViewer | undefined
   /** Roles to offer: those of the gateway and those that routes name. */
@@ -18,7 +18,7 @@ export interface Frame {
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
   /** Path of the page with the form that this page answers. Default: it answers no form. */
-  readonly home?: string | undefined
+  readonly formPagePath?: string | undefined
 }
 
 export interface PageViewer {

@@ -7,7 +7,7 @@ import { icon } from '../pages/icons.ts'
 import { plural } from './accounts.ts'
 import { codeBlock } from './code.ts'
 import { form, formMessage } from './form.ts'
-import type { FormState, Frame } from './frame.ts'
+import type { FormState, PageFrame } from './frame.ts'
 import { page } from './page.ts'
 
 export interface ImportView {
@@ -23,12 +23,12 @@ export interface ImportView {
 const badLinesShown = 200
 
 /** The page to import many accounts at once: all of a file, or none if a line is bad. */
-export function importPage(frame: Frame, view: ImportView): Html {
+export function importPage(frame: PageFrame, view: ImportView): Html {
   const { state, badLines, imported } = view
   return page(frame, {
     title: 'Import accounts',
     section: '/accounts',
-    crumb: { href: '/accounts', text: 'Accounts' },
+    breadcrumb: { href: '/accounts', text: 'Accounts' },
     lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more, use the command <code>gatehouse accounts import</code>.`,
     body: html`${imported && importedPart(frame, imported)}
 ${badLines.length > 0 && badLinesCard(view)}
@@ -46,7 +46,7 @@ ${state.values.text}</textarea></div>
 }
 
 /** Shows the keys: nobody else has them, and without sealed copies they cannot be shown again. */
-function importedPart({ base }: Frame, imported: readonly CreatedAccount[]): Html {
+function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[]): Html {
   return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
   title: 'Their keys',
@@ -63,7 +63,7 @@ function keysCsv(imported: readonly CreatedAccount[]): string {
 function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
   const more = badLines.length - badLinesShown
   return card({
-    ...(isRepeated ? repeatedWords : badWords(badLines.length)),
+    ...(isRepeated ? repeatedImportText : badLinesText(badLines.length)),
     isFlush: true,
     body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
       .slice(0, badLinesShown)
@@ -74,7 +74,7 @@ function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
   })
 }
 
-function badWords(count: number) {
+function badLinesText(count: number) {
   return {
     title: `${plural(count, 'line')} cannot be imported`,
     lead: 'Nothing was imported. Fix these, and import the file again.',
@@ -82,7 +82,7 @@ function badWords(count: number) {
 }
 
 /** “Nothing was imported” would be false in the answer to the second of two identical imports. */
-const repeatedWords = {
+const repeatedImportText = {
   title: 'All of these accounts exist already',
   lead: 'Perhaps the same file was imported twice. If nobody has kept the keys, reset them on each account.',
 }

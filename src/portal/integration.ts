@@ -1,10 +1,10 @@
 import type { KeysStatus } from '../accounts/account-keys.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import { card } from '../pages/card.ts'
-import { type Html, html, when } from '../pages/html.ts'
+import { attributeIf, type Html, html } from '../pages/html.ts'
 import { badge } from '../pages/notice.ts'
 import { codeBlock, maskKey } from './code.ts'
-import { emptyForm, type FormState, type Frame } from './frame.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { page } from './page.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
@@ -24,16 +24,20 @@ export interface IntegrationView {
 }
 
 /** The main page: the two keys, and how to call with them. */
-export function integrationPage(frame: Frame, view: IntegrationView): Html {
+export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
   return page(frame, {
     title: 'Integration',
     section: '/integration',
     lead: 'Your keys, and how to call with them.',
-    body: html`${oneKey(frame, view, 'secretKey')}${oneKey(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
+    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
 
-function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationView, kind: KeyKind): Html {
+function keyCardOf(
+  frame: PageFrame,
+  { accountId, keys, shown, refused }: IntegrationView,
+  kind: KeyKind,
+): Html {
   const { previousSecretKey: previous, secretKey } = keys
   const stateOf = (name: KeyForm) =>
     refused?.kind === kind && refused.form === name ? refused.state : emptyForm
@@ -49,7 +53,7 @@ function oneKey(frame: Frame, { accountId, keys, shown, refused }: IntegrationVi
         ? overlapPart(
             frame,
             { ...previous, since: secretKey.createdAt },
-            { end: '/integration/secret-key/end-overlap', live: '/integration/usage' },
+            { endPath: '/integration/secret-key/end-overlap', usagePath: '/integration/usage' },
           )
         : undefined,
   })
@@ -62,7 +66,7 @@ function snippetsCard({ accountId, snippets, shown }: IntegrationView): Html {
 export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
     ({ language, withSecret, withToken }, index) =>
-      html`<input type="radio" name="language" id="tab-${index}"${when(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
+      html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
 <div class="tab">${codeBlock(`${language}, with the secret`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
   )
   return card({

@@ -1,19 +1,19 @@
 import type { KeyStatus } from '../accounts/account-keys.ts'
 import type { KeyKind } from '../accounts/keys.ts'
 import { card } from '../pages/card.ts'
-import { type Content, type Html, html, when } from '../pages/html.ts'
-import { notice, remark } from '../pages/notice.ts'
+import { attributeIf, type Content, type Html, html } from '../pages/html.ts'
+import { notice, staticNotice } from '../pages/notice.ts'
 import { relativeTime, time } from '../pages/time.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import { copyButton, maskKey } from './code.ts'
-import { button, form, formMessage, isRefused, passwordAgain, wrong } from './form.ts'
-import type { FormState, Frame } from './frame.ts'
+import { button, currentPasswordField, fieldError, form, formMessage, hasErrors } from './form.ts'
+import type { FormState, PageFrame } from './frame.ts'
 
 /** A key that this page shows. */
 export interface ShownKey {
   readonly key: string
   /** Set if the key was just made: how long the previous one still works; 0 for an API key. */
-  readonly made?: { readonly graceSeconds: number } | undefined
+  readonly replacement?: { readonly graceSeconds: number } | undefined
 }
 
 export interface KeyCardView {
@@ -27,7 +27,7 @@ export interface KeyCardView {
   readonly overlap?: Html | undefined
 }
 
-interface KeyWords {
+interface KeyLabels {
   readonly title: string
   readonly lead: Content
   readonly path: string
@@ -35,7 +35,7 @@ interface KeyWords {
   readonly resetLead: string
 }
 
-const words: Readonly<Record<KeyKind, KeyWords>> = {
+const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
   secretKey: {
     title: 'API secret',
     lead: html`Send it as the <code>SecretKey</code> header with each request. Keep it on servers.`,
@@ -60,29 +60,29 @@ const overlapChoices = [
 ] as const
 
 /** A card about one key: its facts and its actions. */
-export function keyCard(frame: Frame, view: KeyCardView): Html {
+export function keyCard(frame: PageFrame, view: KeyCardView): Html {
   const { kind, status, overlap, shown } = view
-  const { title, lead, noun } = words[kind]
+  const { title, lead, noun } = keyLabels[kind]
   return card({
     title,
     lead,
     id: kind,
-    body: html`${shown?.made && html`<div data-made>${notice('good', madeText(noun, shown.made), true)}</div>`}${keyBox(view)}
+    body: html`${shown?.replacement && html`<div data-made>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
 ${keyFacts(status, frame.now)}
 ${overlap}
-<div class="acts-list">${status.isRevealable && revealAct(frame, view)}${resetAct(frame, view)}</div>`,
+<div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
   })
 }
 
-function madeText(noun: string, { graceSeconds }: NonNullable<ShownKey['made']>): string {
+function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['replacement']>): string {
   const chosen = overlapChoices.find(({ seconds }) => seconds === graceSeconds)?.text
   const old = graceSeconds === 0 ? 'has ended' : `works for another ${chosen ?? `${graceSeconds} seconds`}`
   return `New ${noun}. Copy it now; the old one ${old}.`
 }
 
 /** The script treats a shown key like one that it has revealed itself: it hides it after a minute. */
-function keyBox({ kind, accountId, shown, status }: KeyCardView): Html {
-  const { noun } = words[kind]
+function keyValue({ kind, accountId, shown, status }: KeyCardView): Html {
+  const { noun } = keyLabels[kind]
   const masked = maskKey(kind, accountId)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
@@ -109,29 +109,29 @@ function describeScheme({ scheme }: KeyUse): string {
   return scheme === 'secretKey' ? 'On a request' : 'For an access token'
 }
 
-function revealAct(frame: Frame, { kind, reveal, shown }: KeyCardView): Html {
-  const { noun, path } = words[kind]
-  return html`<details class="act" data-reveal-act${when(shown !== undefined, 'hidden')}${when(isRefused(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+function revealSection(frame: PageFrame, { kind, reveal, shown }: KeyCardView): Html {
+  const { noun, path } = keyLabels[kind]
+  return html`<details class="act" data-reveal-act${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
     frame,
     {
       action: `${path}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal, true)}${passwordAgain(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>
-<template>${wrong(`${kind}-reveal-password-error`, '')}</template>`,
+      body: html`${formMessage(reveal, true)}${currentPasswordField(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>
+<template>${fieldError(`${kind}-reveal-password-error`, '')}</template>`,
     },
   )}</details>`
 }
 
-function resetAct(frame: Frame, { kind, reset, status }: KeyCardView): Html {
-  const { noun, path, resetLead } = words[kind]
-  return html`<details class="act"${when(isRefused(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
+function resetSection(frame: PageFrame, { kind, reset, status }: KeyCardView): Html {
+  const { noun, path, resetLead } = keyLabels[kind]
+  return html`<details class="act"${attributeIf(hasErrors(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
     frame,
     {
       action: `${path}/reset`,
       body: html`<p class="muted">${resetLead}</p>${formMessage(reset, true)}
 <input type="hidden" name="replaces" value="${status.createdAt}">
 ${kind === 'secretKey' && overlapField(reset)}
-${passwordAgain(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
+${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
     },
   )}</details>`
 }
@@ -143,10 +143,10 @@ export function overlapField({ values, errors }: FormState): Html {
   return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>The old secret works for another</legend>
 <div class="choices">${overlapChoices.map(
     ({ seconds, text }) =>
-      html`<label><input type="radio" name="graceSeconds" value="${seconds}"${when(chosen === String(seconds), 'checked')}>${text}</label>`,
+      html`<label><input type="radio" name="graceSeconds" value="${seconds}"${attributeIf(chosen === String(seconds), 'checked')}>${text}</label>`,
   )}</div>
 <p class="hint">“End it now” also ends the sessions and access tokens that were made with it.</p>
-${error !== undefined && wrong('graceSeconds-error', error)}</fieldset>`
+${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 export interface OverlapView {
@@ -162,24 +162,24 @@ export interface OverlapView {
  * @param live path at which the script asks for the present state, below the portal
  */
 export function overlapPart(
-  frame: Frame,
+  frame: PageFrame,
   overlap: OverlapView,
-  { end, live }: { readonly end: string; readonly live?: string },
+  { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
 ): Html {
   const { base, now } = frame
-  return html`<div${live !== undefined && html` data-live="${base}${live}"`}>${remark(
+  return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
     html`<p><strong>Two secrets work.</strong> The old one ends ${time(overlap.validUntil, now)}.</p>
 <p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
-${endActs(frame, end, isInUse(overlap))}`,
+${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
 }
 
 /** Ends it at once if nothing uses it, after a question if something does; the script switches as that changes. */
-function endActs(frame: Frame, action: string, isUsed: boolean): Html {
+function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const atOnce = form(frame, { action, class: 'inline', body: button('End it now', 'small danger') })
-  return html`<div data-end="unused"${when(isUsed, 'hidden')}>${atOnce}</div>
-<div class="acts-list" data-end="used"${when(!isUsed, 'hidden')}><details class="act"><summary>End it now…</summary>${form(
+  return html`<div data-end="unused"${attributeIf(isUsed, 'hidden')}>${atOnce}</div>
+<div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}><details class="act"><summary>End it now…</summary>${form(
     frame,
     {
       action,

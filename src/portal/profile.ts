@@ -3,9 +3,9 @@ import { card } from '../pages/card.ts'
 import { type Html, html } from '../pages/html.ts'
 import { badge } from '../pages/notice.ts'
 import { time } from '../pages/time.ts'
-import { newPassword } from './door.ts'
-import { button, field, form, formMessage, passwordAgain, username } from './form.ts'
-import { emptyForm, type FormState, type Frame } from './frame.ts'
+import { newPasswordFields } from './door.ts'
+import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './page.ts'
 
 export type ProfileForm = 'name' | 'email' | 'password'
@@ -27,7 +27,7 @@ export interface ProfileView {
 }
 
 /** One's own name, e-mail and password. */
-export function profilePage(frame: Frame, view: ProfileView): Html {
+export function profilePage(frame: PageFrame, view: ProfileView): Html {
   const { account } = view
   return page(frame, {
     title: 'Profile',
@@ -48,7 +48,7 @@ function stateOf({ refused }: ProfileView, name: ProfileForm): FormState {
   return refused?.form === name ? refused.state : emptyForm
 }
 
-function nameCard(frame: Frame, view: ProfileView): Html {
+function nameCard(frame: PageFrame, view: ProfileView): Html {
   const state = stateOf(view, 'name')
   return card({
     title: 'Name',
@@ -81,7 +81,7 @@ export function nameFields(
   })}</div>`
 }
 
-function emailCard(frame: Frame, view: ProfileView): Html {
+function emailCard(frame: PageFrame, view: ProfileView): Html {
   const { account, canSend } = view
   const state = stateOf(view, 'email')
   const body = canSend
@@ -95,26 +95,26 @@ function emailCard(frame: Frame, view: ProfileView): Html {
           lengthMax: emailLengthMax,
           value: account.email,
           hint: 'A link is sent there. The change takes effect once the link is opened.',
-        })}${passwordAgain(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
+        })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
       })
     : html`<p class="muted">This gateway sends no mail: an administrator changes and verifies e-mails.</p>`
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
 }
 
-function passwordCard(frame: Frame, view: ProfileView): Html {
+function passwordCard(frame: PageFrame, view: ProfileView): Html {
   const state = stateOf(view, 'password')
   return card({
     title: 'Password',
     lead: 'Changing it signs out all other browsers.',
     body: form(frame, {
       action: '/profile/password',
-      body: html`${formMessage(state, true)}${username(view.account.email)}
+      body: html`${formMessage(state, true)}${usernameField(view.account.email)}
 ${field(state, {
   name: 'current',
   label: 'Current password',
   type: 'password',
   autocomplete: 'current-password',
-})}${newPassword(state, 'New password')}<div>${button('Change password')}</div>`,
+})}${newPasswordFields(state, 'New password')}<div>${button('Change password')}</div>`,
     }),
   })
 }

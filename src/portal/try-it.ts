@@ -1,12 +1,12 @@
 import { card } from '../pages/card.ts'
-import { type Html, html, when } from '../pages/html.ts'
-import { type BadgeKind, badge, remark } from '../pages/notice.ts'
+import { attributeIf, type Html, html } from '../pages/html.ts'
+import { type BadgeKind, badge, staticNotice } from '../pages/notice.ts'
 import { codeBlock } from './code.ts'
 import { form } from './form.ts'
-import type { Frame } from './frame.ts'
+import type { PageFrame } from './frame.ts'
 
 /** A route that can be tried with GET. */
-export interface TryRoute {
+export interface TryItRoute {
   readonly name: string
   readonly path: string
   /** undefined = any. */
@@ -14,39 +14,39 @@ export interface TryRoute {
 }
 
 /** The call of a route, as text. */
-export function callText({ host = '', path }: TryRoute): string {
+export function requestText({ host = '', path }: TryItRoute): string {
   return `GET ${host}${path}`
 }
 
-export type Tried =
-  | { readonly kind: 'answered'; readonly answer: TriedAnswer }
+export type TryItOutcome =
+  | { readonly kind: 'answered'; readonly answer: TryItResponse }
   /** The gateway could not be called at all. */
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly reason: string }
 
-export interface TriedAnswer {
+export interface TryItResponse {
   readonly route: string
   readonly status: number
   /** Of the call of the route alone. */
   readonly durationMs: number
   readonly scheme: string
   /** Whether the route sends an identity to its backend at all. */
-  readonly takesIdentity: boolean
+  readonly sendsIdentity: boolean
   /** The identity headers that the backend shows in its answer; undefined = it does not show its headers. */
   readonly identity: readonly (readonly [name: string, value: string])[] | undefined
   readonly contentType: string
   /** The beginning of the body. */
   readonly body: string
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 }
 
 export interface TryItView {
-  readonly routes: readonly TryRoute[]
+  readonly routes: readonly TryItRoute[]
   readonly chosen: string | undefined
-  readonly tried: Tried | undefined
+  readonly outcome: TryItOutcome | undefined
 }
 
 /** Calls the gateway as its clients do, and shows the result. */
-export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): Html {
+export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItView): Html {
   const body =
     routes.length === 0
       ? html`<p class="muted">There is no route that your account may call with GET.</p>`
@@ -55,9 +55,9 @@ export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): H
           class: 'search',
           body: html`<div class="grow"><label class="unseen" for="route">Route</label><select id="route" name="route">${routes.map(
             (route) =>
-              html`<option value="${route.name}"${when(route.name === chosen, 'selected')}>${callText(route)}</option>`,
+              html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
           )}</select></div><button class="primary" data-busy="Sending…">Send request</button>`,
-        })}${tried && result(tried)}`
+        })}${outcome && outcomePart(outcome)}`
   return card({
     title: 'Try it',
     lead: 'Calls the gateway with your own keys and shows who the backend saw.',
@@ -66,26 +66,26 @@ export function tryItCard(frame: Frame, { routes, chosen, tried }: TryItView): H
   })
 }
 
-function result(tried: Tried): Html {
-  return tried.kind === 'failed' ? remark('bad', tried.why) : answered(tried.answer)
+function outcomePart(outcome: TryItOutcome): Html {
+  return outcome.kind === 'failed' ? staticNotice('bad', outcome.reason) : responsePart(outcome.answer)
 }
 
-function answered(answer: TriedAnswer): Html {
-  const { status, durationMs, route, scheme, contentType, body, isCut } = answer
+function responsePart(answer: TryItResponse): Html {
+  const { status, durationMs, route, scheme, contentType, body, isTruncated } = answer
   return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
-${whoWasSeen(answer)}
-${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isCut ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
+${identityPart(answer)}
+${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isTruncated ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
 }
 
-function whoWasSeen({ status, identity, takesIdentity }: TriedAnswer): Html | undefined {
+function identityPart({ status, identity, sendsIdentity }: TryItResponse): Html | undefined {
   if (identity === undefined) {
     const text = 'The backend does not show the headers it got; this is its answer.'
-    return status < 400 ? remark('info', text) : undefined
+    return status < 400 ? staticNotice('info', text) : undefined
   }
   if (identity.length === 0) {
-    return remark(
+    return staticNotice(
       'info',
-      takesIdentity
+      sendsIdentity
         ? 'The headers that the backend shows have no identity among them.'
         : 'No identity was sent: this route takes none.',
     )

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { plainAddress } from '../wire/address.ts'
+import { unmappedAddress } from '../wire/address.ts'
 
 /** Where a request comes from, and by which name the client knows the gateway. */
 export interface Client {
@@ -50,8 +50,8 @@ export function readClient(claims: ClientClaims, trusted: TrustedProxies): Clien
     address: forwardedFor === undefined ? peer : clientAddress(peer, forwardedFor, trusted),
     isTrusted: true,
     forwardedFor: forwardedFor === undefined ? peer : `${forwardedFor}, ${peer}`,
-    protocol: firstOf(claims.forwardedProto, schemePattern)?.toLowerCase() ?? protocol,
-    host: firstOf(claims.forwardedHost, hostPattern) ?? host,
+    protocol: firstForwardedValue(claims.forwardedProto, schemePattern)?.toLowerCase() ?? protocol,
+    host: firstForwardedValue(claims.forwardedHost, hostPattern) ?? host,
   }
 }
 
@@ -60,7 +60,7 @@ const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*$/
 const hostPattern = /^[A-Za-z0-9\-._~!$&'()*+;=%:[\]]+$/
 
 /** The first value of a list that a chain of proxies made; undefined where it does not match. */
-function firstOf(claimed: string | undefined, pattern: RegExp): string | undefined {
+function firstForwardedValue(claimed: string | undefined, pattern: RegExp): string | undefined {
   const first = claimed?.split(',', 1)[0]?.trim()
   return first !== undefined && pattern.test(first) ? first : undefined
 }
@@ -72,7 +72,7 @@ function firstOf(claimed: string | undefined, pattern: RegExp): string | undefin
 function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
   let address = peer
   for (const claimed of forwardedFor.split(',').toReversed()) {
-    const next = claimedAddress(claimed.trim())
+    const next = parseForwardedAddress(claimed.trim())
     if (!trusted.has(address) || isIP(next) === 0) return address
     address = next
   }
@@ -82,8 +82,8 @@ function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxi
 /** Some proxies (Azure, IIS) add the port, and then write IPv6 addresses in brackets; some write these always. */
 const withPort = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<v4>\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/i
 
-function claimedAddress(text: string): string {
-  if (isIP(text) !== 0) return plainAddress(text)
+function parseForwardedAddress(text: string): string {
+  if (isIP(text) !== 0) return unmappedAddress(text)
   const { v6, v4 } = withPort.exec(text)?.groups ?? {}
-  return plainAddress(v6 !== undefined && isIPv6(v6) ? v6 : (v4 ?? text))
+  return unmappedAddress(v6 !== undefined && isIPv6(v6) ? v6 : (v4 ?? text))
 }

@@ -1,5 +1,5 @@
 /** What the answers to one request say about CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). */
-export interface CrossOrigin {
+export interface CorsHeaders {
   /** The origin whose pages may read them; undefined = none. */
   readonly origin: string | undefined
   /** Names and values for an answer of the gateway itself. */
@@ -9,7 +9,7 @@ export interface CrossOrigin {
 }
 
 /** The fields of an answer that a page may read in addition to the few that are always readable. */
-const exposed = [
+const exposedHeaders = [
   'X-Request-Id',
   'Retry-After',
   'WWW-Authenticate',
@@ -19,12 +19,12 @@ const exposed = [
 ]
 
 /** @param origin an allowed origin; undefined = no page may read the answer, and caches must be told that too */
-export function createCrossOrigin(origin: string | undefined): CrossOrigin {
-  const fields = [...originFields(origin, exposed), ['Vary', 'Origin'] as const]
+export function createCorsHeaders(origin: string | undefined): CorsHeaders {
+  const fields = [...corsFields(origin, exposedHeaders), ['Vary', 'Origin'] as const]
   return { origin, fields, lines: fields.map(([name, value]) => `${name}: ${value}\r\n`).join('') }
 }
 
-function originFields(origin: string | undefined, names: readonly string[]) {
+function corsFields(origin: string | undefined, names: readonly string[]) {
   if (origin === undefined) return []
   return [
     ['Access-Control-Allow-Origin', origin],
@@ -38,33 +38,33 @@ function originFields(origin: string | undefined, names: readonly string[]) {
  * the exposed names are kept: only the upstream knows them.
  * @param headers name, value, name, value, as they arrived
  */
-export function withCrossOrigin(headers: readonly string[], { origin }: CrossOrigin): readonly string[] {
+export function withCorsHeaders(headers: readonly string[], { origin }: CorsHeaders): readonly string[] {
   const kept: string[] = []
-  const names = new Map(exposed.map((name) => [name.toLowerCase(), name]))
-  let varies = false
+  const names = new Map(exposedHeaders.map((name) => [name.toLowerCase(), name]))
+  let variesByOrigin = false
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
     const lower = name.toLowerCase()
-    if (lower === 'access-control-expose-headers') addNames(names, value)
+    if (lower === 'access-control-expose-headers') addExposedNames(names, value)
     if (lower.startsWith('access-control-')) continue
-    if (lower === 'vary') varies ||= /(?:^|,)[ \t]*(?:origin|\*)[ \t]*(?:,|$)/i.test(value)
+    if (lower === 'vary') variesByOrigin ||= /(?:^|,)[ \t]*(?:origin|\*)[ \t]*(?:,|$)/i.test(value)
     kept.push(name, value)
   }
-  for (const [name, value] of originFields(origin, [...names.values()])) kept.push(name, value)
-  if (!varies) kept.push('Vary', 'Origin')
+  for (const [name, value] of corsFields(origin, [...names.values()])) kept.push(name, value)
+  if (!variesByOrigin) kept.push('Vary', 'Origin')
   return kept
 }
 
 /** The fields of an interim answer, without those of CORS. */
-export function withoutCrossOrigin(headers: readonly string[]): readonly string[] {
+export function withoutCorsHeaders(headers: readonly string[]): readonly string[] {
   return headers.filter(
     (_, index) => !headers[index - (index % 2)]?.toLowerCase().startsWith('access-control-'),
   )
 }
 
 /** `*` is left out: to a request with credentials it is a name like any other. */
-function addNames(names: Map<string, string>, value: string): void {
+function addExposedNames(names: Map<string, string>, value: string): void {
   for (const part of value.split(',')) {
     const name = part.trim()
     const lower = name.toLowerCase()

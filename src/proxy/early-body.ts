@@ -1,15 +1,15 @@
 /** From this size on the client has shown that it sends; no more is read before there is a connection. */
-const fullBytes = 65_536
+const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */
-export class EarlyBody {
+export class PendingBody {
   readonly chunks: Buffer[] = []
   /** Name, value, name, value; set once the body is whole. */
   trailers: readonly string[] | undefined
   #bytes = 0
 
   get isFull(): boolean {
-    return this.#bytes >= fullBytes
+    return this.#bytes >= pendingBytesMax
   }
 
   /** @param chunk valid for good */

@@ -1,4 +1,4 @@
-import type { Code } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { FailureReason } from '../upstream/failure.ts'
 
 /** What the client is told about a failed exchange: never where the target is, nor how it failed. */
@@ -13,4 +13,4 @@ export const failureCodes = {
   'body-stalled': 'request-timeout',
   'closed-early': 'upstream-invalid-response',
   'invalid-response': 'upstream-invalid-response',
-} as const satisfies Record<FailureReason, Code>
+} as const satisfies Record<FailureReason, ErrorCode>

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
@@ -12,14 +12,14 @@ import { hasWrittenAll } from '../wire/let-go.ts'
 import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
-import { type CrossOrigin, withCrossOrigin, withoutCrossOrigin } from './cross-origin.ts'
-import { EarlyBody } from './early-body.ts'
+import { type CorsHeaders, withCorsHeaders, withoutCorsHeaders } from './cross-origin.ts'
+import { PendingBody } from './early-body.ts'
 import { failureCodes } from './failures.ts'
-import type { ForwardEvents, Forwarding } from './forwarding.ts'
-import { responseLines, responseTrailerLines } from './response-head.ts'
+import type { ForwardEvents, ForwardedRequest } from './forwarding.ts'
+import { responseHeaderLines, responseTrailerLines } from './response-head.ts'
 
 /** Sends a request to its upstream and streams both ways. A client that goes away cancels it. */
-export function forward<Forwarded extends Forwarding>(
+export function forward<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
 ): void {
@@ -27,106 +27,107 @@ export function forward<Forwarded extends Forwarding>(
 }
 
 /** One request and its response. Its methods are the event handlers: no closures are made for a request. */
-class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEvents, RequestEvents {
+class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, CallEvents, RequestEvents {
   readonly method: string
   readonly isUpgrade: boolean
   readonly body: 'none' | 'counted' | 'chunked'
   readonly isLast: boolean
   readonly responseTimeoutMs: number
-  readonly #forwarding: Forwarded
+  readonly #request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientConnection
   readonly #call: Call
   #target: Target | undefined
   #bodyBytes = 0
-  #isBodyWhole: boolean
+  #isBodyComplete: boolean
   /** What came of the body before there was a connection to send it on. */
-  #early: EarlyBody | undefined
+  #pendingBody: PendingBody | undefined
   #isSettled = false
-  #isContinued = false
+  #hasSentContinue = false
   /** Of the response. */
   #headers: readonly string[] = []
   #isChunked = false
 
-  constructor(forwarding: Forwarded, events: ForwardEvents<Forwarded>) {
-    const { connection, head, upstream, responseTimeoutMs, isUpgrade } = forwarding
+  constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
+    const { connection, head, upstream, responseTimeoutMs, isUpgrade } = request
     this.method = head.method
     this.isUpgrade = isUpgrade
     this.body = head.body.kind
-    this.isLast = forwarding.isLast
-    this.#isBodyWhole = head.body.kind === 'none'
+    this.isLast = request.isLast
+    this.#isBodyComplete = head.body.kind === 'none'
     this.responseTimeoutMs = responseTimeoutMs
-    this.#forwarding = forwarding
+    this.#request = request
     this.#events = events
     this.#connection = connection
     this.#call = upstream.createCall(this, this)
   }
 
   get clientAddress(): string {
-    return this.#forwarding.client.address
+    return this.#request.client.address
   }
 
   get clientNetwork(): string {
-    return clientNetwork(this.#forwarding.client.address)
+    return clientNetwork(this.#request.client.address)
   }
 
   get accountId(): string | undefined {
-    return this.#forwarding.accountId
+    return this.#request.accountId
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#isBodyWhole) return 'whole'
-    return this.#early?.isFull === false ? 'awaited' : 'streaming'
+    if (this.#isBodyComplete) return 'whole'
+    return this.#pendingBody?.isFull === false ? 'awaited' : 'streaming'
   }
 
   head({ authority }: Target): string {
-    const { target, upstream, host, headerLines } = this.#forwarding
+    const { requestTarget, upstream, host, headerLines } = this.#request
     const hostLine = `Host: ${upstream.host === 'client' ? host : authority}`
-    return `${this.method} ${target} HTTP/1.1\r\n${hostLine}\r\n${headerLines}\r\n`
+    return `${this.method} ${requestTarget} HTTP/1.1\r\n${hostLine}\r\n${headerLines}\r\n`
   }
 
   start(): void {
-    const { head } = this.#forwarding
+    const { head } = this.#request
     this.#connection.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides whether it may.
-    if (!this.#isBodyWhole && !head.expectsContinue) this.#early = new EarlyBody()
+    if (!this.#isBodyComplete && !head.expectsContinue) this.#pendingBody = new PendingBody()
     this.#call.start()
     // No connection yet: what comes of the body meanwhile shows whether the client is slow.
-    if (this.#early && !this.#isSettled) this.#connection.wantBody()
+    if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
   }
 
   onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.#forwarding, now)
-    const early = this.#early
-    this.#early = undefined
-    for (const chunk of early?.chunks ?? []) this.#call.write(chunk)
-    if (early?.trailers) this.#call.finish(this.#trailerLines(early.trailers))
-    else if (!this.#isBodyWhole) this.#connection.wantBody()
+    this.#events.onSent(this.#request, now)
+    const pending = this.#pendingBody
+    this.#pendingBody = undefined
+    for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
+    if (pending?.trailers) this.#call.finish(this.#trailerLines(pending.trailers))
+    else if (!this.#isBodyComplete) this.#connection.resumeBody()
   }
 
   onInformation({ status, reason, headers }: ResponseHead): void {
-    const { head } = this.#forwarding
+    const { head } = this.#request
     // HTTP/1.0 knows no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
     if (head.minorVersion === 0) return
-    if (status !== 100) this.#inform(status, reason, this.#linesForClient(status, headers, false))
-    else if (head.expectsContinue && !this.#isContinued) {
-      this.#isContinued = true
-      this.#inform(status, reason, '')
+    if (status !== 100)
+      this.#sendInformational(status, reason, this.#clientHeaderLines(status, headers, false))
+    else if (head.expectsContinue && !this.#hasSentContinue) {
+      this.#hasSentContinue = true
+      this.#sendInformational(status, reason, '')
     }
   }
 
-  #inform(status: number, reason: string, lines: string): void {
-    if (!this.#connection.inform(status, reason, lines)) this.#call.pause()
+  #sendInformational(status: number, reason: string, lines: string): void {
+    if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
   }
 
   onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {
     this.#headers = headers
-    const toClient = framingToClient(framing, this.#forwarding.head)
-    this.#isChunked = toClient === 'chunked'
-    this.#events.onAnswered(this.#forwarding, status)
-    const lines = this.#linesForClient(status, headers, this.#isChunked && framing === 'chunked')
-    this.#connection.respond(status, reason, lines, toClient)
+    const clientFraming = clientFramingOf(framing, this.#request.head)
+    this.#isChunked = clientFraming === 'chunked'
+    this.#events.onResponseHead(this.#request, status)
+    const lines = this.#clientHeaderLines(status, headers, this.#isChunked && framing === 'chunked')
+    this.#connection.respond(status, reason, lines, clientFraming)
   }
 
   onData(chunk: Buffer): void {
@@ -140,16 +141,16 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
 
   onEnd(trailers: readonly string[]): void {
     if (!this.#settle()) return
-    this.#events.onForwarded(this.#forwarding)
+    this.#events.onResponseEnd(this.#request)
     this.#connection.end(
       trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers, this.#headers) : '',
     )
   }
 
-  onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, rest: Buffer): void {
+  onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
     if (!this.#settle()) return
-    const lines = this.#linesForClient(status, headers, false)
-    this.#events.onUpgraded(this.#forwarding, { reason, lines, upstreamSocket, rest })
+    const headerLines = this.#clientHeaderLines(status, headers, false)
+    this.#events.onUpgraded(this.#request, { reason, headerLines, upstreamSocket, firstBytes })
   }
 
   onFailure(failure: UpstreamFailure): void {
@@ -158,68 +159,68 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
 
   /** More of the body may be written to the upstream. */
   onDrain(): void {
-    if (!this.#isSettled && this.#connection.bodyState !== 'whole') this.#connection.wantBody()
+    if (!this.#isSettled && this.#connection.bodyState !== 'whole') this.#connection.resumeBody()
   }
 
   onBodyData(chunk: Buffer): void {
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > this.#forwarding.bodyBytesMax) this.#fail('body-too-large')
-    else if (this.#early) this.#takeEarly(this.#early, chunk)
-    else if (!this.#call.write(chunk)) this.#connection.holdBody()
+    if (this.#bodyBytes > this.#request.bodyBytesMax) this.#fail('body-too-large')
+    else if (this.#pendingBody) this.#bufferBody(this.#pendingBody, chunk)
+    else if (!this.#call.write(chunk)) this.#connection.pauseBody()
   }
 
-  hasPassedAll(): boolean {
+  isChunkReleased(): boolean {
     return this.#call.hasWrittenAll
   }
 
   onBodyEnd(trailers: readonly string[]): void {
-    this.#isBodyWhole = true
-    if (this.#early) {
-      this.#early.trailers = trailers
+    this.#isBodyComplete = true
+    if (this.#pendingBody) {
+      this.#pendingBody.trailers = trailers
       this.#call.onBodyProgress()
     } else this.#call.finish(this.#trailerLines(trailers))
   }
 
-  #takeEarly(early: EarlyBody, chunk: Buffer): void {
-    early.add(chunk)
-    if (!early.isFull) return
-    this.#connection.holdBody()
+  #bufferBody(pending: PendingBody, chunk: Buffer): void {
+    pending.add(chunk)
+    if (!pending.isFull) return
+    this.#connection.pauseBody()
     this.#call.onBodyProgress()
   }
 
   #trailerLines(trailers: readonly string[]): string {
-    return trailers.length === 0 ? '' : (this.#forwarding.writeTrailers?.(trailers) ?? '')
+    return trailers.length === 0 ? '' : (this.#request.writeTrailers?.(trailers) ?? '')
   }
 
-  onBodyBroken(error: MalformedMessage | BodyTooSlow): void {
+  onBodyError(error: MalformedMessage | BodyTooSlow): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.#forwarding, error)
+    this.#events.onFailed(this.#request, error)
   }
 
   onClientDrain(): void {
     this.#call.resume()
   }
 
-  onGone(): void {
+  onAbort(): void {
     if (this.#settle()) this.#call.cancel()
   }
 
-  #linesForClient(status: number, headers: readonly string[], mayHaveTrailers: boolean): string {
-    const { crossOrigin } = this.#forwarding
-    return responseLines({
+  #clientHeaderLines(status: number, headers: readonly string[], mayHaveTrailers: boolean): string {
+    const { corsHeaders } = this.#request
+    return responseHeaderLines({
       status,
-      headers: crossOrigin === undefined ? headers : governed(status, headers, crossOrigin),
+      headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
       mayHaveTrailers,
       targetOrigin: this.#target?.origin ?? '',
-      client: this.#forwarding.client,
+      client: this.#request.client,
     })
   }
 
-  #fail(code: Code, cause?: unknown): void {
+  #fail(code: ErrorCode, cause?: unknown): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.#forwarding, new GatehouseError(code, { cause }))
+    this.#events.onFailed(this.#request, new GatehouseError(code, { cause }))
   }
 
   #settle(): boolean {
@@ -231,12 +232,16 @@ class Exchange<Forwarded extends Forwarding> implements UpstreamRequest, CallEve
 }
 
 /** Only the gateway's CORS fields reach the client, and only with the final answer. */
-function governed(status: number, headers: readonly string[], crossOrigin: CrossOrigin): readonly string[] {
-  return status < 200 ? withoutCrossOrigin(headers) : withCrossOrigin(headers, crossOrigin)
+function withGatewayCors(
+  status: number,
+  headers: readonly string[],
+  corsHeaders: CorsHeaders,
+): readonly string[] {
+  return status < 200 ? withoutCorsHeaders(headers) : withCorsHeaders(headers, corsHeaders)
 }
 
 /** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
-function framingToClient(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
+function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'
 }

@@ -4,15 +4,15 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { ClientConnection } from '../wire/client-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '../wire/malformed.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import type { CrossOrigin } from './cross-origin.ts'
+import type { CorsHeaders } from './cross-origin.ts'
 
 /** A request that may pass, and where it goes. */
-export interface Forwarding {
+export interface ForwardedRequest {
   readonly connection: ClientConnection
   readonly head: RequestHead
   readonly upstream: Upstream
   /** Path and query for the upstream. */
-  readonly target: string
+  readonly requestTarget: string
   /** Header lines for the upstream, all but Host. */
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
@@ -29,28 +29,28 @@ export interface Forwarding {
   readonly responseTimeoutMs: number
   readonly isUpgrade: boolean
   /** What the answer says about CORS; undefined = what the upstream says. */
-  readonly crossOrigin: CrossOrigin | undefined
+  readonly corsHeaders: CorsHeaders | undefined
 }
 
 /** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
-export interface ForwardEvents<Forwarded extends Forwarding> {
+export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** The request is on its way. @param now on the clock of performance.now() */
   onSent(forwarded: Forwarded, now: number): void
   /** The head of the response has come. */
-  onAnswered(forwarded: Forwarded, status: number): void
+  onResponseHead(forwarded: Forwarded, status: number): void
   /** The whole response has been handed on. */
-  onForwarded(forwarded: Forwarded): void
+  onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or the client cannot be given the whole of it. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
   /** 101: both sockets belong to a tunnel from here on. */
-  onUpgraded(forwarded: Forwarded, upgrade: Upgrade): void
+  onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
 }
 
-export interface Upgrade {
+export interface UpgradeResponse {
   readonly reason: string
   /** Header lines for the client, each ended by CR LF. */
-  readonly lines: string
+  readonly headerLines: string
   readonly upstreamSocket: Socket
   /** What the upstream sent right after its head. */
-  readonly rest: Buffer
+  readonly firstBytes: Buffer
 }

@@ -2,7 +2,7 @@
  * Follows the frames of a WebSocket stream (RFC 6455 5.2) without touching them: a frame of our own may be inserted
  * only at a boundary.
  */
-export class FrameBoundary {
+export class FrameTracker {
   /** Bytes of the payload still to come. */
   #payload = 0
   /** Header bytes of the current frame seen so far, and how many it has. */
@@ -18,7 +18,7 @@ export class FrameBoundary {
    * @param stopAtBoundary whether to take no more than what completes the current frame
    * @returns how many bytes were taken
    */
-  pass(chunk: Uint8Array, stopAtBoundary: boolean): number {
+  consume(chunk: Uint8Array, stopAtBoundary: boolean): number {
     let offset = 0
     while (offset < chunk.length) {
       if (stopAtBoundary && this.isAtBoundary) return offset

@@ -1,4 +1,4 @@
-import { remembered } from '../text/remembered.ts'
+import { memoizeBounded } from '../text/remembered.ts'
 
 /** How a request header is treated. */
 export type HeaderRule =
@@ -13,7 +13,7 @@ export type HeaderRule =
   /** Forwarded without the refresh token. */
   | 'cookie'
   /** Forwarded from a trusted proxy only. */
-  | 'proxy-word'
+  | 'forwarding-field'
   /** Forwarded where the route passes trailer fields. */
   | 'trailer'
   /** Forwarded from a client that knows of it: of HTTP/1.1. */
@@ -24,7 +24,7 @@ export interface HeaderRules {
 }
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
-const ownedNames = new Set([
+const hopByHopNames = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -38,9 +38,9 @@ const ownedNames = new Set([
 ])
 
 /** Names that the gateway sets itself; the values of a trusted proxy go into them (see client.ts). */
-const setNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
+const gatewayNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
 
-const proxyWords = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
+const forwardingNames = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
 
 /** Names that may carry an identity anywhere: dropped whether or not they are configured. */
 const identityNames = [
@@ -61,7 +61,7 @@ const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodo
 const proxyVariable = 'proxy'
 
 /** At most 2,048 names of up to 64 characters, longer than any in use: together no more than 0.5 MiB. */
-const rememberedNames = { textsMax: 2_048, lengthMax: 64 }
+const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
  * Rules for header names, each worked out once. Servers that turn names into variables read `X_User_Id` and
@@ -71,20 +71,20 @@ const rememberedNames = { textsMax: 2_048, lengthMax: 64 }
 export function createHeaderRules(configured: readonly string[]): HeaderRules {
   const identity = new Set([...identityNames, ...configured].map(lettersAndDigits))
 
-  function workOut(name: string): HeaderRule {
+  function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
     if (lower === 'secretkey') return 'secret-key'
     if (lower === 'authorization') return 'authorization'
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect') return lower
     const plain = lettersAndDigits(name)
-    if (ownedNames.has(lower) || setNames.has(plain) || identity.has(plain)) return 'drop'
+    if (hopByHopNames.has(lower) || gatewayNames.has(plain) || identity.has(plain)) return 'drop'
     if (plain === proxyVariable) return 'drop'
     if (methodOverrides.has(plain)) return 'method-override'
-    return plain.startsWith('xforwarded') || proxyWords.has(plain) ? 'proxy-word' : 'pass'
+    return plain.startsWith('xforwarded') || forwardingNames.has(plain) ? 'forwarding-field' : 'pass'
   }
 
-  return { ruleOf: remembered(rememberedNames, workOut) }
+  return { ruleOf: memoizeBounded(memoizeBounds, classify) }
 }
 
 function lettersAndDigits(name: string): string {

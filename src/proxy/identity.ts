@@ -12,14 +12,14 @@ export interface IdentityHeaders {
   readonly scheme?: string | undefined
 }
 
-type Writer = (principal: Principal) => string
+type LineWriter = (principal: Principal) => string
 
 /**
  * Creates the function that writes the identity as header lines, each ended by CR LF.
  * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
  *   GatehouseError `store-unavailable` where the profile is not known now
  */
-export function createIdentityWriter(headers: IdentityHeaders): Writer {
+export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
   const writers = [
     createFieldWriter(headers.id, ({ accountId }) => accountId),
     createFieldWriter(headers.role, ({ role }) => role),
@@ -44,11 +44,11 @@ function profileOf({ profile }: Principal): Profile {
 function createFieldWriter(
   name: string | undefined,
   read: (principal: Principal) => string | undefined,
-): Writer | undefined {
+): LineWriter | undefined {
   if (name === undefined) return undefined
   return (principal) => {
     const value = read(principal)
-    return value === undefined ? '' : `${name}: ${headerValue(value)}\r\n`
+    return value === undefined ? '' : `${name}: ${encodeHeaderValue(value)}\r\n`
   }
 }
 
@@ -56,7 +56,7 @@ function createFieldWriter(
  * A value in visible ASCII: other characters, and `%` itself, are percent-encoded as UTF-8 (RFC 3986 2.1). Decoded once,
  * it is what it was; two different values are never written alike.
  */
-export function headerValue(value: string): string {
+export function encodeHeaderValue(value: string): string {
   return isPlain(value) ? value : value.toWellFormed().replaceAll(/[^!-$&-~]+/g, encodeURIComponent)
 }
 

@@ -17,7 +17,7 @@ export function readMaxForwards({
   rawHeaders,
 }: Pick<RequestHead, 'method' | 'rawHeaders'>): number | undefined {
   if (method !== 'OPTIONS') return undefined
-  const [index, repeated] = placesOf(rawHeaders)
+  const [index, repeated] = maxForwardsIndexes(rawHeaders)
   if (index === undefined) return undefined
   const value = rawHeaders[index + 1] ?? ''
   if (repeated !== undefined) throw malformed('came more than once')
@@ -26,18 +26,18 @@ export function readMaxForwards({
   return number === undefined ? forwardsMax : Number(number)
 }
 
-/** The same fields with one step less, for the next recipient. @param left what readMaxForwards returned, at least 1 */
-export function withMaxForwards(rawHeaders: readonly string[], left: number): readonly string[] {
-  const [index] = placesOf(rawHeaders)
-  return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(left - 1))
+/** The same fields with one step less, for the next recipient. @param remaining what readMaxForwards returned, at least 1 */
+export function withMaxForwards(rawHeaders: readonly string[], remaining: number): readonly string[] {
+  const [index] = maxForwardsIndexes(rawHeaders)
+  return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))
 }
 
 /** Indexes of the names of these fields. */
-function placesOf(rawHeaders: readonly string[]): readonly number[] {
-  const places: number[] = []
+function maxForwardsIndexes(rawHeaders: readonly string[]): readonly number[] {
+  const indexes: number[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === 'max-forwards') places.push(index)
-  return places
+    if (rawHeaders[index]?.toLowerCase() === 'max-forwards') indexes.push(index)
+  return indexes
 }
 
 function malformed(message: string): GatehouseError {

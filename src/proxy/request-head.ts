@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/principal.ts'
 import type { Route } from '../routes/route.ts'
-import { copyOf } from '../wire/copy.ts'
+import { copyString } from '../wire/copy.ts'
 import type { RequestBody, RequestHead } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion.ts'
 import type { Client } from './client.ts'
@@ -11,7 +11,7 @@ export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
   /** Whether this same array came a moment ago. */
-  readonly isFamiliar: boolean
+  readonly isCachedHead: boolean
   readonly route: Pick<
     Route<{ readonly name: string }>,
     'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
@@ -21,7 +21,7 @@ export interface RequestHeadInput {
   readonly requestId: string
   readonly body: RequestBody
   /** Names in Connection, in lower case; they concern only the connection they came on. */
-  readonly connectionNames: ReadonlySet<string> | undefined
+  readonly connectionOptions: ReadonlySet<string> | undefined
   readonly isUpgrade: boolean
   /** Whether the upstream is told that no request follows on the connection (see isLastOnItsConnection). */
   readonly isLast: boolean
@@ -40,20 +40,20 @@ export interface RequestHeadOptions {
 }
 
 /** The lines that stay the same between requests with the same fields. */
-interface SteadyLines {
+interface ReusableLines {
   /** The client's fields that may pass, the framing, and the protocol and host of the client's request. */
   readonly first: string
   readonly identity: string
 }
 
 /** Lines written before, and all that they depend on apart from the array of headers. */
-interface Written extends SteadyLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
+interface CachedLines extends ReusableLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
   readonly isTrusted: boolean
   readonly protocol: string
 }
 
 /** Fields that a name in Connection cannot remove: the framing and the routing of the request. */
-const keptThough = new Set(['host', 'content-length', 'transfer-encoding', 'expect'])
+const unremovableFields = new Set(['host', 'content-length', 'transfer-encoding', 'expect'])
 
 export interface RequestWriter {
   /**
@@ -70,7 +70,7 @@ export interface RequestWriter {
  * One that does not wait for what comes after its answer leaves an expected body there, or trailer fields; if it was
  * told `close` it reads no request after this one (RFC 9112 9.6).
  */
-export function isLastOnItsConnection(
+export function isLastOnConnection(
   { expectsContinue, body }: Pick<RequestHead, 'expectsContinue' | 'body'>,
   { passesTrailers }: Pick<Route<unknown>, 'passesTrailers'>,
 ): boolean {
@@ -80,11 +80,11 @@ export function isLastOnItsConnection(
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, refreshCookie } = options
-  const before = new WeakMap<readonly string[], Written>()
+  const linesCache = new WeakMap<readonly string[], CachedLines>()
 
   function writeHead(input: RequestHeadInput): string {
-    const { route, principal, client, requestId, isFamiliar } = input
-    const { first, identity } = isFamiliar ? familiarLines(input) : steadyLines(input)
+    const { route, principal, client, requestId, isCachedHead } = input
+    const { first, identity } = isCachedHead ? reuseLines(input) : buildLines(input)
     // The identity comes last, so that nothing that the client sent can follow it.
     const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${identity}`
     if (principal === undefined || assertion === undefined) return lines
@@ -92,27 +92,27 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   }
 
   /** The lines of heads that come again and again are written once. */
-  function familiarLines(input: RequestHeadInput): SteadyLines {
+  function reuseLines(input: RequestHeadInput): ReusableLines {
     const { rawHeaders, route, principal, isUpgrade } = input
     const { isTrusted, protocol } = input.client
-    const written = before.get(rawHeaders)
+    const cached = linesCache.get(rawHeaders)
     if (
-      written?.route === route &&
-      written.principal === principal &&
-      written.isUpgrade === isUpgrade &&
-      written.isTrusted === isTrusted &&
-      written.protocol === protocol
+      cached?.route === route &&
+      cached.principal === principal &&
+      cached.isUpgrade === isUpgrade &&
+      cached.isTrusted === isTrusted &&
+      cached.protocol === protocol
     ) {
-      return written
+      return cached
     }
-    const { first, identity } = steadyLines(input)
+    const { first, identity } = buildLines(input)
     // Copied into one flat string each: a concatenated one would be flattened anew for each request.
-    const steady = { first: copyOf(first), identity: copyOf(identity) }
-    before.set(rawHeaders, { ...steady, route, principal, isUpgrade, isTrusted, protocol })
-    return steady
+    const reusable = { first: copyString(first), identity: copyString(identity) }
+    linesCache.set(rawHeaders, { ...reusable, route, principal, isUpgrade, isTrusted, protocol })
+    return reusable
   }
 
-  function steadyLines(input: RequestHeadInput): SteadyLines {
+  function buildLines(input: RequestHeadInput): ReusableLines {
     const { client, principal } = input
     return {
       first: `${clientLines(input)}X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n`,
@@ -122,18 +122,21 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** The client's fields that may pass, and the framing. */
   function clientLines(input: RequestHeadInput): string {
-    const { rawHeaders, connectionNames, body } = input
+    const { rawHeaders, connectionOptions, body } = input
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
       const rule = rules.ruleOf(name)
-      if (!passes(rule, input) || (connectionNames !== undefined && isNominated(connectionNames, name)))
+      if (
+        !isForwarded(rule, input) ||
+        (connectionOptions !== undefined && isConnectionOption(connectionOptions, name))
+      )
         continue
       const value = rawHeaders[index + 1] ?? ''
       lines +=
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
     }
-    return lines + bodyLine(body) + connectionLines(input)
+    return lines + framingLine(body) + connectionLines(input)
   }
 
   function writeTrailers(rawTrailers: readonly string[]): string {
@@ -149,7 +152,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 }
 
 /** Whether a header of this request that a rule is about is forwarded. */
-function passes(rule: HeaderRule, input: RequestHeadInput): boolean {
+function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
   const { route, client, principal, minorVersion } = input
   switch (rule) {
     case 'pass':
@@ -164,7 +167,7 @@ function passes(rule: HeaderRule, input: RequestHeadInput): boolean {
       return route.forwardsCredentials || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
-    case 'proxy-word':
+    case 'forwarding-field':
       return client.isTrusted
     case 'trailer':
       return route.passesTrailers
@@ -176,9 +179,9 @@ function passes(rule: HeaderRule, input: RequestHeadInput): boolean {
   }
 }
 
-function isNominated(names: ReadonlySet<string>, name: string): boolean {
+function isConnectionOption(names: ReadonlySet<string>, name: string): boolean {
   const lower = name.toLowerCase()
-  return names.has(lower) && !keptThough.has(lower)
+  return names.has(lower) && !unremovableFields.has(lower)
 }
 
 function cookieLine(name: string, value: string): string {
@@ -190,11 +193,11 @@ function connectionLines({ rawHeaders, isUpgrade, isLast, minorVersion }: Reques
   if (isUpgrade) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
   // Alone: some servers compare the whole value.
   if (isLast) return 'Connection: close\r\n'
-  return minorVersion === 1 && takesTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
+  return minorVersion === 1 && acceptsTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
 }
 
 /** Whether the client reads the trailer fields of answers, which pass through here (RFC 9110 10.1.4). */
-function takesTrailers(rawHeaders: readonly string[]): boolean {
+function acceptsTrailers(rawHeaders: readonly string[]): boolean {
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.length !== 2 || rawHeaders[index]?.toLowerCase() !== 'te') continue
     if (/(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(rawHeaders[index + 1] ?? '')) return true
@@ -202,7 +205,7 @@ function takesTrailers(rawHeaders: readonly string[]): boolean {
   return false
 }
 
-function bodyLine(body: RequestBody): string {
+function framingLine(body: RequestBody): string {
   switch (body.kind) {
     case 'none':
       return body.isEmpty ? 'Content-Length: 0\r\n' : ''

@@ -28,49 +28,50 @@ export interface ResponseHeadInput {
  * The header lines for the client, each ended by CR LF: as they came, but without those about the connection, and
  * without the target's address.
  */
-export function responseLines({
+export function responseHeaderLines({
   status,
   headers,
   mayHaveTrailers,
   targetOrigin,
   client,
 }: ResponseHeadInput): string {
-  const nominated = nominatedNames(headers)
+  const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
-  let isDated = status < 200
+  let hasDate = status < 200
   let hasLength = false
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    const lower = lengths[name.length] === 1 || nominated ? name.toLowerCase() : ''
-    if (nominated?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
+    const lower = lengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
+    if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
     if (lower === 'content-length') hasLength = true
-    if (lower === 'date') isDated = true
-    lines += `${name}: ${rewritten(lower, value, { targetOrigin, client })}\r\n`
+    if (lower === 'date') hasDate = true
+    lines += `${name}: ${rewriteValue(lower, value, { targetOrigin, client })}\r\n`
   }
   // RFC 9110 6.6.1.
-  return isDated ? lines : lines + dateLine()
+  return hasDate ? lines : lines + dateLine()
 }
 
-interface Before {
+interface FieldContext {
   readonly status: number
   readonly mayHaveTrailers: boolean
   readonly hasLength: boolean
 }
 
-function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: Before): boolean {
+function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldContext): boolean {
   if (lower === 'trailer') return !mayHaveTrailers
   // Without a body there is no length (RFC 9110 8.6): a client that believed it would wait for a body.
   if (lower === 'content-length') return hasLength || status < 200 || status === 204
   return hopByHop.has(lower)
 }
 
-function rewritten(
+function rewriteValue(
   lower: string,
   value: string,
   { targetOrigin, client }: Pick<ResponseHeadInput, 'targetOrigin' | 'client'>,
 ): string {
-  if (lower === 'location' || lower === 'content-location') return withoutOrigin(value, targetOrigin, client)
+  if (lower === 'location' || lower === 'content-location')
+    return replaceTargetOrigin(value, targetOrigin, client)
   // The same length several times is one.
   return lower === 'content-length' && value.includes(',') ? value.slice(0, value.indexOf(',')) : value
 }
@@ -80,18 +81,23 @@ function rewritten(
  * may not say about the target or CORS, and nothing that the head's Connection names.
  */
 export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
-  const nominated = nominatedNames(headers)
+  const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
     const name = trailers[index] ?? ''
     const lower = name.toLowerCase()
-    if (notInTrailers.has(lower) || lower.startsWith('access-control-') || nominated?.has(lower)) continue
+    if (
+      forbiddenInTrailers.has(lower) ||
+      lower.startsWith('access-control-') ||
+      connectionOptions?.has(lower)
+    )
+      continue
     lines += `${name}: ${trailers[index + 1]}\r\n`
   }
   return lines
 }
 
-const notInTrailers = new Set([
+const forbiddenInTrailers = new Set([
   ...hopByHop,
   'content-length',
   'content-encoding',
@@ -115,7 +121,7 @@ const notInTrailers = new Set([
 const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'date', 'location', 'content-location'])
 
 /** Names that the upstream's Connection marks as only for us; undefined where there are none. */
-function nominatedNames(headers: readonly string[]): Set<string> | undefined {
+function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
   for (let index = 0; index + 1 < headers.length; index += 2) {
     if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
@@ -130,20 +136,20 @@ function nominatedNames(headers: readonly string[]): Set<string> | undefined {
 }
 
 // RFC 3986 3: a scheme, which may be left out, and an authority.
-const beginning = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
+const originPattern = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
 
 /** Replaces the target's origin, however it is written, with the one that the client knows. */
-function withoutOrigin(
+function replaceTargetOrigin(
   location: string,
   targetOrigin: string,
   { protocol, host }: ResponseHeadInput['client'],
 ): string {
-  const [written, scheme, authority = ''] = beginning.exec(location) ?? []
-  if (written === undefined) return location
+  const [matched, scheme, authority = ''] = originPattern.exec(location) ?? []
+  if (matched === undefined) return location
   const targetScheme = targetOrigin.slice(0, targetOrigin.indexOf('//'))
   if (originOf(scheme ?? targetScheme, authority) !== targetOrigin) return location
-  const known = scheme === undefined ? `//${host}` : `${protocol}://${host}`
-  return known + location.slice(written.length)
+  const publicOrigin = scheme === undefined ? `//${host}` : `${protocol}://${host}`
+  return publicOrigin + location.slice(matched.length)
 }
 
 /** The origin as URL writes it: in lower case, without the port that the scheme implies. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { closeFrame, FrameBoundary } from './frame-boundary.ts'
+import { closeFrame, FrameTracker } from './frame-boundary.ts'
 
 /** An open WebSocket: two sockets whose bytes pass as they are. */
 export interface Tunnel {
@@ -8,9 +8,9 @@ export interface Tunnel {
 }
 
 /** How long the sides may take to close after they were asked to. */
-const closingMs = 2_000
+const closeTimeoutMs = 2_000
 /** How long a side may read nothing of what the other, which is gone, sent it. */
-const leftoverMs = 30_000
+const drainTimeoutMs = 30_000
 
 /**
  * Joins the sockets of an upgraded connection. Only the beginnings of frames are parsed, so that pings, fragments and
@@ -18,29 +18,29 @@ const leftoverMs = 30_000
  * @param onClosed called once when both sides are gone
  */
 export function openTunnel(client: Socket, upstream: Socket, onClosed: () => void): Tunnel {
-  let toClose: { readonly code: number; readonly reason: string } | undefined
+  let pendingClose: { readonly code: number; readonly reason: string } | undefined
   let isClosing = false
   let openSides = 2
   const toClient = createDirection(upstream, client, { isMasked: false })
   const toUpstream = createDirection(client, upstream, { isMasked: true })
 
   function createDirection(from: Socket, to: Socket, { isMasked }: { readonly isMasked: boolean }) {
-    const boundary = new FrameBoundary()
+    const tracker = new FrameTracker()
     let isEnded = false
 
     function relay(chunk: Buffer): void {
       if (isEnded) return
-      const passed = boundary.pass(chunk, toClose !== undefined)
-      const isFlowing = to.write(passed === chunk.length ? chunk : chunk.subarray(0, passed))
-      if (toClose && boundary.isAtBoundary) end()
+      const consumed = tracker.consume(chunk, pendingClose !== undefined)
+      const isFlowing = to.write(consumed === chunk.length ? chunk : chunk.subarray(0, consumed))
+      if (pendingClose && tracker.isAtBoundary) end()
       else if (!isFlowing) from.pause()
     }
 
     /** Sends the Close frame in this direction; within a frame, only at its end. */
     function end(): void {
-      if (isEnded || !toClose || !boundary.isAtBoundary) return
+      if (isEnded || !pendingClose || !tracker.isAtBoundary) return
       isEnded = true
-      to.end(closeFrame(toClose.code, toClose.reason, isMasked))
+      to.end(closeFrame(pendingClose.code, pendingClose.reason, isMasked))
     }
 
     from.on('data', relay)
@@ -66,7 +66,7 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
       if (openSides === 0) onClosed()
       // What this side sent before it closed still reaches a slow reader.
       other.destroySoon()
-      other.setTimeout(leftoverMs, destroy)
+      other.setTimeout(drainTimeoutMs, destroy)
     })
   }
 
@@ -74,10 +74,10 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
     close: (code, reason) => {
       if (isClosing) return
       isClosing = true
-      toClose = { code, reason }
+      pendingClose = { code, reason }
       toClient.end()
       toUpstream.end()
-      setTimeout(destroy, closingMs).unref()
+      setTimeout(destroy, closeTimeoutMs).unref()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Access, RateLimit, Route, SchemeName } from './route.ts'
-import { parseTarget } from './target.ts'
+import { parseRequestTarget } from './target.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
@@ -41,7 +41,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
 ): readonly Route<Upstream>[] {
   return configs.map((config) => {
     const upstream = upstreams.get(config.upstream)
-    const target = parseTarget(config.path)
+    const target = parseRequestTarget(config.path)
     if (!upstream || !target) throw new Error(`route ${config.name} passed the check, but cannot be built`)
     const prefix = target.path.replace(/\/$/, '')
     return {

@@ -1,140 +1,146 @@
-import { type Place, routeFor } from './place.ts'
-import { foldCase, readingsOf } from './readings.ts'
-import type { Target } from './target.ts'
+import { type RouteGroup, routeFor } from './place.ts'
+import { foldCase, normalizedPaths } from './readings.ts'
+import type { RequestTarget } from './target.ts'
 
 /** A request, and the place that its path matches as it was sent. */
-export interface Found<Upstream> {
+export interface RouteLookup<Upstream> {
   readonly host: string
-  readonly target: Target
+  readonly target: RequestTarget
   readonly method: string
   /** undefined = none. */
-  readonly place: Place<Upstream> | undefined
+  readonly group: RouteGroup<Upstream> | undefined
 }
 
-export interface OtherReadings<Upstream> {
+export interface AmbiguityIndex<Upstream> {
   /**
    * The place, other than the one found, that a backend may read in the path (readings.ts), with regard to case or
    * without; undefined where every reading leads to the same. Whether a backend folds case is said by the route that
    * is found, or if there is none, by the one of the other place.
    */
-  find(found: Found<Upstream>): Place<Upstream> | undefined
+  findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
   /** Places whose own prefix can be read as that of this one: no request to either is unambiguous. */
-  sameAs(place: Place<Upstream>): readonly Place<Upstream>[]
+  findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[]
   /** Whether there are places below this one, or such as `sameAs` has: else every reading of its paths is its own. */
-  hasOthers(place: Place<Upstream>): boolean
+  hasConflicts(group: RouteGroup<Upstream>): boolean
 }
 
 /** The places of each host (undefined = any), by a reading of their prefix. */
-type Shelves<Upstream> = Map<string | undefined, Map<string, Place<Upstream>[]>>
+type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
 
 /**
  * Built once. Paths of a place without others cost nothing, and of the rest a path in lower case without escapes and
  * parameters next to nothing, as it has one reading only.
  * @param firstSegments the part of a path that a prefix can match
  */
-export function createOtherReadings<Upstream>(
-  places: readonly Place<Upstream>[],
+export function createAmbiguityIndex<Upstream>(
+  groups: readonly RouteGroup<Upstream>[],
   firstSegments: (path: string) => string,
-): OtherReadings<Upstream> {
-  const exact: Shelves<Upstream> = new Map()
-  const folded: Shelves<Upstream> = new Map()
-  const above = new Set<string>()
-  const byReading = Map.groupBy(places, ({ prefix }) => foldCase(readingOf(prefix)))
-  for (const [reading, alike] of byReading) {
-    addAbove(above, reading)
-    for (const place of alike) {
-      put(exact, readingOf(place.prefix), place)
-      put(folded, reading, place)
+): AmbiguityIndex<Upstream> {
+  const exact: GroupsByHost<Upstream> = new Map()
+  const folded: GroupsByHost<Upstream> = new Map()
+  const ancestors = new Set<string>()
+  const byNormalized = Map.groupBy(groups, ({ prefix }) => foldCase(normalizePrefix(prefix)))
+  for (const [normalized, equivalents] of byNormalized) {
+    addAncestors(ancestors, normalized)
+    for (const group of equivalents) {
+      addGroup(exact, normalizePrefix(group.prefix), group)
+      addGroup(folded, normalized, group)
     }
   }
-  const crowded = new Set(
-    [...byReading].flatMap(([reading, alike]) =>
-      above.has(reading) || alike.some(({ prefix }) => prefix !== alike[0]?.prefix) ? alike : [],
+  const conflicting = new Set(
+    [...byNormalized].flatMap(([normalized, equivalents]) =>
+      ancestors.has(normalized) || equivalents.some(({ prefix }) => prefix !== equivalents[0]?.prefix)
+        ? equivalents
+        : [],
     ),
   )
-  const isPlain = places.every(({ prefix }) => foldCase(readingOf(prefix)) === prefix)
+  const arePrefixesNormalized = groups.every(({ prefix }) => foldCase(normalizePrefix(prefix)) === prefix)
 
-  function find(found: Found<Upstream>): Place<Upstream> | undefined {
-    const { target, place } = found
-    if (place !== undefined && !crowded.has(place)) return undefined
-    if (isPlain && !mayReadOtherwise.test(target.path)) return undefined
-    for (const reading of readingsOf(target.path)) {
-      const path = firstSegments(reading)
-      const other = findOn(exact, path, found) ?? findFolded(path, found)
+  function findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
+    const { target, group } = lookup
+    if (group !== undefined && !conflicting.has(group)) return undefined
+    if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
+    for (const normalized of normalizedPaths(target.path)) {
+      const path = firstSegments(normalized)
+      const other = findIn(exact, path, lookup) ?? findFolded(path, lookup)
       if (other !== undefined) return other
     }
     return undefined
   }
 
-  function findFolded(path: string, found: Found<Upstream>): Place<Upstream> | undefined {
-    const { place, method } = found
-    if (place !== undefined && tellsCase(place, method)) return undefined
-    const other = findOn(folded, foldCase(path), found)
-    return place === undefined && other !== undefined && tellsCase(other, method) ? undefined : other
+  function findFolded(path: string, lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
+    const { group, method } = lookup
+    if (group !== undefined && isCaseSensitiveFor(group, method)) return undefined
+    const other = findIn(folded, foldCase(path), lookup)
+    return group === undefined && other !== undefined && isCaseSensitiveFor(other, method) ? undefined : other
   }
 
-  function sameAs(place: Place<Upstream>): readonly Place<Upstream>[] {
-    const isSensitive = place.routes.every((route) => route.isCaseSensitive)
-    const reading = readingOf(place.prefix)
-    const alike = byReading.get(foldCase(reading)) ?? []
-    return alike.filter(
+  function findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[] {
+    const isSensitive = group.routes.every((route) => route.isCaseSensitive)
+    const normalized = normalizePrefix(group.prefix)
+    const equivalents = byNormalized.get(foldCase(normalized)) ?? []
+    return equivalents.filter(
       ({ host, prefix }) =>
-        prefix !== place.prefix &&
-        (host === place.host || host === undefined || place.host === undefined) &&
-        (!isSensitive || readingOf(prefix) === reading),
+        prefix !== group.prefix &&
+        (host === group.host || host === undefined || group.host === undefined) &&
+        (!isSensitive || normalizePrefix(prefix) === normalized),
     )
   }
 
-  return { find, sameAs, hasOthers: (place) => crowded.has(place) }
+  return { findConflict, findEquivalents, hasConflicts: (group) => conflicting.has(group) }
 }
 
-const mayReadOtherwise = /[A-Z%;]/
+const mayNeedNormalizing = /[A-Z%;]/
 
 /** A prefix has no parameters, and so one reading. */
-function readingOf(prefix: string): string {
-  return readingsOf(prefix)[0] ?? ''
+function normalizePrefix(prefix: string): string {
+  return normalizedPaths(prefix)[0] ?? ''
 }
 
-function put<Upstream>(shelves: Shelves<Upstream>, reading: string, place: Place<Upstream>): void {
-  const shelf = shelves.get(place.host) ?? new Map<string, Place<Upstream>[]>()
-  shelves.set(place.host, shelf)
-  const alike = shelf.get(reading)
-  if (alike === undefined) shelf.set(reading, [place])
-  else alike.push(place)
+function addGroup<Upstream>(
+  byHost: GroupsByHost<Upstream>,
+  normalized: string,
+  group: RouteGroup<Upstream>,
+): void {
+  const byNormalized = byHost.get(group.host) ?? new Map<string, RouteGroup<Upstream>[]>()
+  byHost.set(group.host, byNormalized)
+  const equivalents = byNormalized.get(normalized)
+  if (equivalents === undefined) byNormalized.set(normalized, [group])
+  else equivalents.push(group)
 }
 
 /** Adds the prefixes above this one; what is above one that is there is there too. */
-function addAbove(above: Set<string>, prefix: string): void {
+function addAncestors(ancestors: Set<string>, prefix: string): void {
   for (let end = prefix.lastIndexOf('/'); end !== -1; end = prefix.lastIndexOf('/', end - 1)) {
     const next = prefix.slice(0, end)
-    if (above.has(next)) return
-    above.add(next)
+    if (ancestors.has(next)) return
+    ancestors.add(next)
     if (end === 0) return
   }
 }
 
 /** The longest prefix of a reading decides: whatever else than the place found has it. */
-function findOn<Upstream>(
-  shelves: Shelves<Upstream>,
+function findIn<Upstream>(
+  byHost: GroupsByHost<Upstream>,
   path: string,
-  { host, place }: Found<Upstream>,
-): Place<Upstream> | undefined {
-  const ofHost = shelves.get(host)
-  const ofAnyHost = shelves.get(undefined)
+  { host, group }: RouteLookup<Upstream>,
+): RouteGroup<Upstream> | undefined {
+  const ofHost = byHost.get(host)
+  const ofAnyHost = byHost.get(undefined)
   let prefix = path
   for (;;) {
-    const named = ofHost?.get(prefix) ?? []
+    const hostGroups = ofHost?.get(prefix) ?? []
     // A place of this host hides the one of any host that has the very same prefix.
-    const unnamed = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
-      named.every((one) => one.prefix !== any.prefix),
+    const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
+      hostGroups.every((one) => one.prefix !== any.prefix),
     )
-    const alike = [...named, ...unnamed]
-    if (alike.length > 0) return alike.find((one) => one !== place)
+    const equivalents = [...hostGroups, ...anyHostGroups]
+    if (equivalents.length > 0) return equivalents.find((one) => one !== group)
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
   }
 }
 
-function tellsCase(place: Place<unknown>, method: string): boolean {
-  return routeFor(place, method)?.isCaseSensitive ?? place.routes.every((route) => route.isCaseSensitive)
+function isCaseSensitiveFor(group: RouteGroup<unknown>, method: string): boolean {
+  return routeFor(group, method)?.isCaseSensitive ?? group.routes.every((route) => route.isCaseSensitive)
 }

@@ -1,7 +1,7 @@
 import type { Route } from './route.ts'
 
 /** Routes that share a host and a prefix: the method tells them apart. */
-export interface Place<Upstream> {
+export interface RouteGroup<Upstream> {
   /** In lower case; undefined = any. */
   readonly host: string | undefined
   /** Without a slash at its end. */
@@ -11,20 +11,23 @@ export interface Place<Upstream> {
 }
 
 /** Gathers routes into their places. */
-export function placesOf<Upstream>(routes: readonly Route<Upstream>[]): readonly Place<Upstream>[] {
+export function groupRoutes<Upstream>(routes: readonly Route<Upstream>[]): readonly RouteGroup<Upstream>[] {
   const sorted = routes.toSorted((a, b) => generalityOf(a) - generalityOf(b))
   const byHost = Map.groupBy(sorted, ({ host }) => host)
   return [...byHost].flatMap(([host, ofHost]) =>
-    [...Map.groupBy(ofHost, ({ prefix }) => prefix)].map(([prefix, ofPlace]) => ({
+    [...Map.groupBy(ofHost, ({ prefix }) => prefix)].map(([prefix, members]) => ({
       host,
       prefix,
-      routes: ofPlace,
+      routes: members,
     })),
   )
 }
 
 /** The route of a place that takes a method. */
-export function routeFor<Upstream>({ routes }: Place<Upstream>, method: string): Route<Upstream> | undefined {
+export function routeFor<Upstream>(
+  { routes }: RouteGroup<Upstream>,
+  method: string,
+): Route<Upstream> | undefined {
   return routes.find(({ methods }) => methods === undefined || methods.has(method))
 }
 

@@ -11,17 +11,17 @@
  * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
  * @returns one reading, or two where it matters whether parameters are taken off before the path is decoded
  */
-export function readingsOf(path: string): readonly string[] {
+export function normalizedPaths(path: string): readonly string[] {
   const decoded = decodeEscapes(path)
-  const bareAfter = joinSlashes(decoded.replaceAll(decodedParameters, ''))
-  if (!path.includes(';') && !path.includes('%3B')) return [bareAfter]
-  const bareBefore = joinSlashes(decodeEscapes(withoutParameters(path)))
-  return bareBefore === bareAfter ? [bareAfter] : [bareBefore, bareAfter]
+  const decodedFirst = mergeSlashes(decoded.replaceAll(decodedParameters, ''))
+  if (!path.includes(';') && !path.includes('%3B')) return [decodedFirst]
+  const strippedFirst = mergeSlashes(decodeEscapes(withoutParameters(path)))
+  return strippedFirst === decodedFirst ? [decodedFirst] : [strippedFirst, decodedFirst]
 }
 
 /** A path without the parameters of its segments (RFC 3986 3.3), their mark encoded or not. */
 export function withoutParameters(path: string): string {
-  return path.replaceAll(sentParameters, '')
+  return path.replaceAll(rawParameters, '')
 }
 
 /**
@@ -30,16 +30,16 @@ export function withoutParameters(path: string): string {
  * or a case folding of Unicode (which fold that sign too), and by normalisation (file systems).
  */
 export function foldCase(text: string): string {
-  if (plain.test(text)) return text
+  if (alreadyFolded.test(text)) return text
   // Through the upper case, as a long s and the sharp s have no other way to s and ss; before it the lower case, for
   // the capital sharp s.
   const folded = text.toLowerCase().toUpperCase().toLowerCase()
   return ascii.test(folded) ? folded : folded.normalize('NFC')
 }
 
-const sentParameters = /(?:;|%3B)[^/]*/g
+const rawParameters = /(?:;|%3B)[^/]*/g
 const decodedParameters = /;[^/\\]*/g
-const plain = /^[a-z0-9/._-]*$/
+const alreadyFolded = /^[a-z0-9/._-]*$/
 const ascii = /^[\0-\x7f]*$/
 /** One character of UTF-8 in percent-encoding (RFC 3629 4), or else one byte. */
 const encodedCharacter =
@@ -60,6 +60,6 @@ function decodeEscape(encoded: string): string {
 }
 
 /** Backslashes as slashes, and several as one; none at the end, as prefixes have none. */
-function joinSlashes(path: string): string {
+function mergeSlashes(path: string): string {
   return path.replaceAll(/[/\\]+/g, '/').replace(/\/$/, '')
 }

@@ -1,4 +1,4 @@
-import type { Target } from './target.ts'
+import type { RequestTarget } from './target.ts'
 
 /** What a route says of who may pass, and how often. */
 export interface GatedRoute {
@@ -32,7 +32,7 @@ export interface Route<Upstream> extends GatedRoute {
 }
 
 /** The methods announced for a route that takes any: those that RFC 9110 9 defines for resources, and PATCH. */
-export const usualMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** So many requests at once, and as many again per `perMs`, for each account or client address. */
 export interface RateLimit {
@@ -57,7 +57,7 @@ export type Access =
     }
 
 /** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */
-export function forwardedTarget(route: Route<unknown>, target: Target): string {
+export function upstreamTarget(route: Route<unknown>, target: RequestTarget): string {
   if (!route.stripPrefix) return target.sentPath + target.query
   return dropSegments(target.sentPath, route.depth) + target.query
 }

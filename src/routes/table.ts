@@ -1,9 +1,9 @@
-import { createOtherReadings, type OtherReadings } from './other-readings.ts'
-import { type Place, placesOf, routeFor } from './place.ts'
-import { type Route, usualMethods } from './route.ts'
-import type { Target } from './target.ts'
+import { type AmbiguityIndex, createAmbiguityIndex } from './other-readings.ts'
+import { groupRoutes, type RouteGroup, routeFor } from './place.ts'
+import { type Route, standardMethods } from './route.ts'
+import type { RequestTarget } from './target.ts'
 
-export type Match<Upstream> =
+export type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
   | {
@@ -15,67 +15,72 @@ export type Match<Upstream> =
       readonly kind: 'method'
       readonly allowed: readonly string[]
       /** The route of the path, if it is the only one. */
-      readonly only: Route<Upstream> | undefined
+      readonly onlyRoute: Route<Upstream> | undefined
     }
 
 export interface RouteTable<Upstream> {
   readonly routes: readonly Route<Upstream>[]
-  readonly places: readonly Place<Upstream>[]
-  readonly otherReadings: OtherReadings<Upstream>
+  readonly groups: readonly RouteGroup<Upstream>[]
+  readonly ambiguityIndex: AmbiguityIndex<Upstream>
   /**
    * The longest prefix of whole segments wins, for the same prefix a route for this host before one for any; of routes
    * that share both, one that names the method before one that takes all.
    */
-  match(host: string, target: Target, method: string): Match<Upstream>
+  match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }
 
 /** Builds the table once; a look-up then costs one map probe for each segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
-  const places = placesOf(routes)
+  const groups = groupRoutes(routes)
   const byHost = new Map(
-    [...Map.groupBy(places, ({ host }) => host)].map(([host, ofHost]) => [
+    [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
       host,
-      new Map(ofHost.map((place) => [place.prefix, place])),
+      new Map(ofHost.map((group) => [group.prefix, group])),
     ]),
   )
-  const anyHost = byHost.get(undefined) ?? new Map<string, Place<Upstream>>()
+  const anyHost = byHost.get(undefined) ?? new Map<string, RouteGroup<Upstream>>()
   const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
-  const otherReadings = createOtherReadings(places, (path) => firstSegments(path, depthMax))
+  const ambiguityIndex = createAmbiguityIndex(groups, (path) => firstSegments(path, depthMax))
 
-  function match(host: string, target: Target, method: string): Match<Upstream> {
-    const place = findPlace(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
+  function match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream> {
+    const group = findGroup(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
     // A path may be open as it was sent, but protected as the backend reads it.
-    const other = otherReadings.find({ host, target, method, place })
+    const other = ambiguityIndex.findConflict({ host, target, method, group })
     if (other !== undefined) return ambiguousWith(other)
-    if (place !== undefined) return matchWithin(place, target, method)
-    return neverTaken.has(method) ? takenNowhere : none
+    if (group !== undefined) return matchMethod(group, target, method)
+    return unsupportedMethods.has(method) ? methodNotSupported : noMatch
   }
 
-  return { routes, places, otherReadings, match }
+  return { routes, groups, ambiguityIndex, match }
 }
 
-const none = { kind: 'none' } as const
-const takenNowhere = { kind: 'method', allowed: [], only: undefined } as const
-const rejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
+const noMatch = { kind: 'none' } as const
+const methodNotSupported = { kind: 'method', allowed: [], onlyRoute: undefined } as const
+const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
 
-function ambiguousWith({ prefix, routes }: Place<unknown>) {
+function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
   const names = routes.map(({ name }) => `"${name}"`).join(', ')
   const reason = `a backend that folds case, decodes escapes or takes off parameters would read a path of ${names} (${prefix || '/'})`
   return { kind: 'ambiguous', reason } as const
 }
 
 /** These methods are about the connection to the gateway itself, and are never forwarded. */
-const neverTaken = new Set(['TRACE', 'CONNECT'])
+const unsupportedMethods = new Set(['TRACE', 'CONNECT'])
 
-function matchWithin<Upstream>(place: Place<Upstream>, target: Target, method: string): Match<Upstream> {
-  const { routes } = place
-  const route = neverTaken.has(method) ? undefined : routeFor(place, method)
-  if (target.hasEncodedSlash && !routes.some(({ passesEncodedSlash }) => passesEncodedSlash)) return rejected
+function matchMethod<Upstream>(
+  group: RouteGroup<Upstream>,
+  target: RequestTarget,
+  method: string,
+): RouteMatch<Upstream> {
+  const { routes } = group
+  const route = unsupportedMethods.has(method) ? undefined : routeFor(group, method)
+  if (target.hasEncodedSlash && !routes.some(({ passesEncodedSlash }) => passesEncodedSlash))
+    return encodedSlashRejected
   if (route === undefined) {
-    const only = routes.length === 1 ? routes[0] : undefined
-    return { kind: 'method', allowed: allowedMethods(routes), only }
+    const onlyRoute = routes.length === 1 ? routes[0] : undefined
+    return { kind: 'method', allowed: allowedMethods(routes), onlyRoute }
   }
-  return target.hasEncodedSlash && !route.passesEncodedSlash ? rejected : { kind: 'route', route }
+  return target.hasEncodedSlash && !route.passesEncodedSlash ? encodedSlashRejected : { kind: 'route', route }
 }
 
 /** The part of a path that a prefix can match: thousands of segments must not cost thousands of probes. */
@@ -88,20 +93,20 @@ function firstSegments(path: string, count: number): string {
   return path.slice(0, end)
 }
 
-function findPlace<Upstream>(
-  ofHost: ReadonlyMap<string, Place<Upstream>> | undefined,
-  ofAnyHost: ReadonlyMap<string, Place<Upstream>>,
+function findGroup<Upstream>(
+  ofHost: ReadonlyMap<string, RouteGroup<Upstream>> | undefined,
+  ofAnyHost: ReadonlyMap<string, RouteGroup<Upstream>>,
   path: string,
-): Place<Upstream> | undefined {
+): RouteGroup<Upstream> | undefined {
   let prefix = path.endsWith('/') ? path.slice(0, -1) : path
   for (;;) {
-    const place = ofHost?.get(prefix) ?? ofAnyHost.get(prefix)
-    if (place !== undefined) return place
+    const group = ofHost?.get(prefix) ?? ofAnyHost.get(prefix)
+    if (group !== undefined) return group
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
   }
 }
 
 function allowedMethods(routes: readonly Route<unknown>[]): readonly string[] {
-  return [...new Set(routes.flatMap(({ methods }) => [...(methods ?? usualMethods)]))].toSorted()
+  return [...new Set(routes.flatMap(({ methods }) => [...(methods ?? standardMethods)]))].toSorted()
 }

@@ -1,7 +1,7 @@
 import { withoutParameters } from './readings.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
-export interface Target {
+export interface RequestTarget {
   /** For matching: unreserved characters decoded (RFC 3986 6.2.2.2), escapes in upper case. */
   readonly path: string
   /** As it was sent. */
@@ -30,7 +30,7 @@ const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
  *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
  *   control character, a fragment, a broken escape, no path at all
  */
-export function parseTarget(sent: string): Target | undefined {
+export function parseRequestTarget(sent: string): RequestTarget | undefined {
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
   if (origin === undefined) return undefined
   const mark = origin.indexOf('?')
@@ -47,7 +47,7 @@ export function parseTarget(sent: string): Target | undefined {
       hasEncodedSlash: false,
     }
   }
-  return parseUnusual(sentPath, query)
+  return parseEscaped(sentPath, query)
 }
 
 function toOriginForm(sent: string): string | undefined {
@@ -57,11 +57,11 @@ function toOriginForm(sent: string): string | undefined {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function parseUnusual(sentPath: string, query: string): Target | undefined {
+function parseEscaped(sentPath: string, query: string): RequestTarget | undefined {
   if (brokenEscape.test(sentPath) || control.test(sentPath)) return undefined
   const path = sentPath.replaceAll(/%[0-9A-Fa-f]{2}/g, decodeUnreserved)
-  const asLenientServersReadIt = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
-  if (dotSegment.test(asLenientServersReadIt)) return undefined
+  const lenientPath = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
+  if (dotSegment.test(lenientPath)) return undefined
   const bare = withoutParameters(path)
   if (bare.includes('//')) return undefined
   return {

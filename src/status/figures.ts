@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Quantiles, Reading } from './reading.ts'
+import type { MetricsReading, Quantiles } from './reading.ts'
 
 /** Figures about some requests. */
 export interface RequestFigures {
@@ -45,13 +45,13 @@ const requests = 'gatehouse_http_requests_total'
 const duration = 'gatehouse_http_request_duration_seconds'
 const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
 const decisions = 'gatehouse_auth_decisions_total'
-const refusing = new Set(['401', '403', '429'])
+const refusedStatuses = new Set(['401', '403', '429'])
 
 export function figuresOf(
-  reading: Reading,
+  reading: MetricsReading,
   { routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>,
 ): Figures {
-  const names = new Set([...routes.map(({ name }) => name), ...reading.valuesOf(requests, 'route')])
+  const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requests, 'route')])
   return {
     ...requestFigures(reading, {}),
     overheadMs: reading.quantiles('gatehouse_overhead_duration_seconds') ?? null,
@@ -69,24 +69,24 @@ export function figuresOf(
   }
 }
 
-function requestFigures(reading: Reading, labels: Readonly<Record<string, string>>): RequestFigures {
-  const answered = (passes: (code: string) => boolean) =>
+function requestFigures(reading: MetricsReading, labels: Readonly<Record<string, string>>): RequestFigures {
+  const countByStatus = (passes: (code: string) => boolean) =>
     reading.sum(requests, labels, ({ code = '' }) => passes(code))
   return {
     requests: reading.sum(requests, labels),
-    refused: answered((code) => refusing.has(code)),
-    clientErrors: answered((code) => code.startsWith('4') && !refusing.has(code)),
-    failed: answered((code) => code.startsWith('5')),
+    refused: countByStatus((code) => refusedStatuses.has(code)),
+    clientErrors: countByStatus((code) => code.startsWith('4') && !refusedStatuses.has(code)),
+    failed: countByStatus((code) => code.startsWith('5')),
     latencyMs: reading.quantiles(duration, labels) ?? null,
   }
 }
 
-function refusalsOf(reading: Reading): Figures['refusals'] {
+function refusalsOf(reading: MetricsReading): Figures['refusals'] {
   const refused = { outcome: 'refused' }
   return reading
-    .valuesOf(decisions, 'scheme', refused)
+    .labelValues(decisions, 'scheme', refused)
     .flatMap((scheme) =>
-      reading.valuesOf(decisions, 'reason', { ...refused, scheme }).map((code) => ({
+      reading.labelValues(decisions, 'reason', { ...refused, scheme }).map((code) => ({
         scheme,
         code,
         count: reading.sum(decisions, { ...refused, scheme, reason: code }),
@@ -96,9 +96,14 @@ function refusalsOf(reading: Reading): Figures['refusals'] {
     .toSorted((a, b) => b.count - a.count)
 }
 
-function cacheOf(reading: Reading): Figures['cache'] {
-  const of = (result: string) => reading.sum('gatehouse_key_cache_requests_total', { result })
-  const cache = { hits: of('hit'), negativeHits: of('negative_hit'), misses: of('miss'), stale: of('stale') }
+function cacheOf(reading: MetricsReading): Figures['cache'] {
+  const count = (result: string) => reading.sum('gatehouse_key_cache_requests_total', { result })
+  const cache = {
+    hits: count('hit'),
+    negativeHits: count('negative_hit'),
+    misses: count('miss'),
+    stale: count('stale'),
+  }
   const known = cache.hits + cache.negativeHits + cache.stale
   const all = known + cache.misses
   return { ...cache, hitRatio: all === 0 ? null : known / all }

@@ -1,5 +1,5 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import { type Quantiles, type Reading, readMetrics } from './reading.ts'
+import { type MetricsReading, type Quantiles, readMetrics } from './reading.ts'
 
 /** What came between two samples. */
 export interface Point {
@@ -21,7 +21,7 @@ export interface History {
   /** To be called with each snapshot: takes a sample if one is due. */
   add(at: number, snapshot: MetricsSnapshot): void
   /** The earliest sample of the last minute; undefined = there is none before `now`. */
-  minuteBefore(now: number): Sample | undefined
+  oldestRecentSample(now: number): Sample | undefined
   /** Oldest first; at most `historyMs / sampleMs` of them. */
   points(now: number): readonly Point[]
 }
@@ -36,27 +36,27 @@ export const historyMs = 3_600_000
 /** How far back `minuteBefore` goes: whole snapshots are kept only for that long. */
 const recentMs = 60_000
 
-interface Timed {
+interface TimedPoint {
   readonly endedAt: number
   readonly point: Point
 }
 
 export function createHistory(): History {
   let samples: readonly Sample[] = []
-  let timed: readonly Timed[] = []
+  let timed: readonly TimedPoint[] = []
 
   return {
     add: (at, snapshot) => {
       const last = samples.at(-1)
       // A clock that was set back: what lies in the future is not the past.
-      const isSetBack = last !== undefined && last.at > at
-      if (last && !isSetBack && at - last.at < sampleMs) return
-      if (last && !isSetBack) timed = [...timed, { endedAt: at, point: pointOf(last, { at, snapshot }) }]
+      const clockWentBack = last !== undefined && last.at > at
+      if (last && !clockWentBack && at - last.at < sampleMs) return
+      if (last && !clockWentBack) timed = [...timed, { endedAt: at, point: pointOf(last, { at, snapshot }) }]
       timed = timed.filter(({ endedAt }) => endedAt <= at && at - endedAt < historyMs)
       const kept = samples.filter((sample) => sample.at <= at && at - sample.at <= recentMs)
       samples = [...kept, { at, snapshot }]
     },
-    minuteBefore: (now) => samples.find(({ at }) => at < now && now - at <= recentMs),
+    oldestRecentSample: (now) => samples.find(({ at }) => at < now && now - at <= recentMs),
     points: (now) =>
       timed.filter(({ endedAt }) => endedAt <= now && now - endedAt < historyMs).map(({ point }) => point),
   }
@@ -75,11 +75,11 @@ function pointOf(before: Sample, { at, snapshot }: Sample): Point {
   }
 }
 
-function refusalsOf(reading: Reading): Point['refusals'] {
+function refusalsOf(reading: MetricsReading): Point['refusals'] {
   const decisions = 'gatehouse_auth_decisions_total'
   const refused = { outcome: 'refused' }
   const counts = reading
-    .valuesOf(decisions, 'reason', refused)
+    .labelValues(decisions, 'reason', refused)
     .map((reason) => [reason, reading.sum(decisions, { ...refused, reason })] as const)
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }

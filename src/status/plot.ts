@@ -1,4 +1,4 @@
-import { type Html, html, trusted } from '../pages/html.ts'
+import { type Html, html, rawHtml } from '../pages/html.ts'
 
 /** One line of a plot. */
 export interface Line {
@@ -29,16 +29,16 @@ const height = 200
 
 /** A plot of some lines over time as SVG, with its scale and a legend. */
 export function plot({ id, title, description, lines, times, from, to, format }: Plot): Html {
-  const most = roundUp(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
+  const max = roundUp(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
   const toX = (time: number) => Math.round(((time - from) / (to - from)) * width)
-  const toY = (value: number) => Math.round((height - (value / most) * height) * 10) / 10
+  const toY = (value: number) => Math.round((height - (value / max) * height) * 10) / 10
   return html`<figure class="plot">
 <figcaption>${title}</figcaption>
 <div class="plane">
-<div class="scale"><span>${format(most)}</span><span>${format(most / 2)}</span><span>0</span></div>
+<div class="scale"><span>${format(max)}</span><span>${format(max / 2)}</span><span>0</span></div>
 <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-labelledby="${id}-title ${id}-text"><title id="${id}-title">${title}</title><desc id="${id}-text">${description}</desc>
 <path class="grid" d="M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}"/>
-${lines.map(({ values }, index) => trusted(`<path class="line line-${index + 1}" d="${path(values)}"/>`))}</svg>
+${lines.map(({ values }, index) => rawHtml(`<path class="line line-${index + 1}" d="${path(values)}"/>`))}</svg>
 <div class="times">${[0, 0.25, 0.5, 0.75, 1].map((share) => html`<span>${clockTime(from + (to - from) * share)}</span>`)}</div>
 </div>
 <ul class="legend">${lines.map(
@@ -48,12 +48,12 @@ ${lines.map(({ values }, index) => trusted(`<path class="line line-${index + 1}"
 </figure>`
 
   function path(values: readonly (number | null)[]): string {
-    let isDown = false
+    let isPenDown = false
     return values
       .map((value, index) => {
         const at = `${toX(times[index] ?? to)} ${toY(value ?? 0)}`
-        const step = value === null ? '' : isDown ? `L${at}` : `M${at}h.1`
-        isDown = value !== null
+        const step = value === null ? '' : isPenDown ? `L${at}` : `M${at}h.1`
+        isPenDown = value !== null
         return step
       })
       .join('')

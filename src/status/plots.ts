@@ -1,4 +1,4 @@
-import { amount, milliseconds, perSecond } from '../pages/amounts.ts'
+import { formatCount, formatMilliseconds, formatRate } from '../pages/amounts.ts'
 import { card } from '../pages/card.ts'
 import { type Html, html } from '../pages/html.ts'
 import { historyMs, type Point } from './history.ts'
@@ -10,7 +10,7 @@ const reasonsMax = 4
 const rowMs = 300_000
 
 /** The last hour as curves, and as a table for those who cannot see them, or want to copy it. */
-export function plots(points: readonly Point[], now: number): Html {
+export function plotsCard(points: readonly Point[], now: number): Html {
   const lead = 'By 15 seconds; times are UTC.'
   if (points.length === 0)
     return card({
@@ -19,12 +19,12 @@ export function plots(points: readonly Point[], now: number): Html {
     })
   const times = points.map(({ at }) => Date.parse(at))
   const common = { times, from: now - historyMs, to: now }
-  const rate = (value: number) => `${perSecond(value, 1)}/s`
+  const rate = (value: number) => `${formatRate(value, 1)}/s`
   const all = [
     {
       id: 'requests',
       title: 'Requests a second',
-      description: `All requests, and those answered 5xx. ${peak(
+      description: `All requests, and those answered 5xx. ${peakText(
         points.map(({ requests, seconds }) => requests / seconds),
         rate,
       )}`,
@@ -37,7 +37,7 @@ export function plots(points: readonly Point[], now: number): Html {
     {
       id: 'refusals',
       title: 'Refusals a second, by reason',
-      description: `Requests refused for their credential, role or rate. ${peak(
+      description: `Requests refused for their credential, role or rate. ${peakText(
         points.map((point) => refusedOf(point) / point.seconds),
         rate,
       )}`,
@@ -47,22 +47,22 @@ export function plots(points: readonly Point[], now: number): Html {
     {
       id: 'latency',
       title: 'Latency',
-      description: `From the head of a request to the end of its answer: median and 99th percentile. ${peak(
+      description: `From the head of a request to the end of its answer: median and 99th percentile. ${peakText(
         points.map(({ latencyMs }) => latencyMs?.p99 ?? 0),
-        milliseconds,
+        formatMilliseconds,
       )}`,
       lines: quantileLines(points, 'latencyMs'),
-      format: milliseconds,
+      format: formatMilliseconds,
     },
     {
       id: 'overhead',
       title: 'Own share of the gateway',
-      description: `What the gateway adds to proxied requests: median and 99th percentile. ${peak(
+      description: `What the gateway adds to proxied requests: median and 99th percentile. ${peakText(
         points.map(({ overheadMs }) => overheadMs?.p99 ?? 0),
-        milliseconds,
+        formatMilliseconds,
       )}`,
       lines: quantileLines(points, 'overheadMs'),
-      format: milliseconds,
+      format: formatMilliseconds,
     },
   ]
   return card({
@@ -70,18 +70,18 @@ export function plots(points: readonly Point[], now: number): Html {
     lead,
     isFlush: true,
     body: html`<div class="body plots">${all.map((one) => plot({ ...common, ...one }))}</div>
-<details class="numbers" id="numbers"><summary>The last hour in numbers</summary>${numbers(points)}</details>`,
+<details class="numbers" id="numbers"><summary>The last hour in numbers</summary>${numbersTable(points)}</details>`,
   })
 }
 
-function peak(values: readonly number[], format: (value: number) => string): string {
+function peakText(values: readonly number[], format: (value: number) => string): string {
   return `At most ${format(Math.max(...values))}, last ${format(values.at(-1) ?? 0)}.`
 }
 
-function quantileLines(points: readonly Point[], of: 'latencyMs' | 'overheadMs'): readonly Line[] {
+function quantileLines(points: readonly Point[], quantiles: 'latencyMs' | 'overheadMs'): readonly Line[] {
   return (['p50', 'p99'] as const).map((name) => ({
     name,
-    values: points.map((point) => point[of]?.[name] ?? null),
+    values: points.map((point) => point[quantiles]?.[name] ?? null),
   }))
 }
 
@@ -115,7 +115,7 @@ function totalsOf(points: readonly Point[]): readonly (readonly [reason: string,
 }
 
 /** Rows of five minutes, the latest first. */
-function numbers(points: readonly Point[]): Html {
+function numbersTable(points: readonly Point[]): Html {
   const byTime = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - 1) / rowMs) * rowMs)
   const head = [
     'From',
@@ -130,18 +130,22 @@ function numbers(points: readonly Point[]): Html {
   const rows = [...byTime]
     .toSorted(([a], [b]) => b - a)
     .map(([from, group]): readonly Cell[] => {
-      const sum = (of: (point: Point) => number) => group.reduce((total, point) => total + of(point), 0)
-      const highest = (of: (point: Point) => number | undefined) => {
-        const known = group.flatMap((point) => of(point) ?? [])
-        return { content: milliseconds(known.length === 0 ? undefined : Math.max(...known)), kind: 'number' }
+      const sum = (select: (point: Point) => number) =>
+        group.reduce((total, point) => total + select(point), 0)
+      const highest = (select: (point: Point) => number | undefined) => {
+        const known = group.flatMap((point) => select(point) ?? [])
+        return {
+          content: formatMilliseconds(known.length === 0 ? undefined : Math.max(...known)),
+          kind: 'number',
+        }
       }
-      const count = (value: number) => ({ content: amount(value), kind: 'number' })
+      const count = (value: number) => ({ content: formatCount(value), kind: 'number' })
       const requests = sum(({ requests }) => requests)
       return [
         { content: clockTime(from) },
         count(requests),
         {
-          content: perSecond(
+          content: formatRate(
             requests,
             sum(({ seconds }) => seconds),
           ),
@@ -152,7 +156,7 @@ function numbers(points: readonly Point[]): Html {
         {
           content:
             totalsOf(group)
-              .map(([reason, times]) => `${reason} ${amount(times)}`)
+              .map(([reason, times]) => `${reason} ${formatCount(times)}`)
               .join(', ') || '–',
         },
         highest(({ latencyMs }) => latencyMs?.p99),

@@ -10,17 +10,17 @@ export interface Quantiles {
 }
 
 /** What the instruments show, or what has been added since an earlier snapshot. */
-export interface Reading {
+export interface MetricsReading {
   /** Sum of the series with at least these labels that pass; 0 where there is none. */
   sum(name: string, labels?: Labels, passes?: (labels: Labels) => boolean): number
   /** The values of a label. */
-  valuesOf(name: string, label: string, labels?: Labels): readonly string[]
+  labelValues(name: string, label: string, labels?: Labels): readonly string[]
   /** undefined where nothing was observed. */
   quantiles(name: string, labels?: Labels): Quantiles | undefined
 }
 
 /** @param since counters and histograms show only what was added since then; gauges their present values */
-export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): Reading {
+export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): MetricsReading {
   const byName = new Map(now.map((metric) => [metric.name, seriesOf(metric)]))
   const before = new Map(
     since
@@ -65,7 +65,7 @@ export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): 
   return {
     sum,
     quantiles,
-    valuesOf: (name, label, labels = {}) => [
+    labelValues: (name, label, labels = {}) => [
       ...new Set(find(name, labels).flatMap(({ labels }) => labels[label] ?? [])),
     ],
   }

@@ -1,14 +1,14 @@
 import type { Config } from '../config/config.ts'
-import type { IdentityHealth } from '../identity.ts'
+import type { StoreHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
-import { type Reading, readMetrics } from './reading.ts'
+import { type MetricsReading, readMetrics } from './reading.ts'
 
 /** The state of the gateway at one moment. */
 export interface Status {
-  readonly status: IdentityHealth | 'shutting-down'
+  readonly status: StoreHealth | 'shutting-down'
   readonly version: string
   /** ISO 8601. */
   readonly at: string
@@ -41,7 +41,7 @@ export interface TargetState {
 export interface StatusOptions {
   /** The config in force. */
   config(): Config
-  health(): IdentityHealth | Promise<IdentityHealth>
+  health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   isShuttingDown(): boolean
   snapshot(): Promise<MetricsSnapshot>
@@ -52,13 +52,13 @@ export interface StatusOptions {
 
 /** Gives the present state, and takes samples from the start on. */
 export interface StatusReader {
-  look(): Promise<Status>
+  read(): Promise<Status>
   /** Takes the first sample; further ones follow by themselves. */
   start(): Promise<void>
   close(): void
 }
 
-export function createStatus(options: StatusOptions): StatusReader {
+export function openStatusReader(options: StatusOptions): StatusReader {
   const { config, health, storeState, isShuttingDown, snapshot, version, clock } = options
   const startedAt = clock()
   const history = createHistory()
@@ -70,33 +70,33 @@ export function createStatus(options: StatusOptions): StatusReader {
     return taken
   }
 
-  async function look(): Promise<Status> {
+  async function read(): Promise<Status> {
     const [current, identity, state] = await Promise.all([sample(), health(), storeState()])
     const now = current.at
-    const before = history.minuteBefore(now)
-    const inForce = config()
-    const whole = readMetrics(current.snapshot)
+    const before = history.oldestRecentSample(now)
+    const currentConfig = config()
+    const totals = readMetrics(current.snapshot)
     return {
       status: isShuttingDown() ? 'shutting-down' : identity,
       version,
       at: new Date(now).toISOString(),
       uptimeS: Math.floor((now - startedAt) / 1_000),
-      workers: whole.sum('gatehouse_workers'),
-      inFlight: whole.sum('gatehouse_http_requests_in_flight'),
-      webSocketsOpen: whole.sum('gatehouse_websockets_open'),
-      lastReloadSuccessful: whole.sum('gatehouse_config_last_reload_successful') === 1,
+      workers: totals.sum('gatehouse_workers'),
+      inFlight: totals.sum('gatehouse_http_requests_in_flight'),
+      webSocketsOpen: totals.sum('gatehouse_websockets_open'),
+      lastReloadSuccessful: totals.sum('gatehouse_config_last_reload_successful') === 1,
       store: {
-        driver: inForce.store.driver,
-        isUp: whole.sum('gatehouse_store_up') === 1,
-        isWritable: whole.sum('gatehouse_store_writable') === 1,
+        driver: currentConfig.store.driver,
+        isUp: totals.sum('gatehouse_store_up') === 1,
+        isWritable: totals.sum('gatehouse_store_writable') === 1,
         ...state,
       },
-      upstreams: targetsOf(inForce, whole),
-      sinceStart: figuresOf(whole, inForce),
+      upstreams: targetsOf(currentConfig, totals),
+      sinceStart: figuresOf(totals, currentConfig),
       recent: before
         ? {
             seconds: (now - before.at) / 1_000,
-            ...figuresOf(readMetrics(current.snapshot, before.snapshot), inForce),
+            ...figuresOf(readMetrics(current.snapshot, before.snapshot), currentConfig),
           }
         : null,
       series: history.points(now),
@@ -107,7 +107,7 @@ export function createStatus(options: StatusOptions): StatusReader {
   const timer = setInterval(() => void sample().catch(() => {}), sampleMs).unref()
 
   return {
-    look,
+    read,
     start: async () => void (await sample()),
     close: () => clearInterval(timer),
   }
@@ -115,9 +115,9 @@ export function createStatus(options: StatusOptions): StatusReader {
 
 const healthy = 'gatehouse_upstream_target_healthy'
 
-function targetsOf({ upstreams }: Config, reading: Reading): Status['upstreams'] {
+function targetsOf({ upstreams }: Config, reading: MetricsReading): Status['upstreams'] {
   return upstreams.map(({ name, targets }) => {
-    const watched = new Set(reading.valuesOf(healthy, 'target', { upstream: name }))
+    const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
     return {
       name,
       targets: targets.map(({ url: { origin }, weight }) => ({

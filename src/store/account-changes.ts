@@ -4,28 +4,28 @@ import type { Account, AccountChanges, ApiKeyReset, SecretKeyReset, StoredKey } 
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
   const isDisabling = changes.isDisabled === true && !account.isDisabled
-  const isOtherRole = changes.role !== undefined && changes.role !== account.role
-  const isRenaming = changes.email !== undefined && changes.email !== account.email
+  const isRoleChange = changes.role !== undefined && changes.role !== account.role
+  const isEmailChange = changes.email !== undefined && changes.email !== account.email
   const portal = {
     ...account.portal,
     ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined }),
     // A link that was sent earlier must not bring the old e-mail back.
-    ...(isRenaming && { emailLink: undefined }),
+    ...(isEmailChange && { emailLink: undefined }),
   }
   return next(account, {
     ...changes,
     portal,
-    ...(isDisabling && endedSessions(account)),
-    ...(isOtherRole && { roleEpoch: account.roleEpoch + 1 }),
+    ...(isDisabling && nextSessionEpoch(account)),
+    ...(isRoleChange && { roleEpoch: account.roleEpoch + 1 }),
   })
 }
 
 /** @returns undefined where the account's key is not the one to be replaced */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
   const { secretKey, graceUntil } = reset
-  if (!isReplaced(account.secretKey, reset.replaces)) return undefined
+  if (!isExpectedKey(account.secretKey, reset.replaces)) return undefined
   if (graceUntil === undefined) {
-    return next(account, { secretKey, previousSecretKey: undefined, ...endedSessions(account) })
+    return next(account, { secretKey, previousSecretKey: undefined, ...nextSessionEpoch(account) })
   }
   const previousSecretKey = { digest: account.secretKey.digest, validUntil: graceUntil }
   return next(account, { secretKey, previousSecretKey })
@@ -33,18 +33,18 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
 
 /** @returns undefined where the account's key is not the one to be replaced */
 export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
-  return isReplaced(account.apiKey, replaces) ? next(account, { apiKey }) : undefined
+  return isExpectedKey(account.apiKey, replaces) ? next(account, { apiKey }) : undefined
 }
 
-function isReplaced({ digest }: StoredKey, replaces: Uint8Array | undefined): boolean {
+function isExpectedKey({ digest }: StoredKey, replaces: Uint8Array | undefined): boolean {
   return replaces === undefined || Buffer.compare(digest, replaces) === 0
 }
 
 export function withoutSessions(account: Account): Account {
-  return next(account, endedSessions(account))
+  return next(account, nextSessionEpoch(account))
 }
 
-function endedSessions({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
+function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
   return { sessionEpoch: sessionEpoch + 1 }
 }
 

@@ -36,7 +36,7 @@ export interface ChainedEntry {
 /** What each class keeps: so many entries, and none that is older; the oldest go first. */
 export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
 
-export function classOf({ action, actor, target }: AuditEntry): AuditClass {
+export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
   if (action === 'sign-in-failed') return 'own'
   return actor.kind === 'account' && actor.id === target?.id ? 'own' : 'acts'
 }
@@ -50,6 +50,6 @@ export function contentDigest(text: string): string {
  * @param algorithm of the link; a script of Redis can make no other than SHA-1. What it is made of are digests by
  *   SHA-256 and links, which nobody can choose, and of which none can be found for a given link.
  */
-export function linkOf(before: string, text: string, algorithm: AuditChain['algorithm']): string {
+export function auditLinkOf(before: string, text: string, algorithm: AuditChain['algorithm']): string {
   return hash(algorithm, before + contentDigest(text), 'hex')
 }

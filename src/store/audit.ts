@@ -75,7 +75,7 @@ export interface AuditFilter {
   readonly who: string | undefined
 }
 
-export function passesFilter({ action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
+export function matchesFilter({ action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
   if (filter.action !== undefined && action !== filter.action) return false
   if (filter.who === undefined) return true
   const who = filter.who.toLowerCase()

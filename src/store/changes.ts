@@ -5,17 +5,17 @@ import type { Change } from './store.ts'
  * process that is further behind drops its whole cache. Redis blocks while it reads them, some 10 ms, and even a busy
  * one must finish within the time a request waits: otherwise a process could never catch up.
  */
-export const changesKept = 2_000
+export const changesMax = 2_000
 
 /** Each makes the function that gives the change to log: undefined where nothing has changed. */
 
-export const ofAccount = (accountId: string) => (isChanged: unknown) =>
+export const accountChange = (accountId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'account', accountId } as const) : undefined
 
-export const ofSession = (sessionId: string) => (isChanged: unknown) =>
+export const sessionChange = (sessionId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'session', sessionId } as const) : undefined
 
-export const ofSigningKeys = (isChanged: unknown) =>
+export const signingKeysChange = (isChanged: unknown) =>
   isChanged ? ({ kind: 'signing-keys' } as const) : undefined
 
 /** What a change is about: an account ID, a session ID, or nothing. */

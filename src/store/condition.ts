@@ -1,5 +1,5 @@
 /** What a store tells of itself, beside its data. */
-export interface StoreCondition {
+export interface StoreDiagnostics {
   /** Makes a write that changes no data. @throws GatehouseError `store-unavailable` where it is not taken */
   probeWrite(): Promise<void>
   /** Told of each write: whether it was taken. */
@@ -17,10 +17,10 @@ export interface StoreState {
 }
 
 /** Tells listeners of writes. */
-export function createWriteReport() {
+export function createWriteListeners() {
   const listeners: ((isTaken: boolean) => void)[] = []
 
-  function tell(isTaken: boolean): void {
+  function notify(isTaken: boolean): void {
     for (const listener of listeners) listener(isTaken)
   }
 
@@ -28,10 +28,10 @@ export function createWriteReport() {
   async function report<Result>(write: Promise<Result>): Promise<Result> {
     try {
       const result = await write
-      tell(true)
+      notify(true)
       return result
     } catch (error) {
-      tell(false)
+      notify(false)
       throw error
     }
   }

@@ -1,14 +1,14 @@
 import type { RefreshTokenUse, RotationRefusal } from './rotation.ts'
 import type { Account, Session } from './store.ts'
 
-export type Verdict =
-  | { readonly kind: 'refuse'; readonly why: RotationRefusal }
+export type RotationDecision =
+  | { readonly kind: 'refuse'; readonly reason: RotationRefusal }
   /** It is the token just replaced, and may come again: the current one is given out once more. */
   | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
   /** The session goes from `judged` to `session`. */
   | {
       readonly kind: 'advance'
-      readonly judged: Session
+      readonly previous: Session
       readonly session: Session
       readonly account: Account
     }
@@ -17,37 +17,38 @@ export type Verdict =
  * What one use of a refresh token leads to (RFC 9700 4.14.2). An adapter carries it out atomically: within a
  * transaction, or by a script that does nothing if the session or account has changed since.
  */
-export function judgeRefreshToken(
+export function decideRotation(
   use: RefreshTokenUse,
   session: Session | undefined,
   account: Account | undefined,
-): Verdict {
+): RotationDecision {
   const { generation, now, graceMs, idleMs } = use
-  if (!session || !account) return { kind: 'refuse', why: 'unknown' }
+  if (!session || !account) return { kind: 'refuse', reason: 'unknown' }
   // Revocation is checked before the grace, which must never bring a session back.
-  const isOver =
+  const isRevoked =
     session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
-  if (isOver) return { kind: 'refuse', why: 'revoked' }
-  if (now >= session.expiresAt || now >= session.rotatedAt + idleMs) return { kind: 'refuse', why: 'expired' }
+  if (isRevoked) return { kind: 'refuse', reason: 'revoked' }
+  if (now >= session.expiresAt || now >= session.rotatedAt + idleMs)
+    return { kind: 'refuse', reason: 'expired' }
   // A token ahead of the session was given out, or its MAC would be wrong: the store has lost its last changes.
   if (generation >= session.generation) {
-    return { kind: 'advance', judged: session, session: advancedBy(use, session), account }
+    return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
   }
-  const isRepeat = generation === session.generation - 1 && mayComeAgain(session, now, graceMs)
-  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', why: 'reused' }
+  const isRepeat = generation === session.generation - 1 && isReuseAllowed(session, now, graceMs)
+  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', reason: 'reused' }
 }
 
 /**
  * Whether the token before the current one may still be used: until somebody is known to have the current one, and for
  * the grace from then on.
  */
-function mayComeAgain({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
+function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
   if (acknowledgedAt === undefined) return true
   // Both times may be on the clock of another instance, which may be ahead of ours. An instance of an older version
   // leaves the time of an earlier rotation.
   return graceMs > 0 && now < Math.max(acknowledgedAt, rotatedAt) + graceMs
 }
 
-function advancedBy({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
+function rotatedSession({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
   return { ...session, ...visitor, generation: generation + 1, rotatedAt: now, acknowledgedAt: undefined }
 }

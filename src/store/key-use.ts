@@ -7,7 +7,7 @@ export interface KeyUse {
 }
 
 /** A use of one of an account's keys, to be stored. */
-export interface NotedKeyUse extends KeyUse {
+export interface RecordedKeyUse extends KeyUse {
   readonly accountId: string
   /** SHA-256 of the key, base64url: the uses of a key are dropped with the key. */
   readonly digest: string

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { rateKeyOf } from './rate-key.ts'
+import { rateKey } from './rate-key.ts'
 import type { Rate, Taken } from './store.ts'
 
 export interface LocalRates {
@@ -17,7 +17,7 @@ const subjectsMax = 100_000
 /** How many are looked at with each use: more than one, as each use may add one. */
 const sweptPerUse = 2
 /** How many are compared where one has to go. */
-const comparedMax = 8
+const evictionCandidatesMax = 8
 
 /** How long it takes, from `at` on, until all that a subject took is given back. */
 interface Debt {
@@ -38,50 +38,50 @@ export function createLocalRates(clock: Clock): LocalRates {
   let sweep = debts.entries()
 
   function take(subject: string, { limit, perMs }: Rate): Taken {
-    const key = rateKeyOf(subject)
+    const key = rateKey(subject)
     const now = clock()
-    forgetPaid(now)
+    sweepSettled(now)
     const intervalMs = perMs / limit
     const debt = debts.get(key)
-    const beforeMs = owedNow(debt, now)
+    const beforeMs = remainingDebtMs(debt, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a place is rounding.
     if (excessMs > intervalMs / 1_000_000) {
       // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
-      if (debt && now < debt.at) note(key, debt, { at: now, owedMs: beforeMs })
+      if (debt && now < debt.at) setDebt(key, debt, { at: now, owedMs: beforeMs })
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    note(key, debt, { at: now, owedMs: afterMs })
+    setDebt(key, debt, { at: now, owedMs: afterMs })
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
     return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
-  function note(key: string, debt: Debt | undefined, { at, owedMs }: Debt): void {
+  function setDebt(key: string, debt: Debt | undefined, { at, owedMs }: Debt): void {
     if (debt) {
       debt.at = at
       debt.owedMs = owedMs
       return
     }
-    if (debts.size >= subjectsMax) forgetLeast(at)
+    if (debts.size >= subjectsMax) evictLeast(at)
     debts.set(key, { at, owedMs })
   }
 
-  function forgetPaid(now: number): void {
+  function sweepSettled(now: number): void {
     for (let count = 0; count < sweptPerUse; count++) {
-      const entry = nextInTurn()
+      const entry = nextEntry()
       if (entry === undefined) return
       const [key, debt] = entry
-      if (owedNow(debt, now) === 0) debts.delete(key)
+      if (remainingDebtMs(debt, now) === 0) debts.delete(key)
     }
   }
 
-  function forgetLeast(now: number): void {
+  function evictLeast(now: number): void {
     let least: string | undefined
     let leastMs = Number.POSITIVE_INFINITY
-    for (let count = 0; count < comparedMax; count++) {
-      const [key, debt] = nextInTurn() ?? []
-      const owedMs = owedNow(debt, now)
+    for (let count = 0; count < evictionCandidatesMax; count++) {
+      const [key, debt] = nextEntry() ?? []
+      const owedMs = remainingDebtMs(debt, now)
       if (key === undefined || owedMs >= leastMs) continue
       least = key
       leastMs = owedMs
@@ -90,7 +90,7 @@ export function createLocalRates(clock: Clock): LocalRates {
   }
 
   /** undefined only where there is none at all. */
-  function nextInTurn(): [string, Debt] | undefined {
+  function nextEntry(): [string, Debt] | undefined {
     const { value, done } = sweep.next()
     if (!done) return value
     sweep = debts.entries()
@@ -100,6 +100,6 @@ export function createLocalRates(clock: Clock): LocalRates {
   return { take, size: () => debts.size }
 }
 
-function owedNow(debt: Debt | undefined, now: number): number {
+function remainingDebtMs(debt: Debt | undefined, now: number): number {
   return debt ? Math.max(0, debt.owedMs - Math.max(0, now - debt.at)) : 0
 }

@@ -8,7 +8,7 @@ export type StoreOptions =
   | ({ readonly driver: 'redis' } & Omit<RedisOptions, 'commandTimeoutMs'>)
 
 /** A request must not wait long for the store; a command of the operator may. */
-export type Patience = 'request' | 'command'
+export type StoreUsage = 'request' | 'command'
 
 const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const
@@ -20,19 +20,19 @@ const commandTimeoutMs = { request: 250, command: 30_000 } as const
  */
 export async function openStore(
   options: StoreOptions,
-  patience: Patience,
+  usage: StoreUsage,
   counts?: InstanceCounts,
 ): Promise<Store> {
   switch (options.driver) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/store.ts')
-      const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[patience] })
-      return counts ? { ...store, takeFromRate: counts.take, beat: async () => counts.workers } : store
+      const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[usage] })
+      return counts ? { ...store, takeFromRate: counts.take, heartbeat: async () => counts.workers } : store
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/store.ts')
-      const redisOptions = { ...options, commandTimeoutMs: commandTimeoutMs[patience] }
-      return openRedisStore(redisOptions, { listens: patience === 'request' })
+      const redisOptions = { ...options, commandTimeoutMs: commandTimeoutMs[usage] }
+      return openRedisStore(redisOptions, { listens: usage === 'request' })
     }
     default:
       return options satisfies never

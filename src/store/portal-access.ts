@@ -55,7 +55,7 @@ export type PasswordProof =
   | { readonly kind: 'password'; readonly password: string }
 
 /** An attempt that was counted, and which one in a row it is; `refused` = too many were wrong in a row. */
-export type AttemptTaken =
+export type PasswordAttemptCount =
   | { readonly kind: 'taken'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 

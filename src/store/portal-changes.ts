@@ -14,7 +14,7 @@ export function withPassword(
 ): Account | undefined {
   const { portal } = account
   const isLink = proof?.kind === 'setup-link'
-  if (isLink && !isLinkOf(portal.setupLink, proof)) return undefined
+  if (isLink && !isValidLink(portal.setupLink, proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
   return nextPortal(account, {
     password,
@@ -56,7 +56,7 @@ export function withVerifiedEmail(
   use: { readonly digest: string; readonly now: number },
 ): Account | undefined {
   const { emailLink } = account.portal
-  if (!emailLink || !isLinkOf(emailLink, use)) return undefined
+  if (!emailLink || !isValidLink(emailLink, use)) return undefined
   return { ...nextPortal(account, { emailLink: undefined }), email: emailLink.email, isVerified: true }
 }
 
@@ -70,7 +70,7 @@ export function withoutPreviousKey(account: Account, now: number): Account | und
   return { ...account, previousSecretKey: undefined, revision: account.revision + 1 }
 }
 
-function isLinkOf(
+function isValidLink(
   link: OneTimeLink | undefined,
   { digest, now }: { readonly digest: string; readonly now: number },
 ): boolean {

@@ -1,11 +1,11 @@
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit.ts'
 import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
-import type { KeyUse, NotedKeyUse } from './key-use.ts'
+import type { KeyUse, RecordedKeyUse } from './key-use.ts'
 import type {
   AttemptOutcome,
-  AttemptTaken,
   EmailLink,
   OneTimeLink,
+  PasswordAttemptCount,
   PasswordChange,
   PortalSession,
 } from './portal-access.ts'
@@ -23,14 +23,14 @@ export interface PortalStore {
    * Counts an attempt to sign in, before its password is checked.
    * @param client the ID of a known client; undefined = a stranger
    */
-  takePasswordAttempt(accountId: string, client: string | undefined): Promise<AttemptTaken>
+  countPasswordAttempt(accountId: string, client: string | undefined): Promise<PasswordAttemptCount>
   /** Takes back what takePasswordAttempt counted, where the password was not wrong. */
   settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
   /** Replaces an earlier link; false where there is no such account. */
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
   /** Sets the account's e-mail to that of the link, verified; the link is used up. */
-  useEmailLink(
+  redeemEmailLink(
     accountId: string,
     use: { readonly digest: string; readonly now: number },
     audit?: AuditEntry,
@@ -42,12 +42,12 @@ export interface PortalStore {
    */
   startPortalSession(
     session: Omit<PortalSession, 'epoch' | 'seenAt'>,
-    looked: { readonly revision: number },
+    expected: { readonly revision: number },
     audit?: AuditEntry,
   ): Promise<'started' | 'account-changed'>
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
   /** Notes when and from where a session was used, if it still exists; for display only. */
-  seePortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
+  touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
   /** Those that have not ended, newest first and of one moment by their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
   endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
@@ -57,7 +57,7 @@ export interface PortalStore {
   /** Ends the previous secret key; false where there is none. */
   endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
   /** Stores the latest use of each key that an account has now; all other uses are dropped. */
-  noteKeyUses(uses: readonly NotedKeyUse[]): Promise<void>
+  recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
   /** The latest uses of an account's keys, by digest (base64url). */
   findKeyUses(accountId: string): Promise<ReadonlyMap<string, KeyUse>>
 

@@ -14,11 +14,11 @@ import type { Replace } from './replace.ts'
 type PortalVerbs = Pick<
   PortalStore,
   | 'setPassword'
-  | 'takePasswordAttempt'
+  | 'countPasswordAttempt'
   | 'settlePasswordAttempt'
   | 'setSetupLink'
   | 'setEmailLink'
-  | 'useEmailLink'
+  | 'redeemEmailLink'
   | 'endOverlap'
   | 'endPortalSessions'
 >
@@ -35,18 +35,18 @@ export function createPortalVerbs(replace: Replace): PortalVerbs {
       if (kind === 'updated') return 'set'
       return kind === 'unknown' ? 'unknown' : 'refused'
     },
-    takePasswordAttempt: async (id, client) => {
-      const taken = await replace(id, (account) => withPasswordAttempt(account, client))
-      if (taken.kind === 'unknown') return { kind: 'unknown' }
-      if (taken.kind !== 'updated') return { kind: 'refused' }
-      return { kind: 'taken', inARow: taken.account.portal.failures?.total ?? 0 }
+    countPasswordAttempt: async (id, client) => {
+      const counted = await replace(id, (account) => withPasswordAttempt(account, client))
+      if (counted.kind === 'unknown') return { kind: 'unknown' }
+      if (counted.kind !== 'updated') return { kind: 'refused' }
+      return { kind: 'taken', inARow: counted.account.portal.failures?.total ?? 0 }
     },
     settlePasswordAttempt: async (id, outcome, client) => {
       await replace(id, (account) => withSettledAttempt(account, outcome, client))
     },
     setSetupLink: (id, link, audit) => isReplaced(id, (account) => withSetupLink(account, link), audit),
     setEmailLink: (id, link, audit) => isReplaced(id, (account) => withEmailLink(account, link), audit),
-    useEmailLink: async (id, use, audit) => {
+    redeemEmailLink: async (id, use, audit) => {
       const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
       return kind === 'updated' ? 'verified' : kind
     },

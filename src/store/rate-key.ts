@@ -7,6 +7,6 @@ const lengthMax = 64
  * choose, and a counter must cost no more for a long one.
  * @returns at most 64 characters
  */
-export function rateKeyOf(subject: string): string {
+export function rateKey(subject: string): string {
   return subject.length <= lengthMax ? subject : hash('sha256', subject, 'base64url')
 }

@@ -4,7 +4,7 @@ export interface Rate {
   readonly perMs: number
 }
 
-export interface Taken {
+export interface RateResult {
   readonly isAllowed: boolean
   /** How many more would be allowed now. */
   readonly remaining: number

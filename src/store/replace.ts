@@ -7,6 +7,6 @@ export type Replacement = AccountUpdate | { readonly kind: 'refused' }
 /** Saves what `become` returns, if anything, only if the account has not changed since it was read. */
 export type Replace = (
   id: string,
-  become: (account: Account) => Account | undefined,
+  transform: (account: Account) => Account | undefined,
   audit?: AuditEntry,
 ) => Promise<Replacement>

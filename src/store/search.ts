@@ -1,5 +1,5 @@
 import { emailKey } from './email-key.ts'
-import type { Account, Found, SearchPage, TermEntry } from './store.ts'
+import type { Account, SearchPage, SearchResult, TermEntry } from './store.ts'
 
 /** What an adapter has to offer: an index in the byte order of term and ID. */
 export interface TermIndex {
@@ -41,30 +41,30 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /** Accounts of which some term begins with each word: found in the index by one word, and checked for the others. */
-export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<Found> {
-  const prefix = words.toSorted((a, b) => rarity(b) - rarity(a))[0] ?? ''
+export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<SearchResult> {
+  const prefix = words.toSorted((a, b) => selectivity(b) - selectivity(a))[0] ?? ''
   const accounts: Account[] = []
-  let place = after
+  let cursor = after
   for (let scanned = 0; scanned < scannedMax; ) {
     const batchMax = Math.min(scannedMax, limit + 1)
-    const entries = await index.find(prefix, place, batchMax)
+    const entries = await index.find(prefix, cursor, batchMax)
     const found = await index.load(entries.map(({ id }) => id))
     for (const [position, entry] of entries.entries()) {
       const account = found[position]
-      if (account && isMeant(termsOf(account), entry.term, { prefix, words })) {
-        if (accounts.length === limit) return { accounts, next: place }
+      if (account && isFirstMatch(termsOf(account), entry.term, { prefix, words })) {
+        if (accounts.length === limit) return { accounts, next: cursor }
         accounts.push(account)
       }
-      place = entry
+      cursor = entry
     }
     if (entries.length < batchMax) return { accounts, next: undefined }
     scanned += entries.length
   }
-  return { accounts, next: place }
+  return { accounts, next: cursor }
 }
 
 /** Long words match few accounts, but a domain matches many. */
-function rarity(word: string): number {
+function selectivity(word: string): number {
   return word.includes('.') && !word.includes('@') ? 0 : word.length
 }
 
@@ -72,7 +72,7 @@ function rarity(word: string): number {
  * An account that matches by several terms is shown for the first of them only, in the order of `termsOf`. That list
  * only ever grows at its end, so the first match is also in older index entries.
  */
-function isMeant(
+function isFirstMatch(
   terms: readonly string[],
   term: string,
   { prefix, words }: { readonly prefix: string; readonly words: readonly string[] },

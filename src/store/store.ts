@@ -1,12 +1,12 @@
 import type { AuditEntry } from './audit.ts'
-import type { StoreCondition } from './condition.ts'
+import type { StoreDiagnostics } from './condition.ts'
 import type { PortalAccess } from './portal-access.ts'
 import type { PortalStore } from './portal-store.ts'
-import type { Rate, Taken } from './rate.ts'
+import type { Rate, RateResult } from './rate.ts'
 import type { RefreshTokenUse, RotationAcknowledgement, RotationRefusal } from './rotation.ts'
 import type { Visitor } from './visitor.ts'
 
-export type { Rate, Taken } from './rate.ts'
+export type { Rate, RateResult as Taken } from './rate.ts'
 
 /**
  * The port to the store. Every verb is one atomic step: it happens whole or not at all, and once it has
@@ -14,7 +14,7 @@ export type { Rate, Taken } from './rate.ts'
  * is a fault: of the code, or of a record that is damaged. "Not there" is an answer. Times are milliseconds since 1970.
  * An `audit` entry is written in the same step, where something is changed.
  */
-export interface Store extends PortalStore, StoreCondition {
+export interface Store extends PortalStore, StoreDiagnostics {
   /** Resolves once the store answers. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
   /** Creates all of the accounts, or none if an e-mail is taken or comes twice. */
@@ -25,7 +25,7 @@ export interface Store extends PortalStore, StoreCondition {
   /** Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now. */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
   /** Accounts that match some words, in the order of the index of terms. */
-  searchAccounts(page: SearchPage): Promise<Found>
+  searchAccounts(page: SearchPage): Promise<SearchResult>
   /** Disabling ends the sessions; enabling the account later does not bring them back. */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
@@ -43,12 +43,12 @@ export interface Store extends PortalStore, StoreCondition {
    */
   startSession(
     session: NewSession,
-    looked: Pick<Account, 'revision' | 'sessionEpoch'>,
+    expected: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
   /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
   /** Notes which current tokens were given out; what the store does not know or need any more is passed over. */
-  acknowledgeRotations(given: readonly RotationAcknowledgement[]): Promise<void>
+  acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
   findSession(id: string): Promise<Session | undefined>
   /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
   listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
@@ -68,12 +68,12 @@ export interface Store extends PortalStore, StoreCondition {
    * Takes one request from a rate, which is counted across instances where the store has several.
    * @param subject names who is counted, and for what
    */
-  takeFromRate(subject: string, rate: Rate): Promise<Taken>
+  takeFromRate(subject: string, rate: Rate): Promise<RateResult>
   /** Says that an instance is there. @returns how many are */
-  beat(instance: string): Promise<number>
+  heartbeat(instance: string): Promise<number>
 
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
-  readChanges(after: number | undefined): Promise<ChangeReading>
+  readChanges(after: number | undefined): Promise<ChangeLogReading>
   /** Tells of own changes before the verb answers, and of others' once announced, which may be lost: see readChanges. */
   onChange(listener: (change: LoggedChange) => void): void
   close(): Promise<void>
@@ -127,7 +127,7 @@ export interface SearchPage {
   readonly limit: number
 }
 
-export interface Found {
+export interface SearchResult {
   readonly accounts: readonly Account[]
   /** `after` of the next page; undefined = this is the last. */
   readonly next: TermEntry | undefined
@@ -201,7 +201,7 @@ export type SessionEnd = 'revoked' | 'reused'
 export type Rotation =
   /** `session` has the generation to hand out: a new one, or the same current one again. */
   | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
-  | { readonly kind: 'over'; readonly why: RotationRefusal }
+  | { readonly kind: 'over'; readonly reason: RotationRefusal }
 
 export interface StoredSigningKey {
   readonly kid: string
@@ -230,7 +230,7 @@ export interface LoggedChange {
   readonly at: number
 }
 
-export interface ChangeReading {
+export interface ChangeLogReading {
   /** Position of the last entry. */
   readonly head: number
   /** In order; undefined = the changes in between are not known: drop everything. */

@@ -1,10 +1,10 @@
 import { type AccessTokenClaims, type ExpectedClaims, parseClaims } from './access-token-claims.ts'
-import { createJwtSigner, createJwtVerifier, perKey } from './jwt.ts'
+import { createJwtSigner, createJwtVerifier, memoizePerKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 import { createTokenId } from './token-id.ts'
 import { accessTokenType, isCanonical, isRecord, payloadOf, signingKeyIdOf } from './token-text.ts'
-import { whyInvalid, whyNotYet } from './why-invalid.ts'
+import { invalidReason, notYetValidReason } from './why-invalid.ts'
 
 /** What a token is about. */
 export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>
@@ -27,7 +27,7 @@ export interface AccessTokens {
   /** Checks signature, header, claims and time. @throws GatehouseError `store-unavailable` without keys */
   verify(token: string): AccessTokenVerdict
   /** Whether a token that is not finally invalid may have been signed by a new key that is not known here yet. */
-  isOfNewKey(token: string): boolean
+  mayHaveNewKey(token: string): boolean
 }
 
 /** Verdicts on tokens, by their text; they are to be dropped when the keys change. */
@@ -35,9 +35,9 @@ export interface VerifiedTokens {
   get(token: string): AccessTokenClaims | undefined
   set(token: string, claims: AccessTokenClaims): void
   /** Remembers, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
-  refuse(token: string, reason: string): void
+  setRefused(token: string, reason: string): void
   /** Why a token was refused; undefined = no refusal is remembered. */
-  whyRefused(token: string): string | undefined
+  refusalReason(token: string): string | undefined
 }
 
 export interface AccessTokensOptions extends ExpectedClaims {
@@ -53,8 +53,8 @@ const expired = { kind: 'expired' } as const
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
   const expected = { issuer, audience, clockToleranceMs }
-  const signerOf = perKey((key) => createJwtSigner(key, accessTokenType))
-  const verifierOf = perKey(createJwtVerifier)
+  const signerOf = memoizePerKey((key) => createJwtSigner(key, accessTokenType))
+  const verifierOf = memoizePerKey(createJwtVerifier)
 
   function issue({ accountId, sessionId, role, roleEpoch }: TokenSubject): string {
     const key = keyring.signer(clock())
@@ -75,47 +75,47 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
   function verify(token: string): AccessTokenVerdict {
     const claims = verified.get(token)
-    if (claims) return judgeNow(claims)
-    const reason = verified.whyRefused(token)
-    return reason === undefined ? verifyAnew(token) : { kind: 'invalid', reason, isFinal: true }
+    if (claims) return verifyTimes(claims)
+    const reason = verified.refusalReason(token)
+    return reason === undefined ? verifyUncached(token) : { kind: 'invalid', reason, isFinal: true }
   }
 
-  function judgeNow(claims: AccessTokenClaims): AccessTokenVerdict {
+  function verifyTimes(claims: AccessTokenClaims): AccessTokenVerdict {
     const now = clock()
     // At the second of exp it has expired (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
-    return { kind: 'invalid', reason: whyNotYet(claims, expected, now), isFinal: false }
+    return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isFinal: false }
   }
 
-  function verifyAnew(token: string): AccessTokenVerdict {
+  function verifyUncached(token: string): AccessTokenVerdict {
     const kid = canonicalKeyIdOf(token)
     const key = kid === undefined ? undefined : keyring.find(kid)
-    const claims = key && claimsOf(token, key)
+    const claims = key && verifyWithKey(token, key)
     if (claims) {
       verified.set(token, claims)
-      return judgeNow(claims)
+      return verifyTimes(claims)
     }
-    const reason = whyInvalid(token, key, expected)
+    const reason = invalidReason(token, key, expected)
     // Otherwise its key may still be added.
     const isFinal = kid === undefined || key !== undefined
-    if (isFinal) verified.refuse(token, reason)
+    if (isFinal) verified.setRefused(token, reason)
     return { kind: 'invalid', reason, isFinal }
   }
 
-  function claimsOf(token: string, key: SigningKey): AccessTokenClaims | undefined {
+  function verifyWithKey(token: string, key: SigningKey): AccessTokenClaims | undefined {
     const payload = decode(verifierOf(key), token)
     return isRecord(payload) ? parseClaims(payload, expected) : undefined
   }
 
-  function isOfNewKey(token: string): boolean {
+  function mayHaveNewKey(token: string): boolean {
     const kid = canonicalKeyIdOf(token)
     if (kid === undefined || !keyring.mayBeNew(kid)) return false
     const payload = payloadOf(token)
     return payload !== undefined && parseClaims(payload, expected) !== undefined
   }
 
-  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, isOfNewKey }
+  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
 }
 
 /** The key ID of a token that could be ours by its spelling and its header. */

@@ -1,4 +1,4 @@
-import { isOutOfReach } from '../errors.ts'
+import { isStoreUnavailable } from '../errors.ts'
 import type { RotationAcknowledgement } from '../store/rotation.ts'
 import type { Store } from '../store/store.ts'
 
@@ -8,13 +8,13 @@ import type { Store } from '../store/store.ts'
  */
 export interface Acknowledgements {
   /** Notes a token that was given out: it is written within milliseconds, together with others. */
-  note(given: RotationAcknowledgement): void
+  enqueue(given: RotationAcknowledgement): void
   /** Writes at once; resolves even if the store did not take it, which is then offered again. */
-  record(given: RotationAcknowledgement): Promise<void>
+  writeNow(given: RotationAcknowledgement): Promise<void>
   /** Resolves once what was noted of a session is written, if the store takes notes at present. */
-  settle(sessionId: string): Promise<void>
+  flushSession(sessionId: string): Promise<void>
   /** How many the store does not have yet. */
-  waiting(): number
+  pendingCount(): number
   /** Writes all that was noted, if the store takes it. */
   close(): Promise<void>
 }
@@ -30,27 +30,27 @@ export interface AcknowledgementsOptions {
 }
 
 /** How many are written in one step, and how many may wait, which takes some 5 MB. */
-const writtenMax = 500
-export const waitingMax = 20_000
+const batchMax = 500
+export const pendingMax = 20_000
 
 export function openAcknowledgements(options: AcknowledgementsOptions): Acknowledgements {
   const { store, onLoss, delayMs = 20, retryMs = 250 } = options
   /** By session: only the current token of each matters. */
-  const waiting = new Map<string, RotationAcknowledgement>()
+  const pending = new Map<string, RotationAcknowledgement>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let isRefused = false
 
-  function note(given: RotationAcknowledgement): void {
-    keep(given)
+  function enqueue(given: RotationAcknowledgement): void {
+    put(given)
     schedule(delayMs)
   }
 
-  function keep(given: RotationAcknowledgement): void {
-    const known = waiting.get(given.sessionId)
+  function put(given: RotationAcknowledgement): void {
+    const known = pending.get(given.sessionId)
     // Of one token the first time counts.
     if (known && known.generation >= given.generation) return
-    if (known || waiting.size < waitingMax) waiting.set(given.sessionId, given)
+    if (known || pending.size < pendingMax) pending.set(given.sessionId, given)
     else onLoss(new Error('too many acknowledgements of refresh tokens are waiting for the store'), 1)
   }
 
@@ -65,21 +65,21 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
     running ??= writeAll().then((isDone) => {
       running = undefined
       isRefused = !isDone
-      if (waiting.size > 0) schedule(isDone ? delayMs : retryMs)
+      if (pending.size > 0) schedule(isDone ? delayMs : retryMs)
     })
     return running
   }
 
-  async function settle(sessionId: string): Promise<void> {
-    if (waiting.has(sessionId) && !isRefused) await flush()
+  async function flushSession(sessionId: string): Promise<void> {
+    if (pending.has(sessionId) && !isRefused) await flush()
   }
 
   /** @returns false where the store did not take them */
   async function writeAll(): Promise<boolean> {
-    while (waiting.size > 0) {
-      const given = [...waiting.values()].slice(0, writtenMax)
+    while (pending.size > 0) {
+      const given = [...pending.values()].slice(0, batchMax)
       if (!(await write(given))) return false
-      for (const each of given) if (waiting.get(each.sessionId) === each) waiting.delete(each.sessionId)
+      for (const each of given) if (pending.get(each.sessionId) === each) pending.delete(each.sessionId)
     }
     return true
   }
@@ -88,21 +88,21 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
     try {
       await store.acknowledgeRotations(given)
     } catch (error) {
-      if (isOutOfReach(error)) return false
+      if (isStoreUnavailable(error)) return false
       onLoss(error, given.length)
     }
     return true
   }
 
-  async function record(given: RotationAcknowledgement): Promise<void> {
-    if (!(await write([given]))) note(given)
+  async function writeNow(given: RotationAcknowledgement): Promise<void> {
+    if (!(await write([given]))) enqueue(given)
   }
 
   return {
-    note,
-    record,
-    settle,
-    waiting: () => waiting.size,
+    enqueue,
+    writeNow,
+    flushSession,
+    pendingCount: () => pending.size,
     close: async () => {
       clearTimeout(timer)
       await running

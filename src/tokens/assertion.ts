@@ -1,4 +1,4 @@
-import { createJwtSigner, perKey } from './jwt.ts'
+import { createJwtSigner, memoizePerKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
@@ -14,7 +14,7 @@ export interface AssertionSubject {
   readonly sessionId: string | undefined
 }
 
-export interface KnownAssertion {
+export interface CachedAssertion {
   readonly text: string
   readonly key: SigningKey
   /** Until when it may be given out again, in milliseconds since 1970. */
@@ -26,15 +26,15 @@ export interface Assertions {
    * A JWT that tells one upstream who is calling, valid for at least another half of the lifetime.
    * @throws GatehouseError `store-unavailable` while there is no signing key
    */
-  of(subject: AssertionSubject, upstream: string): string
+  issue(subject: AssertionSubject, upstream: string): string
 }
 
 export interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
   /** Assertions by name; it may forget any of them at any time. */
-  readonly known: {
-    get(name: string): KnownAssertion | undefined
-    set(name: string, assertion: KnownAssertion): void
+  readonly cache: {
+    get(name: string): CachedAssertion | undefined
+    set(name: string, assertion: CachedAssertion): void
   }
   readonly issuer: string
   readonly lifetimeMs: number
@@ -47,8 +47,8 @@ export interface AssertionsOptions {
  * all that they say, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
-  const { keyring, known, issuer, lifetimeMs, clock } = options
-  const signerOf = perKey((key) => createJwtSigner(key, assertionType))
+  const { keyring, cache, issuer, lifetimeMs, clock } = options
+  const signerOf = memoizePerKey((key) => createJwtSigner(key, assertionType))
 
   function sign({ accountId, role, scheme, sessionId }: AssertionSubject, upstream: string, key: SigningKey) {
     const now = clock()
@@ -66,17 +66,17 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   }
 
   return {
-    of: (subject, upstream) => {
+    issue: (subject, upstream) => {
       const now = clock()
       // Asked each time: an assertion by a key that was retired or replaced must not be given out again.
       const key = keyring.signer(now)
       const { accountId, role, scheme, sessionId = '' } = subject
       // The role comes last: only it may hold any character.
       const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${role}`
-      const before = known.get(name)
-      if (before?.key === key && now <= before.usableUntil) return before.text
+      const cached = cache.get(name)
+      if (cached?.key === key && now <= cached.usableUntil) return cached.text
       const assertion = sign(subject, upstream, key)
-      known.set(name, assertion)
+      cache.set(name, assertion)
       return assertion.text
     },
   }

@@ -2,13 +2,13 @@ import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
 /** Makes one signer or verifier for each key, by key and not by ID, under which a key may be replaced. */
-export function perKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
-  const known = new WeakMap<SigningKey, Tool>()
+export function memoizePerKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
+  const cache = new WeakMap<SigningKey, Tool>()
   return (key) => {
-    const before = known.get(key)
+    const before = cache.get(key)
     if (before !== undefined) return before
     const tool = make(key)
-    known.set(key, tool)
+    cache.set(key, tool)
     return tool
   }
 }

@@ -1,4 +1,4 @@
-import { GatehouseError, isOutOfReach, reasonOf } from '../errors.ts'
+import { errorMessage, GatehouseError, isStoreUnavailable } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
@@ -39,13 +39,13 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
   const { keyring, signingKeys, algorithm, configured, log, clock, onReplaced } = options
   /** The last load that was asked for: loads run one after another, so that the last to begin is the last to end. */
   let last: Promise<void> = Promise.resolve()
-  let underWay = 0
+  let inFlight = 0
   /** How the last load failed. */
   let failure: 'out-of-reach' | 'other' | undefined
   /** The reason that was logged: once, however often it is tried again. */
-  let told: string | undefined
+  let reported: string | undefined
   /** Keys that were reported as unreadable. */
-  let passedOver: readonly string[] = []
+  let reportedUnreadable: readonly string[] = []
 
   function replace(keys: readonly SigningKey[]): void {
     keyring.replace(keys)
@@ -68,35 +68,35 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
 
   function reportUnreadable(kids: readonly string[]): void {
     for (const kid of kids) {
-      if (!passedOver.includes(kid)) {
+      if (!reportedUnreadable.includes(kid)) {
         log.error({ kid }, 'a signing key cannot be unsealed with this sealing key: its tokens are refused')
       }
     }
-    passedOver = kids
+    reportedUnreadable = kids
   }
 
   function load(): Promise<void> {
-    underWay++
+    inFlight++
     const loading = last.then(loadNow)
-    last = loading.then(noteSuccess, noteFailure).finally(() => {
-      underWay--
+    last = loading.then(recordSuccess, recordFailure).finally(() => {
+      inFlight--
     })
     return loading
   }
 
-  function noteSuccess(): void {
+  function recordSuccess(): void {
     failure = undefined
-    told = undefined
+    reported = undefined
   }
 
-  function noteFailure(error: unknown): void {
-    failure = isOutOfReach(error) ? 'out-of-reach' : 'other'
+  function recordFailure(error: unknown): void {
+    failure = isStoreUnavailable(error) ? 'out-of-reach' : 'other'
   }
 
   function reload(): void {
     load().catch((err: unknown) => {
-      if (reasonOf(err) !== told) log.error({ err }, 'the signing keys cannot be loaded')
-      told = reasonOf(err)
+      if (errorMessage(err) !== reported) log.error({ err }, 'the signing keys cannot be loaded')
+      reported = errorMessage(err)
     })
   }
 
@@ -106,7 +106,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     catchUp: () => {
       // A load that failed for another reason fails again until something in the store changes.
       const isDue = failure ? failure === 'out-of-reach' : !keyring.isLoaded()
-      if (isDue && underWay === 0) reload()
+      if (isDue && inFlight === 0) reload()
     },
     settled: async () => {
       await last

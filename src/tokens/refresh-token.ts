@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../accounts/sealing.ts'
 import { randomText } from '../text/random.ts'
-import { prefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
+import { secretPrefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
 
 /**
  * A refresh token is its session, the number of the rotation, and a MAC over both:
@@ -16,7 +16,7 @@ export interface RefreshTokens {
   parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
 }
 
-const prefix = prefixes.refreshToken
+const prefix = secretPrefixes.refreshToken
 const tokenPattern = new RegExp(`^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`)
 
 export function createSessionId(): string {

@@ -1,7 +1,7 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import { parseKey } from '../accounts/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../accounts/match-key.ts'
-import { type Code, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors.ts'
 import type { RefreshTokenUse, RotationRefusal } from '../store/rotation.ts'
 import type { Account, Session, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
@@ -51,9 +51,9 @@ export interface SessionsOptions {
   readonly openMax: number
   /** Called with an account whose keys were right, before a session starts. @throws to refuse it */
   readonly admit: (accountId: string) => Promise<void>
-  readonly acknowledgements: Pick<Acknowledgements, 'note' | 'record' | 'settle'>
+  readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
   /** Told of the keys that a session was started with. */
-  readonly keyUses?: Pick<KeyUses, 'note'>
+  readonly keyUses?: Pick<KeyUses, 'record'>
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
@@ -65,25 +65,25 @@ const startAttemptsMax = 5
  * A shorter grace could end before an acknowledgement that waits for others is written: then it is written before the
  * answer is sent.
  */
-const strictBelowMs = 100
+const acknowledgeFirstBelowMs = 100
 
 const refusals = {
   unknown: 'session-revoked',
   expired: 'refresh-token-expired',
   reused: 'refresh-token-reused',
   revoked: 'session-revoked',
-} as const satisfies Record<RotationRefusal, Code>
+} as const satisfies Record<RotationRefusal, ErrorCode>
 
 type TokenUse = Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'>
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
   const { reuseGraceMs, acknowledgements, openMax, admit, keyUses, clock } = options
-  const isStrict = reuseGraceMs < strictBelowMs
+  const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** With a short grace: the last refresh of each session that is under way. */
-  const underWay = new Map<string, Promise<unknown>>()
+  const inFlight = new Map<string, Promise<unknown>>()
 
-  function tokensOf(
+  function issueTokens(
     account: Account,
     session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt'>,
   ): IssuedTokens {
@@ -115,9 +115,9 @@ export function createSessions(options: SessionsOptions): Sessions {
       const started = await store.startSession({ ...session, idleMs: refreshIdleMs, openMax }, account)
       if (started === 'started') {
         for (const key of [secretKey, apiKey]) {
-          keyUses?.note(account.id, key, visitor.address, 'accessToken')
+          keyUses?.record(account.id, key, visitor.address, 'accessToken')
         }
-        return tokensOf(account, { ...session, generation: 1, rotatedAt: now })
+        return issueTokens(account, { ...session, generation: 1, rotatedAt: now })
       }
     }
     throw new GatehouseError('store-unavailable')
@@ -141,38 +141,38 @@ export function createSessions(options: SessionsOptions): Sessions {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
     accessTokens.assertCanIssue()
-    return isStrict ? refreshInTurn({ ...token, visitor }) : refreshOnce({ ...token, visitor })
+    return acknowledgesFirst ? refreshSerially({ ...token, visitor }) : rotate({ ...token, visitor })
   }
 
   /** Waits for a use of the same session under way here: after that it is known whether that use was the only one. */
-  async function refreshInTurn(use: TokenUse): Promise<RefreshedTokens> {
+  async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
-    const before = underWay.get(sessionId)
+    const before = inFlight.get(sessionId)
     if (before) await before.catch(() => {})
-    const refreshing = refreshOnce(use)
-    underWay.set(sessionId, refreshing)
+    const refreshing = rotate(use)
+    inFlight.set(sessionId, refreshing)
     try {
       return await refreshing
     } finally {
-      if (underWay.get(sessionId) === refreshing) underWay.delete(sessionId)
+      if (inFlight.get(sessionId) === refreshing) inFlight.delete(sessionId)
     }
   }
 
-  async function refreshOnce(use: TokenUse): Promise<RefreshedTokens> {
-    await acknowledgements.settle(use.sessionId)
+  async function rotate(use: TokenUse): Promise<RefreshedTokens> {
+    await acknowledgements.flushSession(use.sessionId)
     const rotation = await store.rotateSession({
       ...use,
       now: clock(),
       graceMs: reuseGraceMs,
       idleMs: refreshIdleMs,
     })
-    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.why])
+    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
     const { account, session } = rotation
-    const issued = tokensOf(account, session)
+    const issued = issueTokens(account, session)
     if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
     const given = { sessionId: session.id, generation: session.generation, at: clock() }
-    if (!isStrict) return { ...issued, acknowledge: () => acknowledgements.note(given) }
-    await acknowledgements.record(given)
+    if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }
+    await acknowledgements.writeNow(given)
     return { ...issued, acknowledge: () => {} }
   }
 

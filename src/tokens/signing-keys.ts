@@ -30,14 +30,14 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsF
   algorithm: Algorithm,
   now: number,
 ): Key | undefined {
-  const able = keys
+  const candidates = keys
     .filter((key) => key.algorithm === algorithm && key.signsFrom !== Number.POSITIVE_INFINITY)
     .toSorted((a, b) => a.signsFrom - b.signsFrom)
-  return able.findLast(({ signsFrom }) => signsFrom <= now) ?? able[0]
+  return candidates.findLast(({ signsFrom }) => signsFrom <= now) ?? candidates[0]
 }
 
 /** The keys in the store, as far as they can be unsealed. */
-export interface ReadKeys {
+export interface UnsealedKeys {
   readonly keys: readonly SigningKey[]
   /** IDs of the keys that this sealing key does not open. */
   readonly unreadable: readonly string[]
@@ -49,7 +49,7 @@ export interface SigningKeys {
    * Reads each key on its own: one that cannot be unsealed hides no other. Makes the first key of the algorithm if
    * there is none, unless some key cannot be unsealed: then this may be the wrong sealing key.
    */
-  read(): Promise<ReadKeys>
+  read(): Promise<UnsealedKeys>
   /**
    * The keys that can be unsealed; makes the first as `read` does.
    * @throws OperatorError where a key cannot be unsealed, and none of the others can sign
@@ -60,16 +60,16 @@ export interface SigningKeys {
   /** The stored keys, without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
   /** Adds a key that signs once announced, or at once. @param entry for the audit log; undefined = none */
-  rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey>
+  rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey>
   /**
    * Removes a key: its tokens end. A key that cannot be unsealed may always be removed: it cannot sign.
    * @throws OperatorError for an unknown key, and for the last key that can sign
    */
-  retire(kid: string, entry?: EntryOf): Promise<void>
+  retire(kid: string, entry?: AuditEntryOf): Promise<void>
 }
 
 /** Makes the audit log's entry about an act on a key. */
-export type EntryOf = (kid: string) => AuditEntry
+export type AuditEntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
   readonly store: Store
@@ -86,18 +86,18 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return { kid: createKid(material), algorithm, material, createdAt, signsFrom: createdAt + afterMs }
   }
 
-  async function readStored(): Promise<ReadKeys> {
+  async function readStored(): Promise<UnsealedKeys> {
     return unsealAll(await store.listSigningKeys(), sealer)
   }
 
-  async function read(): Promise<ReadKeys> {
+  async function read(): Promise<UnsealedKeys> {
     const found = await readStored()
     const isComplete = found.keys.some((key) => key.algorithm === algorithm)
-    return isComplete || found.unreadable.length > 0 ? found : makeFirst()
+    return isComplete || found.unreadable.length > 0 ? found : addFirstKey()
   }
 
   /** If an instance with another sealing key makes its first key at the same moment, ours is removed again. */
-  async function makeFirst(): Promise<ReadKeys> {
+  async function addFirstKey(): Promise<UnsealedKeys> {
     const first = create(0)
     const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
     const { keys, unreadable } = await readStored()
@@ -106,13 +106,13 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return { keys: keys.filter(({ kid }) => kid !== first.kid), unreadable }
   }
 
-  async function rotate(when: 'announced' | 'now', entry?: EntryOf): Promise<SigningKey> {
+  async function rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey> {
     const key = create(when === 'now' ? 0 : announcedMs)
     await store.addSigningKey(sealKey(key, sealer), undefined, entry?.(key.kid))
     return key
   }
 
-  async function retire(kid: string, entry?: EntryOf): Promise<void> {
+  async function retire(kid: string, entry?: AuditEntryOf): Promise<void> {
     const stored = await store.listSigningKeys()
     if (!stored.some((key) => key.kid === kid)) {
       throw new OperatorError(`there is no signing key ${kid}`, { hint: 'See: gatehouse signing-keys list' })
@@ -145,7 +145,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
 }
 
 /** @throws OperatorError where a key cannot be unsealed, and none of the others can sign */
-export function assertSigner({ keys, unreadable }: ReadKeys, algorithm: Algorithm, now: number): void {
+export function assertSigner({ keys, unreadable }: UnsealedKeys, algorithm: Algorithm, now: number): void {
   const [kid] = unreadable
   if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
 }
@@ -168,7 +168,7 @@ function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSignin
   }
 }
 
-function unsealAll(stored: readonly StoredSigningKey[], sealer: Sealer): ReadKeys {
+function unsealAll(stored: readonly StoredSigningKey[], sealer: Sealer): UnsealedKeys {
   const read = stored.map((key) => ({ kid: key.kid, key: unseal(key, sealer) }))
   return {
     keys: read.flatMap(({ key }) => key ?? []),

@@ -8,7 +8,7 @@ import type { SigningKey } from './signing-keys.ts'
 import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
 /** Why a token was found invalid, in words for the log; the signature is not checked again. */
-export function whyInvalid(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
+export function invalidReason(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
   const [header, payload] = [headerOf(token), payloadOf(token)]
   if (!header || !payload || !isCanonical(token)) return 'malformed'
   if (signingKeyIdOf(token) === undefined)
@@ -21,7 +21,7 @@ export function whyInvalid(token: string, key: SigningKey | undefined, expected:
 }
 
 /** The same for a token that is valid, but not yet. */
-export function whyNotYet(
+export function notYetValidReason(
   { issuedAt, validFrom }: AccessTokenClaims,
   { clockToleranceMs }: ExpectedClaims,
   now: number,

@@ -1,6 +1,6 @@
 import { trustSystemAuthorities } from '../authorities.ts'
 import type { Log } from '../log/log.ts'
-import type { Count } from '../metrics/counter.ts'
+import type { CounterSeries } from '../metrics/counter.ts'
 import { encodeSpans, type Span } from './span.ts'
 
 /** Sends spans to a collector in the background: adding one never waits. */
@@ -16,48 +16,52 @@ export interface ExporterOptions {
   readonly url: string
   /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
-  readonly counts: { readonly sent: Count; readonly dropped: Count; readonly failed: Count }
+  readonly counts: {
+    readonly sent: CounterSeries
+    readonly dropped: CounterSeries
+    readonly failed: CounterSeries
+  }
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
 /** How many spans may wait, and how many are sent at once. */
-export const waitingMax = 4_096
+export const queueMax = 4_096
 export const batchMax = 256
-const everyMs = 1_000
-const patienceMs = 5_000
-const lastWordsMs = 2_000
+const sendIntervalMs = 1_000
+const timeoutMs = 5_000
+const drainGraceMs = 2_000
 
 export function openExporter({ url, resource, counts, log }: ExporterOptions): Exporter {
-  let waiting: Span[] = []
+  let queue: Span[] = []
   let sending: Promise<void> | undefined
   let closing: Promise<void> | undefined
   let isFailing = false
   let isClosed = false
   const abort = new AbortController()
   if (url.startsWith('https:')) trustSystemAuthorities()
-  const timer = setInterval(send, everyMs).unref()
+  const timer = setInterval(send, sendIntervalMs).unref()
 
   function add(span: Span): void {
-    if (isClosed || waiting.length >= waitingMax) {
+    if (isClosed || queue.length >= queueMax) {
       counts.dropped.value++
       return
     }
-    waiting.push(span)
-    if (waiting.length >= batchMax) send()
+    queue.push(span)
+    if (queue.length >= batchMax) send()
   }
 
   /** One batch at a time: a slow collector is not given more to do. */
   function send(): void {
-    if (sending || waiting.length === 0) return
+    if (sending || queue.length === 0) return
     sending = sendBatches().finally(() => {
       sending = undefined
     })
   }
 
   async function sendBatches(): Promise<void> {
-    while (waiting.length > 0 && !abort.signal.aborted) {
-      const batch = waiting.slice(0, batchMax)
-      waiting = waiting.slice(batchMax)
+    while (queue.length > 0 && !abort.signal.aborted) {
+      const batch = queue.slice(0, batchMax)
+      queue = queue.slice(batchMax)
       const problem = await post(batch)
       counts[problem === undefined ? 'sent' : 'failed'].value += batch.length
       report(problem)
@@ -72,7 +76,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
         headers: { 'Content-Type': 'application/json' },
         body: encodeSpans(batch, resource),
         redirect: 'error',
-        signal: AbortSignal.any([abort.signal, AbortSignal.timeout(patienceMs)]),
+        signal: AbortSignal.any([abort.signal, AbortSignal.timeout(timeoutMs)]),
       })
       await response.body?.cancel()
       return response.ok ? undefined : `it answered ${response.status}`
@@ -91,13 +95,13 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
   async function finish(): Promise<void> {
     isClosed = true
     clearInterval(timer)
-    const lastWords = setTimeout(() => abort.abort(), lastWordsMs)
+    const graceTimer = setTimeout(() => abort.abort(), drainGraceMs)
     await sending
     send()
     await sending
-    clearTimeout(lastWords)
-    counts.dropped.value += waiting.length
-    waiting = []
+    clearTimeout(graceTimer)
+    counts.dropped.value += queue.length
+    queue = []
   }
 
   return {

@@ -20,7 +20,7 @@ export interface Trace extends TraceContext {
 /** Finds the place of a request in its trace, or begins a trace. */
 export interface Tracer {
   /** @param rawHeaders name, value, name, value, as they arrived */
-  begin(rawHeaders: readonly string[]): Trace
+  startTrace(rawHeaders: readonly string[]): Trace
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Tracer {
  */
 export function createTracer(sampleRatio: number): Tracer {
   return {
-    begin: (rawHeaders) => {
+    startTrace: (rawHeaders) => {
       const text = onlyValueOf(rawHeaders, 'traceparent')
       const parent = text === undefined ? undefined : parseTraceparent(text)
       const context = parent ?? {
@@ -46,14 +46,14 @@ export function createTracer(sampleRatio: number): Tracer {
         ...context,
         spanId,
         upstreamSpanId,
-        rawHeaders: [...withoutContext(rawHeaders, parent === undefined), 'traceparent', traceparent],
+        rawHeaders: [...withoutTraceHeaders(rawHeaders, parent === undefined), 'traceparent', traceparent],
       }
     },
   }
 }
 
 /** tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3). */
-function withoutContext(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
+function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''

@@ -1,16 +1,19 @@
 import type { Socket } from 'node:net'
 import { hasWrittenAll } from '../wire/let-go.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
-import type { Caller, Choose } from './balance.ts'
+import type { Balancer, BalancingClient } from './balance.ts'
 import type { Connection } from './connection.ts'
-import type { ExchangeEvents, RequestTerms } from './exchange.ts'
+import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { type FailureReason, UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { BodyProgress, ConnectionUser } from './share.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamRequest extends Omit<RequestTerms, 'idleTimeoutMs'>, Caller, ConnectionUser {
+export interface UpstreamRequest
+  extends Omit<RequestOptions, 'idleTimeoutMs'>,
+    BalancingClient,
+    ConnectionUser {
   /** The whole head for a target, with the empty line at its end. */
   head(target: Target): string
 }
@@ -21,20 +24,20 @@ export interface CallEvents extends ExchangeEvents {
 }
 
 /** What all calls of an upstream share. */
-export interface CallTerms {
-  readonly choose: Choose<Target>
+export interface CallOptions {
+  readonly chooseTarget: Balancer<Target>
   /** Other targets tried after a failure. */
   readonly retryAttempts: number
   readonly idleTimeoutMs: number
 }
 
 /** Methods that may be sent twice without asking (RFC 9110 9.2.2), as far as they are safe too. */
-const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
+const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, or this
  * machine has no more descriptors, ports or memory.
  */
-const ofOthers = new Set<FailureReason>(['no-connection', 'no-resources', 'body-stalled'])
+const notTargetFault = new Set<FailureReason>(['no-connection', 'no-resources', 'body-stalled'])
 /** Failures before anything was sent: no client can bring them about. */
 const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
 const none: readonly Target[] = []
@@ -47,7 +50,7 @@ const none: readonly Target[] = []
 export class Call implements ExchangeEvents, Waiter {
   readonly #request: UpstreamRequest
   readonly #events: CallEvents
-  readonly #terms: CallTerms
+  readonly #options: CallOptions
   /** The targets tried before the present one. */
   #tried = none
   /** undefined before it starts and after it is over. */
@@ -55,14 +58,14 @@ export class Call implements ExchangeEvents, Waiter {
   #connection: Connection | undefined
   #acquisition: Acquisition | undefined
   #isAnswered = false
-  #isFresh = false
+  #needsNewConnection = false
   /** Whether it is the trial of a target that is out. */
   #isTrial = false
 
-  constructor(request: UpstreamRequest, events: CallEvents, terms: CallTerms) {
+  constructor(request: UpstreamRequest, events: CallEvents, options: CallOptions) {
     this.#request = request
     this.#events = events
-    this.#terms = terms
+    this.#options = options
   }
 
   get clientNetwork(): string {
@@ -78,8 +81,8 @@ export class Call implements ExchangeEvents, Waiter {
   }
 
   start(): void {
-    const target = this.#terms.choose(this.#request, none)
-    if (target) this.#goTo(target)
+    const target = this.#options.chooseTarget(this.#request, none)
+    if (target) this.#sendTo(target)
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
@@ -112,7 +115,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   /** Gives up the request; no more events come. */
   cancel(): void {
-    this.#leave()
+    this.#releaseTarget()
     this.#acquisition?.cancel()
     this.#connection?.destroy()
   }
@@ -124,7 +127,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   onHead(head: ResponseHead, framing: ResponseFraming): void {
     this.#isAnswered = true
-    if (this.#isTrial) this.#target?.health?.noteTrialAnswer()
+    if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
     this.#events.onHead(head, framing)
   }
 
@@ -138,15 +141,15 @@ export class Call implements ExchangeEvents, Waiter {
 
   onEnd(trailers: readonly string[]): void {
     this.#connection = undefined
-    this.#leave()
+    this.#releaseTarget()
     this.#events.onEnd(trailers)
   }
 
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {
     this.#connection = undefined
-    if (this.#isTrial) this.#target?.health?.noteTrialAnswer()
+    if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
     // The target is busy with it for as long as it is open.
-    socket.once('close', () => this.#leave())
+    socket.once('close', () => this.#releaseTarget())
     this.#events.onUpgrade(head, socket, rest)
   }
 
@@ -156,17 +159,17 @@ export class Call implements ExchangeEvents, Waiter {
 
   onFailure(failure: UpstreamFailure): void {
     const wasReused = this.#connection?.isReused === true && failure.reason === 'closed-early'
-    const isRace = wasReused && !this.#isAnswered
+    const isStaleConnection = wasReused && !this.#isAnswered
     this.#connection = undefined
-    if (!isRace) this.#blame(failure)
-    if (isRace && !this.#isFresh && this.#mayBeSentAgain(failure)) {
-      this.#isFresh = true
+    if (!isStaleConnection) this.#recordFailure(failure)
+    if (isStaleConnection && !this.#needsNewConnection && this.#mayRetry(failure)) {
+      this.#needsNewConnection = true
       this.#acquire()
       return
     }
     const next = this.#nextTarget(failure)
-    this.#leave()
-    if (next) this.#goTo(next)
+    this.#releaseTarget()
+    if (next) this.#sendTo(next)
     else this.#events.onFailure(failure)
   }
 
@@ -176,7 +179,7 @@ export class Call implements ExchangeEvents, Waiter {
       connection.destroy()
       return
     }
-    const { idleTimeoutMs } = this.#terms
+    const { idleTimeoutMs } = this.#options
     this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
@@ -186,49 +189,51 @@ export class Call implements ExchangeEvents, Waiter {
     this.#events.onSent(target, now)
   }
 
-  #goTo(target: Target): void {
-    target.underWay++
+  #sendTo(target: Target): void {
+    target.inFlight++
     this.#target = target
-    this.#isTrial = target.health?.isOut === true
-    this.#isFresh = false
+    this.#isTrial = target.health?.isEjected === true
+    this.#needsNewConnection = false
     this.#acquire()
   }
 
   #acquire(): void {
     const pool = this.#target?.pool
-    this.#acquisition = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isFresh)
+    this.#acquisition = this.#request.isUpgrade
+      ? pool?.open(this)
+      : pool?.acquire(this, this.#needsNewConnection)
   }
 
   /** Counts the failure against the target, if it is the target's own. */
-  #blame(failure: UpstreamFailure): void {
+  #recordFailure(failure: UpstreamFailure): void {
     const { reason, message } = failure
-    if (ofOthers.has(reason)) return
+    if (notTargetFault.has(reason)) return
     const client = unsent.has(reason) ? undefined : this.#request
-    this.#target?.health?.noteFailure(
+    this.#target?.health?.recordFailure(
       `${reason}: ${message}`,
       client && { clientNetwork: client.clientNetwork, accountId: client.accountId },
       this.#isTrial,
     )
   }
 
-  #mayBeSentAgain({ reason }: UpstreamFailure): boolean {
+  #mayRetry({ reason }: UpstreamFailure): boolean {
     if (this.#isAnswered) return false
     const { body, method } = this.#request
     const isUnsent = unsent.has(reason) || reason === 'no-connection' || reason === 'no-resources'
-    return isUnsent || (body === 'none' && repeatable.has(method))
+    return isUnsent || (body === 'none' && retryableMethods.has(method))
   }
 
   /** Another target for a request that failed; undefined where the request may not be repeated, or no target is left. */
   #nextTarget(failure: UpstreamFailure): Target | undefined {
-    if (!this.#target || !this.#mayBeSentAgain(failure)) return undefined
-    if (this.#tried.length >= this.#terms.retryAttempts) return undefined
+    if (!this.#target || !this.#mayRetry(failure)) return undefined
+    if (this.#tried.length >= this.#options.retryAttempts) return undefined
     this.#tried = [...this.#tried, this.#target]
-    return this.#terms.choose(this.#request, this.#tried)
+    return this.#options.chooseTarget(this.#request, this.#tried)
   }
 
   /** It is no longer under way to its target. */
-  #leave(): void {
-    if (this.#target) this.#target.underWay--
+  #releaseTarget(): void {
+    if (this.#target) this.#target.inFlight--
     this.#target = undefined
   }
 }

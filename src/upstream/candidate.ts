@@ -1,8 +1,10 @@
 import type { Target } from './target.ts'
 
 /** The parts of a target that the choice among several depends on. */
-export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'underWay'> {
-  readonly health: Pick<NonNullable<Target['health']>, 'isOut' | 'isDueForTrial' | 'beginTrial'> | undefined
+export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'inFlight'> {
+  readonly health:
+    | Pick<NonNullable<Target['health']>, 'isEjected' | 'isDueForTrial' | 'beginTrial'>
+    | undefined
 }
 
 /**
@@ -11,6 +13,6 @@ export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'underWay'
  */
 export function isEligible<Some extends Candidate>(target: Some, tried: readonly Some[]): boolean {
   const { health } = target
-  if (tried.length > 0) return health?.isOut !== true && !tried.includes(target)
-  return health?.isOut !== true || health.isDueForTrial()
+  if (tried.length > 0) return health?.isEjected !== true && !tried.includes(target)
+  return health?.isEjected !== true || health.isDueForTrial()
 }

@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net'
 
 /** How long an answer is still read that the target sent before it took no more. */
-export const lastWordsMs = 1_000
+export const drainGraceMs = 1_000
 
 type Done = (error?: Error | null) => void
 
 /**
  * Lets a socket outlive a failed write: Node would destroy it, with the data that were received but not read yet.
- * @param mayBeRead asked before each write: whether there could be something to read if it failed
- * @param isToBeRead told of each such failure; returns whether there is something to read
+ * @param mayStillAnswer asked before each write: whether there could be something to read if it failed
+ * @param onWriteError told of each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(
   socket: Socket,
-  mayBeRead: () => boolean,
-  isToBeRead: (error: Error) => boolean,
+  mayStillAnswer: () => boolean,
+  onWriteError: (error: Error) => boolean,
 ): void {
   const { _write: write, _writev: writev } = socket
-  function caught(done: Done): Done {
-    if (!mayBeRead()) return done
-    return (error) => done(error && isToBeRead(error) ? null : error)
+  function guarded(done: Done): Done {
+    if (!mayStillAnswer()) return done
+    return (error) => done(error && onWriteError(error) ? null : error)
   }
-  socket._write = (chunk, encoding, done) => write.call(socket, chunk, encoding, caught(done))
-  if (writev) socket._writev = (chunks, done) => writev.call(socket, chunks, caught(done))
+  socket._write = (chunk, encoding, done) => write.call(socket, chunk, encoding, guarded(done))
+  if (writev) socket._writev = (chunks, done) => writev.call(socket, chunks, guarded(done))
 }

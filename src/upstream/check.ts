@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
-import type { ActiveTerms } from './health.ts'
+import type { ActiveCheckOptions } from './health.ts'
 import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
@@ -10,48 +10,48 @@ import type { Target } from './target.ts'
 const bodyBytesMax = 65_536
 
 /** How the target is, in words for the operator if it is not well; `unknown` = it could not be asked. */
-export type Verdict = 'well' | 'unknown' | { readonly failure: string }
+export type CheckResult = 'well' | 'unknown' | { readonly failure: string }
 
-type CheckTerms = Pick<ActiveTerms, 'path' | 'timeoutMs'>
+type CheckOptions = Pick<ActiveCheckOptions, 'path' | 'timeoutMs'>
 
 /**
  * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head comes in
  * time.
  */
-export class Check implements ExchangeEvents, ConnectionReceiver {
+export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   readonly #target: Target
-  readonly #terms: CheckTerms
-  readonly #onVerdict: (verdict: Verdict) => void
+  readonly #options: CheckOptions
+  readonly #onResult: (verdict: CheckResult) => void
   #dialing: Acquisition | undefined
   #connection: Connection | undefined
   #timer: NodeJS.Timeout | undefined
-  #hasVerdict = false
+  #hasResult = false
   #bodyBytes = 0
 
-  /** @param onVerdict told once, unless it is cancelled before */
-  constructor(target: Target, terms: CheckTerms, onVerdict: (verdict: Verdict) => void) {
+  /** @param onResult told once, unless it is cancelled before */
+  constructor(target: Target, options: CheckOptions, onResult: (verdict: CheckResult) => void) {
     this.#target = target
-    this.#terms = terms
-    this.#onVerdict = onVerdict
+    this.#options = options
+    this.#onResult = onResult
   }
 
   start(): void {
-    const { timeoutMs } = this.#terms
+    const { timeoutMs } = this.#options
     this.#timer = setTimeout(() => {
       this.#close()
-      this.#decide({ failure: `no answer within ${timeoutMs} ms` })
+      this.#report({ failure: `no answer within ${timeoutMs} ms` })
     }, timeoutMs).unref()
     this.#dialing = this.#target.pool.open(this)
   }
 
   /** Ends the check without a verdict. */
   cancel(): void {
-    this.#hasVerdict = true
+    this.#hasResult = true
     this.#close()
   }
 
   onConnection(connection: Connection): void {
-    const { path, timeoutMs } = this.#terms
+    const { path, timeoutMs } = this.#options
     const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
     const lines = `Host: ${this.#target.authority}\r\nUser-Agent: gatehouse\r\nAccept: */*\r\nConnection: close\r\n`
     this.#connection = connection
@@ -64,7 +64,7 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
   }
 
   onHead({ status }: ResponseHead): void {
-    this.#decide(status < 400 ? 'well' : { failure: `it answered ${status}` })
+    this.#report(status < 400 ? 'well' : { failure: `it answered ${status}` })
   }
 
   onData({ length }: Buffer): void {
@@ -79,7 +79,7 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
   onFailure({ reason, message }: UpstreamFailure): void {
     clearTimeout(this.#timer)
     // It says nothing of the target that this machine has nothing left for a connection.
-    this.#decide(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
+    this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
 
   /** These never come: nothing asks for them. */
@@ -91,10 +91,10 @@ export class Check implements ExchangeEvents, ConnectionReceiver {
     return false
   }
 
-  #decide(verdict: Verdict): void {
-    if (this.#hasVerdict) return
-    this.#hasVerdict = true
-    this.#onVerdict(verdict)
+  #report(result: CheckResult): void {
+    if (this.#hasResult) return
+    this.#hasResult = true
+    this.#onResult(result)
   }
 
   #close(): void {

@@ -1,33 +1,33 @@
-import { Check } from './check.ts'
-import type { ActiveTerms } from './health.ts'
+import { HealthCheck } from './check.ts'
+import type { ActiveCheckOptions } from './health.ts'
 import type { Target } from './target.ts'
 
 /**
  * Checks targets again and again: each once an interval, spread over the interval, never with two checks at a time.
  * @returns ends the checks
  */
-export function openChecks(targets: readonly Target[], terms: ActiveTerms): () => void {
+export function openHealthChecks(targets: readonly Target[], options: ActiveCheckOptions): () => void {
   const stops = targets.map((target, index) => {
     // Processes that start together must not all check at the same moment.
     const share = (index + Math.random()) / targets.length
-    return keepChecking(target, terms, share * terms.intervalMs)
+    return checkRepeatedly(target, options, share * options.intervalMs)
   })
   return () => {
     for (const stop of stops) stop()
   }
 }
 
-function keepChecking(target: Target, terms: ActiveTerms, firstAfterMs: number): () => void {
-  let check: Check | undefined
+function checkRepeatedly(target: Target, options: ActiveCheckOptions, firstAfterMs: number): () => void {
+  let check: HealthCheck | undefined
   let timer = setTimeout(begin, firstAfterMs).unref()
 
   function begin(): void {
     const begunAt = performance.now()
     // The verdict comes with the head: a slow body may still be arriving.
     check?.cancel()
-    check = new Check(target, terms, (verdict) => {
-      if (verdict !== 'unknown') target.health?.noteCheck(verdict === 'well' ? undefined : verdict.failure)
-      const waitMs = Math.max(0, terms.intervalMs - (performance.now() - begunAt))
+    check = new HealthCheck(target, options, (result) => {
+      if (result !== 'unknown') target.health?.recordCheck(result === 'well' ? undefined : result.failure)
+      const waitMs = Math.max(0, options.intervalMs - (performance.now() - begunAt))
       timer = setTimeout(begin, waitMs).unref()
     })
     check.start()

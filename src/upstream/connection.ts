@@ -1,60 +1,60 @@
 import type { Socket } from 'node:net'
 import { chunksPerTurnMax } from '../wire/chunked-decoder.ts'
-import type { Flow } from '../wire/flow.ts'
-import { kept } from '../wire/shared-memory.ts'
-import type { SharedReader } from '../wire/shared-reader.ts'
-import { StraightReader } from '../wire/straight-reader.ts'
-import { type Expiring, Sweep } from '../wire/sweep.ts'
-import { catchWriteErrors, lastWordsMs } from './catch-write-errors.ts'
-import type { ExchangeEvents, RequestTerms } from './exchange.ts'
+import type { SocketReader } from '../wire/flow.ts'
+import { ownedCopy } from '../wire/shared-memory.ts'
+import type { PooledSocketReader } from '../wire/shared-reader.ts'
+import { DirectSocketReader } from '../wire/straight-reader.ts'
+import { DeadlineSweep, type Expiring } from '../wire/sweep.ts'
+import { catchWriteErrors, drainGraceMs } from './catch-write-errors.ts'
+import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
-import { type ConnectionTerms, type ResponseEvents, ResponseParser } from './response-parser.ts'
-import { close, reusableMs, settlingMs } from './reuse.ts'
+import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
+import { closeConnection, reusableMs, strayBytesGraceMs } from './reuse.ts'
 
-const sweep = new Sweep(50)
+const sweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements Expiring {
   readonly socket: Socket
-  readonly #reader: Flow
+  readonly #reader: SocketReader
   readonly #sender: RequestSender
   /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
-  #terms: RequestTerms | undefined
-  #connectionTerms: ConnectionTerms | undefined
+  #requestOptions: RequestOptions | undefined
+  #persistence: ConnectionPersistence | undefined
   #isRequestSent = false
   #isHeadReceived = false
-  #isEarly = false
+  #isEarlyResponse = false
   #isHandedOver = false
   /** The deadline for the head of the response, or for silence within a body. */
   deadline = never
   #isDeadlineForHead = false
   /** Whether reading is paused by us. */
-  #isHeld = false
+  #isPaused = false
   /** Set once the target takes no more of the body. */
-  #lastWords: NodeJS.Timeout | undefined
+  #drainTimer: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
   reusableUntil = 0
   /** Whether it has carried a request before. */
   isReused = false
   /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
-  settledAt = 0
+  reusableFrom = 0
 
   /** @param reader given if the socket was made with it */
-  constructor(socket: Socket, reader?: SharedReader) {
+  constructor(socket: Socket, reader?: PooledSocketReader) {
     this.socket = socket
-    this.#reader = reader?.attach(socket, this.#receive) ?? new StraightReader(socket, this.#receive)
+    this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
     this.#sender = new RequestSender(socket)
-    socket.on('drain', this.#drained)
-    socket.on('end', this.#ended)
-    socket.on('error', this.#broken)
-    socket.on('close', this.#closed)
-    catchWriteErrors(socket, this.#maySayLastWords, this.#hearLastWords)
+    socket.on('drain', this.#onDrain)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+    catchWriteErrors(socket, this.#mayStillAnswer, this.#onWriteError)
     sweep.add(this)
   }
 
@@ -63,23 +63,23 @@ export class Connection implements Expiring {
    * @param head with the empty line at its end, in Latin-1
    * @param now on the clock of performance.now()
    */
-  start(head: string, terms: RequestTerms, events: ExchangeEvents, now: number): void {
+  start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
-    this.#terms = terms
-    this.#parser = new ResponseParser(this.#responseEvents, terms)
+    this.#requestOptions = options
+    this.#parser = new ResponseParser(this.#responseEvents, options)
     this.#isHeadReceived = false
-    this.#isEarly = false
-    this.#isRequestSent = terms.body === 'none'
+    this.#isEarlyResponse = false
+    this.#isRequestSent = options.body === 'none'
     this.#isDeadlineForHead = false
-    this.#isHeld = false
-    this.#connectionTerms = undefined
-    this.#sender.begin(head, terms.body)
-    this.#watch(now)
+    this.#isPaused = false
+    this.#persistence = undefined
+    this.#sender.begin(head, options.body)
+    this.#armDeadline(now)
   }
 
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
-    this.#watch()
+    this.#armDeadline()
     return this.#sender.write(chunk)
   }
 
@@ -88,37 +88,37 @@ export class Connection implements Expiring {
     this.#sender.end(trailers)
     this.#isRequestSent = true
     if (this.#parser?.isComplete) this.#complete(true)
-    else this.#watch()
+    else this.#armDeadline()
   }
 
   /** Stops reading, and the timeout for silence: an unread target cannot be known to be silent. */
   pause(): void {
-    this.#isHeld = true
-    this.#watch()
+    this.#isPaused = true
+    this.#armDeadline()
     this.#reader.pause()
   }
 
   resume(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
-    this.#watch()
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#armDeadline()
     this.#reader.resume()
   }
 
   /** Gives up the request and the connection; no more events come. */
   destroy(): void {
     this.#events = undefined
-    this.#stopWatching()
+    this.#clearDeadline()
     this.socket.destroy()
   }
 
   readonly #responseEvents: ResponseEvents = {
     onInformation: (head) => this.#events?.onInformation(head),
-    onHead: (head, connectionTerms, framing) => {
+    onHead: (head, persistence, framing) => {
       this.#isHeadReceived = true
       // What is left of the request may stay unread.
-      this.#isEarly = !this.#isRequestSent || this.socket.writableLength > 0
-      this.#connectionTerms = connectionTerms
+      this.#isEarlyResponse = !this.#isRequestSent || this.socket.writableLength > 0
+      this.#persistence = persistence
       this.#events?.onHead(head, framing)
     },
     onData: (chunk) => this.#events?.onData(chunk),
@@ -138,8 +138,8 @@ export class Connection implements Expiring {
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {
-        this.#watch()
-        if (parser.chunksRead > chunksPerTurnMax) this.#reader.giveWay()
+        this.#armDeadline()
+        if (parser.chunksRead > chunksPerTurnMax) this.#reader.yieldTurn()
         return this.#events?.onRead() ?? false
       }
       this.#complete(rest.length === 0)
@@ -153,12 +153,12 @@ export class Connection implements Expiring {
     return false
   }
 
-  readonly #drained = (): void => this.#events?.onDrain()
+  readonly #onDrain = (): void => this.#events?.onDrain()
 
-  readonly #ended = (): void => {
+  readonly #onEnd = (): void => {
     try {
       // After a failed write the end may come from a reset: it does not complete an answer that lasts until the end.
-      if (this.#lastWords) throw new UpstreamFailure('closed-early', 'the target takes no more of the body')
+      if (this.#drainTimer) throw new UpstreamFailure('closed-early', 'the target takes no more of the body')
       this.#parser?.finish()
       this.#complete(false)
     } catch (error) {
@@ -166,11 +166,11 @@ export class Connection implements Expiring {
     }
   }
 
-  readonly #broken = (cause: Error): void => {
+  readonly #onError = (cause: Error): void => {
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target broke', cause))
   }
 
-  readonly #closed = (): void => {
+  readonly #onClose = (): void => {
     sweep.remove(this)
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.onFree(false)
@@ -178,17 +178,18 @@ export class Connection implements Expiring {
 
   /** The response is whole. The next request may follow only if nothing of this exchange can be taken for a part of it. */
   #complete(isClean: boolean): void {
-    this.#stopWatching()
+    this.#clearDeadline()
     this.#events = undefined
     this.#parser = undefined
-    const terms = this.#connectionTerms
-    const isOver = !isClean || this.#isEarly || this.#lastWords !== undefined || !terms?.isPersistent
-    if (isOver || this.socket.destroyed || terms.isBodyFeared || this.#terms?.isLast) {
-      close(this.socket, { isExpected: isOver })
+    const persistence = this.#persistence
+    const isOver =
+      !isClean || this.#isEarlyResponse || this.#drainTimer !== undefined || !persistence?.isPersistent
+    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || this.#requestOptions?.isLast) {
+      closeConnection(this.socket, { isExpected: isOver })
       return
     }
-    this.settledAt = this.#terms?.body === 'chunked' ? sweep.sweptAt + settlingMs : 0
-    this.reusableUntil = sweep.sweptAt + reusableMs(terms)
+    this.reusableFrom = this.#requestOptions?.body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
+    this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
     this.isReused = true
     this.#reader.resume()
     this.onFree(true)
@@ -196,24 +197,24 @@ export class Connection implements Expiring {
 
   #handOver(head: ResponseHead, rest: Buffer): void {
     const events = this.#events
-    this.#stopWatching()
+    this.#clearDeadline()
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
     // A connection made with a SharedReader never carries an upgrade.
-    if (this.#reader instanceof StraightReader) this.#reader.release()
+    if (this.#reader instanceof DirectSocketReader) this.#reader.release()
     this.socket.removeAllListeners()
     // The new owner adds listeners of its own; until then an error must not be fatal.
     this.socket.on('error', () => {})
-    events?.onUpgrade(head, this.socket, kept(rest))
+    events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
   /** A target that closes within the request's body may have said why, such as 413: that answer is still to be read. */
-  readonly #maySayLastWords = (): boolean => this.#terms?.body !== 'none'
+  readonly #mayStillAnswer = (): boolean => this.#requestOptions?.body !== 'none'
 
-  readonly #hearLastWords = (error: Error): boolean => {
+  readonly #onWriteError = (error: Error): boolean => {
     if (!this.#events) return false
-    this.#lastWords ??= setTimeout(() => this.#broken(error), lastWordsMs)
+    this.#drainTimer ??= setTimeout(() => this.#onError(error), drainGraceMs)
     return true
   }
 
@@ -224,15 +225,15 @@ export class Connection implements Expiring {
   }
 
   /** Watches for silence: within the bodies, or until the head of the response. */
-  #watch(now = performance.now()): void {
-    const terms = this.#terms
-    if (!terms || !this.#events || this.#lastWords) return
+  #armDeadline(now = performance.now()): void {
+    const options = this.#requestOptions
+    if (!options || !this.#events || this.#drainTimer) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
     // The whole head must come in time: a 1xx does not extend the deadline.
     if (isWaiting && this.#isDeadlineForHead) return
     this.#isDeadlineForHead = isWaiting
-    const timeoutMs = isWaiting ? terms.responseTimeoutMs : terms.idleTimeoutMs
-    this.deadline = this.#isHeld ? never : now + timeoutMs
+    const timeoutMs = isWaiting ? options.responseTimeoutMs : options.idleTimeoutMs
+    this.deadline = this.#isPaused ? never : now + timeoutMs
   }
 
   expire(): void {
@@ -243,8 +244,8 @@ export class Connection implements Expiring {
     } else this.#fail(new UpstreamFailure('idle-timeout', 'silence within a body'))
   }
 
-  #stopWatching(): void {
+  #clearDeadline(): void {
     this.deadline = never
-    clearTimeout(this.#lastWords)
+    clearTimeout(this.#drainTimer)
   }
 }

@@ -54,7 +54,7 @@ export function dial(
   }
 
   function onError(cause: Error): void {
-    const reason = isOwnShortage(cause) ? 'no-resources' : 'connect-failed'
+    const reason = isLocalResourceError(cause) ? 'no-resources' : 'connect-failed'
     if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause), cause))
   }
 
@@ -103,13 +103,14 @@ function hostOf(url: URL): string {
 }
 
 /** What this machine lacks: descriptors, ports for more connections to one address, memory. */
-const shortages = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
+const localResourceCodes = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
 
 /** Whether the target has no part in it: it must not count against it. */
-function isOwnShortage(error: Error): boolean {
+function isLocalResourceError(error: Error): boolean {
   // A name with several addresses: one that refused is the target's word.
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isOwnShortage)
-  return 'code' in error && shortages.has(String(error.code))
+  if (error instanceof AggregateError)
+    return error.errors.length > 0 && error.errors.every(isLocalResourceError)
+  return 'code' in error && localResourceCodes.has(String(error.code))
 }
 
 /** OpenSSL's codes where the answer to a handshake is not TLS but, for example, HTTP. */

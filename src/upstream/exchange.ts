@@ -4,7 +4,7 @@ import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /** What is known of a request before its body. */
-export interface RequestTerms {
+export interface RequestOptions {
   readonly method: string
   readonly isUpgrade: boolean
   /** `counted` = as long as its Content-Length says, which the caller has to keep to. */

@@ -15,19 +15,19 @@ interface Failure {
  * at most half may come from one client network, or one account.
  */
 export class FailedRequests {
-  readonly #enough: number
+  readonly #threshold: number
   /** The oldest first. */
   #failures: Failure[] = []
 
-  /** @param enough how many have to count, from 1 */
-  constructor(enough: number) {
-    this.#enough = enough
+  /** @param threshold how many have to count, from 1 */
+  constructor(threshold: number) {
+    this.#threshold = threshold
   }
 
   /** @param client undefined = the request was never sent */
   add(at: number, client: FailedClient | undefined): void {
     // More of one client add nothing: it must not fill the memory.
-    if (client && this.#countOf(client) >= this.#enough) {
+    if (client && this.#countOf(client) >= this.#threshold) {
       const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
       this.#failures.splice(oldest, 1)
     }
@@ -43,15 +43,15 @@ export class FailedRequests {
     this.#failures = []
   }
 
-  areEnough(): boolean {
-    if (this.#failures.length < this.#enough) return false
+  isThresholdReached(): boolean {
+    if (this.#failures.length < this.#threshold) return false
     const clients = this.#failures.flatMap(({ client }) => client ?? [])
     const mostOfOne = Math.max(
       mostOf(clients.map(({ clientNetwork }) => clientNetwork)),
       mostOf(clients.flatMap(({ accountId }) => accountId ?? [])),
     )
     const counting = Math.min(clients.length, 2 * (clients.length - mostOfOne))
-    return this.#failures.length - clients.length + counting >= this.#enough
+    return this.#failures.length - clients.length + counting >= this.#threshold
   }
 
   #countOf(client: FailedClient): number {

@@ -1,7 +1,7 @@
 import { type FailedClient, FailedRequests } from './failed-requests.ts'
 
 /** Checks: requests of our own to see whether a target works. */
-export interface ActiveTerms {
+export interface ActiveCheckOptions {
   /** Path and query. */
   readonly path: string
   /** From the start of one check to the start of the next. */
@@ -15,7 +15,7 @@ export interface ActiveTerms {
 }
 
 /** What failures of clients' requests do to a target. */
-export interface PassiveTerms {
+export interface PassiveCheckOptions {
   /** So many within the window take it out. */
   readonly maxFailures: number
   readonly windowMs: number
@@ -23,20 +23,20 @@ export interface PassiveTerms {
   readonly ejectForMs: number
 }
 
-export interface HealthTerms {
+export interface HealthOptions {
   /** undefined = no checks. */
-  readonly active: ActiveTerms | undefined
+  readonly active: ActiveCheckOptions | undefined
   /** undefined = failures of requests are not counted. */
-  readonly passive: PassiveTerms | undefined
+  readonly passive: PassiveCheckOptions | undefined
 }
 
-interface TargetHealthOptions extends Pick<HealthTerms, 'passive'> {
+interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
   /** Needed where there are checks. */
-  readonly active: Pick<ActiveTerms, 'unhealthyAfter' | 'healthyAfter'> | undefined
+  readonly active: Pick<ActiveCheckOptions, 'unhealthyAfter' | 'healthyAfter'> | undefined
   /** Milliseconds on a monotonic clock. */
   clock(): number
   /** Told once of each change. @param reason in words for the operator */
-  onChange(isOut: boolean, reason: string): void
+  onChange(isEjected: boolean, reason: string): void
 }
 
 /**
@@ -45,12 +45,12 @@ interface TargetHealthOptions extends Pick<HealthTerms, 'passive'> {
  */
 export class TargetHealth {
   /** Whether it gets no requests but trials. */
-  isOut = false
+  isEjected = false
   readonly #options: TargetHealthOptions
   /** Whether the checks found it down. */
-  #isDown = false
+  #isUnhealthy = false
   /** Checks in a row that contradict that. */
-  #contradictions = 0
+  #streak = 0
   readonly #failures: FailedRequests
   /** When it may be tried again; undefined = it is not ejected. */
   #trialAt: number | undefined
@@ -61,20 +61,20 @@ export class TargetHealth {
   }
 
   /** Takes the result of a check. @param failure undefined = the check succeeded */
-  noteCheck(failure: string | undefined): void {
+  recordCheck(failure: string | undefined): void {
     const { active } = this.#options
     if (!active) return
-    if (this.#isDown === (failure !== undefined)) {
-      this.#contradictions = 0
+    if (this.#isUnhealthy === (failure !== undefined)) {
+      this.#streak = 0
       return
     }
-    this.#contradictions++
-    if (this.#contradictions < (this.#isDown ? active.healthyAfter : active.unhealthyAfter)) return
-    const count = this.#contradictions
-    this.#contradictions = 0
-    this.#isDown = failure !== undefined
-    this.#forgetRequests()
-    this.#settle(
+    this.#streak++
+    if (this.#streak < (this.#isUnhealthy ? active.healthyAfter : active.unhealthyAfter)) return
+    const count = this.#streak
+    this.#streak = 0
+    this.#isUnhealthy = failure !== undefined
+    this.#clearFailures()
+    this.#updateState(
       failure === undefined
         ? `${count} checks in a row succeeded`
         : `${count} checks in a row failed, the last: ${failure}`,
@@ -86,9 +86,9 @@ export class TargetHealth {
    * @param client whose request it was; undefined = it does not matter, as the request was never sent
    * @param isTrial whether the request was a trial of the target
    */
-  noteFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
+  recordFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
     const { passive, clock } = this.#options
-    if (!passive || this.#isDown) return
+    if (!passive || this.#isUnhealthy) return
     const now = clock()
     if (this.#trialAt !== undefined) {
       // Requests that were under way when it was ejected say nothing new.
@@ -97,22 +97,24 @@ export class TargetHealth {
     }
     this.#failures.forgetBefore(now - passive.windowMs)
     this.#failures.add(now, client)
-    if (!this.#failures.areEnough()) return
-    this.#forgetRequests()
+    if (!this.#failures.isThresholdReached()) return
+    this.#clearFailures()
     this.#trialAt = now + passive.ejectForMs
-    this.#settle(`${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`)
+    this.#updateState(
+      `${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`,
+    )
   }
 
   /** The trial request has been answered. */
-  noteTrialAnswer(): void {
+  recordTrialAnswer(): void {
     if (this.#trialAt === undefined) return
     this.#trialAt = undefined
-    this.#settle('it has answered a request again')
+    this.#updateState('it has answered a request again')
   }
 
   /** Whether a request may be its trial. */
   isDueForTrial(): boolean {
-    return !this.#isDown && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
+    return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
   }
 
   /** One request tries it; if that leads to no result, another may after the same time. */
@@ -121,15 +123,15 @@ export class TargetHealth {
     if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs
   }
 
-  #forgetRequests(): void {
+  #clearFailures(): void {
     this.#failures.clear()
     this.#trialAt = undefined
   }
 
-  #settle(reason: string): void {
-    const isOut = this.#isDown || this.#trialAt !== undefined
-    if (isOut === this.isOut) return
-    this.isOut = isOut
-    this.#options.onChange(isOut, reason)
+  #updateState(reason: string): void {
+    const isEjected = this.#isUnhealthy || this.#trialAt !== undefined
+    if (isEjected === this.isEjected) return
+    this.isEjected = isEjected
+    this.#options.onChange(isEjected, reason)
   }
 }

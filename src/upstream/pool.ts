@@ -1,8 +1,8 @@
-import { SharedReader } from '../wire/shared-reader.ts'
+import { PooledSocketReader } from '../wire/shared-reader.ts'
 import { Connection } from './connection.ts'
 import { type DialEvents, type DialOptions, dial } from './dial.ts'
 import { UpstreamFailure } from './failure.ts'
-import { type ConnectionUse, type ConnectionUser, mayTakeConnection } from './share.ts'
+import { type ConnectionUsage, type ConnectionUser, mayTakeConnection } from './share.ts'
 
 export interface PoolOptions extends DialOptions {
   readonly connectionsMax: number
@@ -25,12 +25,12 @@ export interface Acquisition {
 }
 
 /** One of the connections that the pool may have: being made, in use or idle. */
-interface Place {
+interface PoolSlot {
   user: Waiter | undefined
   connection: Connection | undefined
 }
 
-interface Queued extends Acquisition {
+interface QueuedWaiter extends Acquisition {
   readonly waiter: Waiter
   /** undefined = it waits for its client rather than for a connection. */
   timer: NodeJS.Timeout | undefined
@@ -41,11 +41,11 @@ interface Queued extends Acquisition {
 const sweepMs = 1_000
 
 /** The connections to one target. */
-export class Pool implements ConnectionUse {
+export class Pool implements ConnectionUsage {
   readonly #options: PoolOptions
-  readonly #places = new Set<Place>()
-  readonly #idle: Place[] = []
-  readonly #queue = new Set<Queued>()
+  readonly #slots = new Set<PoolSlot>()
+  readonly #idle: PoolSlot[] = []
+  readonly #queue = new Set<QueuedWaiter>()
   readonly #sweeper: NodeJS.Timeout
   #isClosed = false
 
@@ -59,17 +59,17 @@ export class Pool implements ConnectionUse {
   }
 
   get inUse(): number {
-    return this.#places.size - this.#idle.length
+    return this.#slots.size - this.#idle.length
   }
 
-  readonly users = (): Iterable<Waiter | undefined> => usersOf(this.#places)
+  readonly users = (): Iterable<Waiter | undefined> => usersOf(this.#slots)
 
   /**
    * Gives an idle connection at once, else a new one, else the next that becomes free and is within the waiter's share.
-   * @param isFresh true = no idle connection
+   * @param isNew true = no idle connection
    */
-  acquire(waiter: Waiter, isFresh: boolean): Acquisition {
-    return mayTakeConnection(waiter, this) ? this.#take(waiter, isFresh) : this.#enqueue(waiter)
+  acquire(waiter: Waiter, isNew: boolean): Acquisition {
+    return mayTakeConnection(waiter, this) ? this.#take(waiter, isNew) : this.#enqueue(waiter)
   }
 
   /** Opens a connection outside the pool's count: for an upgrade, which keeps it. @returns cancels it */
@@ -83,7 +83,7 @@ export class Pool implements ConnectionUse {
       },
       onFailure: (failure) => receiver.onFailure(failure),
     })
-    return { cancel: () => void cancel(), onBodyProgress: nothing }
+    return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
   /** Keeps no idle connections any more; requests that have a connection, or wait for one, are served to the end. */
@@ -93,81 +93,81 @@ export class Pool implements ConnectionUse {
     for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
-  #take(waiter: Waiter, isFresh: boolean): Acquisition {
-    const place = isFresh ? undefined : this.#takeIdle()
-    if (place?.connection) {
-      place.user = waiter
-      waiter.onConnection(place.connection)
-      return taken
+  #take(waiter: Waiter, isNew: boolean): Acquisition {
+    const slot = isNew ? undefined : this.#takeIdle()
+    if (slot?.connection) {
+      slot.user = waiter
+      waiter.onConnection(slot.connection)
+      return nothingPending
     }
     // Those that are idle count too, and this one needs a new connection.
-    if (this.#places.size >= this.connectionsMax) this.#dropOldestIdle()
+    if (this.#slots.size >= this.connectionsMax) this.#dropOldestIdle()
     return this.#dialCounted(waiter)
   }
 
   /** The connection used last, which the target is the least likely to have closed; none that has to settle. */
-  #takeIdle(): Place | undefined {
+  #takeIdle(): PoolSlot | undefined {
     const now = performance.now()
     for (let index = this.#idle.length - 1; index >= 0; index--) {
-      const place = this.#idle[index]
-      if (!place || now < (place.connection?.settledAt ?? 0)) continue
+      const slot = this.#idle[index]
+      if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
       this.#idle.splice(index, 1)
-      const { connection } = place
-      if (connection && !connection.socket.destroyed && now < connection.reusableUntil) return place
-      this.#places.delete(place)
+      const { connection } = slot
+      if (connection && !connection.socket.destroyed && now < connection.reusableUntil) return slot
+      this.#slots.delete(slot)
       connection?.destroy()
     }
     return undefined
   }
 
   #dropOldestIdle(): void {
-    const place = this.#idle.shift()
-    if (!place) return
-    this.#places.delete(place)
-    place.connection?.destroy()
+    const slot = this.#idle.shift()
+    if (!slot) return
+    this.#slots.delete(slot)
+    slot.connection?.destroy()
   }
 
   #dialCounted(waiter: Waiter): Acquisition {
-    const place: Place = { user: waiter, connection: undefined }
-    this.#places.add(place)
-    const reader = this.#options.url.protocol === 'http:' ? new SharedReader() : undefined
+    const slot: PoolSlot = { user: waiter, connection: undefined }
+    this.#slots.add(slot)
+    const reader = this.#options.url.protocol === 'http:' ? new PooledSocketReader() : undefined
     const events: DialEvents = {
       onSocket: (socket) => {
         const connection = new Connection(socket, reader)
-        place.connection = connection
-        connection.onFree = (isReusable) => (isReusable ? this.#release(place) : this.#forget(place))
+        slot.connection = connection
+        connection.onFree = (isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot))
         waiter.onConnection(connection)
       },
       onFailure: (failure) => {
-        this.#forget(place)
+        this.#removeSlot(slot)
         waiter.onFailure(failure)
       },
     }
     const cancel = dial(this.#options, events, reader?.onread)
     return {
       cancel: () => {
-        if (cancel()) this.#forget(place)
+        if (cancel()) this.#removeSlot(slot)
       },
-      onBodyProgress: nothing,
+      onBodyProgress: noop,
     }
   }
 
-  #release(place: Place): void {
-    place.user = undefined
-    this.#idle.push(place)
-    if (this.#queue.size > 0) this.#serve()
+  #releaseSlot(slot: PoolSlot): void {
+    slot.user = undefined
+    this.#idle.push(slot)
+    if (this.#queue.size > 0) this.#serveQueue()
     if (this.#isClosed) for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
-  #forget(place: Place): void {
-    const index = this.#idle.indexOf(place)
+  #removeSlot(slot: PoolSlot): void {
+    const index = this.#idle.indexOf(slot)
     if (index !== -1) this.#idle.splice(index, 1)
-    this.#places.delete(place)
-    if (this.#queue.size > 0) this.#serve()
+    this.#slots.delete(slot)
+    if (this.#queue.size > 0) this.#serveQueue()
   }
 
   /** Serves those who have waited longest, and have not had their share. */
-  #serve(): void {
+  #serveQueue(): void {
     // One look at each network and account is enough.
     const refused = new Set<string>()
     for (const queued of this.#queue) {
@@ -180,12 +180,12 @@ export class Pool implements ConnectionUse {
     }
   }
 
-  #serveQueued(queued: Queued): void {
+  #serveQueued(queued: QueuedWaiter): void {
     queued.dialing = this.#take(this.#unqueue(queued), false)
   }
 
   #enqueue(waiter: Waiter): Acquisition {
-    const queued: Queued = {
+    const queued: QueuedWaiter = {
       waiter,
       timer: undefined,
       dialing: undefined,
@@ -196,16 +196,16 @@ export class Pool implements ConnectionUse {
       onBodyProgress: () => {
         if (!this.#queue.has(queued)) return
         if (mayTakeConnection(waiter, this)) this.#serveQueued(queued)
-        else this.#limitWait(queued)
+        else this.#startQueueTimeout(queued)
       },
     }
     this.#queue.add(queued)
-    this.#limitWait(queued)
+    this.#startQueueTimeout(queued)
     return queued
   }
 
   /** From when only a connection is missing. A client that sends slowly is bounded by the least rate of bodies. */
-  #limitWait(queued: Queued): void {
+  #startQueueTimeout(queued: QueuedWaiter): void {
     const { connectionsMax, connectTimeoutMs } = this.#options
     if (queued.waiter.bodyProgress === 'awaited') return
     queued.timer ??= setTimeout(() => {
@@ -214,7 +214,7 @@ export class Pool implements ConnectionUse {
     }, connectTimeoutMs)
   }
 
-  #unqueue(queued: Queued): Waiter {
+  #unqueue(queued: QueuedWaiter): Waiter {
     clearTimeout(queued.timer)
     this.#queue.delete(queued)
     return queued.waiter
@@ -229,10 +229,10 @@ export class Pool implements ConnectionUse {
   }
 }
 
-const taken: Acquisition = { cancel: nothing, onBodyProgress: nothing }
+const nothingPending: Acquisition = { cancel: noop, onBodyProgress: noop }
 
-function* usersOf(places: Iterable<Place>): Iterable<Waiter | undefined> {
-  for (const { user } of places) yield user
+function* usersOf(slots: Iterable<PoolSlot>): Iterable<Waiter | undefined> {
+  for (const { user } of slots) yield user
 }
 
-function nothing(): void {}
+function noop(): void {}

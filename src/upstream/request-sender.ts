@@ -8,7 +8,7 @@ export class RequestSender {
   readonly #socket: Socket
   #isChunked = false
   /** A head that waits for the part of its body that comes at once. */
-  #held = ''
+  #bufferedHead = ''
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -21,16 +21,16 @@ export class RequestSender {
       this.#socket.write(head, 'latin1')
       return
     }
-    this.#held = head
-    process.nextTick(this.#letGo)
+    this.#bufferedHead = head
+    process.nextTick(this.#flush)
   }
 
   /** A piece of the body. @returns false where more should wait for the socket's drain */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
     const isChunked = this.#isChunked
-    const before = isChunked ? `${this.#held}${chunk.length.toString(16)}\r\n` : this.#held
-    this.#held = ''
+    const before = isChunked ? `${this.#bufferedHead}${chunk.length.toString(16)}\r\n` : this.#bufferedHead
+    this.#bufferedHead = ''
     if (before === '') return this.#socket.write(chunk)
     if (chunk.length > joinedBytesMax) return this.#writeLarge(before, chunk)
     return this.#socket.write(`${before}${chunk.toString('latin1')}${isChunked ? '\r\n' : ''}`, 'latin1')
@@ -38,7 +38,7 @@ export class RequestSender {
 
   /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   end(trailers: string): void {
-    this.#letGo()
+    this.#flush()
     if (this.#isChunked) this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
   }
 
@@ -57,9 +57,9 @@ export class RequestSender {
     return isFlowing
   }
 
-  readonly #letGo = (): void => {
-    const head = this.#held
-    this.#held = ''
+  readonly #flush = (): void => {
+    const head = this.#bufferedHead
+    this.#bufferedHead = ''
     if (head !== '' && !this.#socket.destroyed) this.#socket.write(head, 'latin1')
   }
 }

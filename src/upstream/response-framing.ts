@@ -13,7 +13,7 @@ export interface Framing {
 const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
 
 /** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
-export function readFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
+export function readResponseFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
   const framing: Framing = {
     contentLength: undefined,
     isChunked: false,

@@ -12,9 +12,9 @@ export interface ResponseHead {
 
 export const headEnd = '\r\n\r\n'
 
-const start = Buffer.from('HTTP/1.')
+const versionPrefix = Buffer.from('HTTP/1.')
 /** The index of the minor version in a status line. */
-const versionAt = start.length
+const versionAt = versionPrefix.length
 /** The index of the status, and of the byte after it, which shows whether a reason follows. */
 const statusAt = 9
 const statusEnd = 12
@@ -65,9 +65,9 @@ export function findHeadEnd(bytes: Buffer, from: number): number {
 }
 
 /** Refuses at once what cannot become a response, instead of after the response timeout. @throws InvalidResponse */
-export function checkBeginning(bytes: Buffer): void {
-  const length = Math.min(bytes.length, start.length)
-  if (bytes.compare(start, 0, length, 0, length) !== 0) throw notHttp()
+export function assertHeadPrefix(bytes: Buffer): void {
+  const length = Math.min(bytes.length, versionPrefix.length)
+  if (bytes.compare(versionPrefix, 0, length, 0, length) !== 0) throw notHttp()
   const end = bytes.lastIndexOf(lf) + 1
   if (end > 0) parseHead(bytes.subarray(0, end))
 }

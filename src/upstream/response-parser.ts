@@ -3,9 +3,9 @@ import { isTooLong } from '../wire/field-lines.ts'
 import { MalformedMessage } from '../wire/malformed.ts'
 import type { ResponseFraming } from '../wire/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
-import { type Framing, isWebSocket, readFraming } from './response-framing.ts'
+import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
-  checkBeginning,
+  assertHeadPrefix,
   findHeadEnd,
   headEnd,
   isHttp10,
@@ -17,7 +17,7 @@ import {
 export interface ResponseEvents {
   /** Any 1xx except 101. */
   onInformation(head: ResponseHead): void
-  onHead(head: ResponseHead, connection: ConnectionTerms, framing: ResponseFraming): void
+  onHead(head: ResponseHead, connection: ConnectionPersistence, framing: ResponseFraming): void
   onData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onEnd(trailers: readonly string[]): void
@@ -26,10 +26,10 @@ export interface ResponseEvents {
 }
 
 /** What the upstream says about its connection. */
-export interface ConnectionTerms {
+export interface ConnectionPersistence {
   readonly isPersistent: boolean
   /** Whether a body may follow where none belongs: the connection is not to be reused. */
-  readonly isBodyFeared: boolean
+  readonly mayHaveStrayBody: boolean
   /** `Keep-Alive: timeout=…`; undefined where it says nothing. */
   readonly keepAliveMs: number | undefined
 }
@@ -103,7 +103,7 @@ export class ResponseParser {
     const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
     if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
     if (end === -1) {
-      checkBeginning(bytes)
+      assertHeadPrefix(bytes)
       // A copy: the fed chunk is valid only during the call.
       this.#pending = pending ? bytes : Buffer.from(bytes)
       return nothing
@@ -123,14 +123,14 @@ export class ResponseParser {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readFraming(head.headers, isHttp10(bytes))
+    const framing = readResponseFraming(head.headers, isHttp10(bytes))
     this.#state = this.#bodyState(head.status, framing)
-    const terms = {
+    const persistence = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
-      isBodyFeared: this.#isBodyFeared(framing),
+      mayHaveStrayBody: this.#mayHaveStrayBody(framing),
       keepAliveMs: framing.keepAliveMs,
     }
-    this.#events.onHead(head, terms, this.#framingOf(this.#state, framing))
+    this.#events.onHead(head, persistence, this.#framingOf(this.#state, framing))
     if (this.#state === 'complete') this.#events.onEnd([])
     return rest
   }
@@ -159,7 +159,7 @@ export class ResponseParser {
    * Whether a body is announced where there is none (RFC 9112 6.3): several servers send it all the same after a HEAD
    * or a 304, in a packet of its own, which must not become the answer to the next request.
    */
-  #isBodyFeared({ contentLength, isChunked }: Framing): boolean {
+  #mayHaveStrayBody({ contentLength, isChunked }: Framing): boolean {
     return this.#state === 'complete' && (isChunked || (contentLength ?? 0) > 0)
   }
 

@@ -14,7 +14,7 @@ export interface ConnectionUser {
 }
 
 /** The connections to a target. */
-export interface ConnectionUse {
+export interface ConnectionUsage {
   readonly connectionsMax: number
   readonly inUse: number
   /** Those who use them; undefined = an idle one. */
@@ -29,7 +29,7 @@ const shareOfFree = 8
  * account (114 of 128 while nobody else needs any, the fewer the more others do), and not bodies that are still on
  * their way (three quarters). One, at least, is for everybody as long as any is free.
  */
-export function mayTakeConnection(user: ConnectionUser, use: ConnectionUse): boolean {
+export function mayTakeConnection(user: ConnectionUser, use: ConnectionUsage): boolean {
   const { connectionsMax, inUse } = use
   const free = connectionsMax - inUse
   if (free <= 0) return false
@@ -39,14 +39,14 @@ export function mayTakeConnection(user: ConnectionUser, use: ConnectionUse): boo
   return inUse < shareOfFree * free || countOfSame(user, use) < shareOfFree * free
 }
 
-function countReceiving({ users }: ConnectionUse): number {
+function countReceiving({ users }: ConnectionUsage): number {
   let count = 0
   for (const user of users()) if (user !== undefined && user.bodyProgress !== 'whole') count++
   return count
 }
 
 /** How many its network has, or its account, whichever are more. */
-function countOfSame({ clientNetwork, accountId }: ConnectionUser, { users }: ConnectionUse): number {
+function countOfSame({ clientNetwork, accountId }: ConnectionUser, { users }: ConnectionUsage): number {
   let ofNetwork = 0
   let ofAccount = 0
   for (const user of users()) {

@@ -12,5 +12,5 @@ export interface Target {
   /** undefined = its health is not watched: it counts as healthy. */
   readonly health: TargetHealth | undefined
   /** Requests and WebSockets under way to it. */
-  underWay: number
+  inFlight: number
 }

@@ -1,25 +1,25 @@
 import { type Candidate, isEligible } from './candidate.ts'
 
 /** Requests under way relative to the target's weight. */
-export function loadOf({ underWay, weight }: Candidate): number {
-  return underWay / weight
+export function loadOf({ inFlight, weight }: Candidate): number {
+  return inFlight / weight
 }
 
 /**
  * Takes turns by weight, spread evenly: 2 to 1 gives A B A, not A A B.
  * @returns gives the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
  */
-export function createTurns<Some extends Candidate>(targets: readonly Some[]) {
-  const turns = targets.map((target) => ({ target, credit: 0 }))
-  return function nextTurn(tried: readonly Some[], loadMax: number): Some | undefined {
-    let next: (typeof turns)[number] | undefined
+export function createWeightedRoundRobin<Some extends Candidate>(targets: readonly Some[]) {
+  const entries = targets.map((target) => ({ target, credit: 0 }))
+  return function nextTarget(tried: readonly Some[], loadMax: number): Some | undefined {
+    let next: (typeof entries)[number] | undefined
     let total = 0
-    for (const turn of turns) {
-      const { target } = turn
+    for (const entry of entries) {
+      const { target } = entry
       if (loadOf(target) > loadMax || !isEligible(target, tried)) continue
-      turn.credit += target.weight
+      entry.credit += target.weight
       total += target.weight
-      if (next === undefined || turn.credit > next.credit) next = turn
+      if (next === undefined || entry.credit > next.credit) next = entry
     }
     if (next) next.credit -= total
     return next?.target

@@ -1,18 +1,18 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { trustSystemAuthorities, type Verification } from '../authorities.ts'
-import { type Balancing, createChoice } from './balance.ts'
-import { Call, type CallEvents, type CallTerms, type UpstreamRequest } from './call.ts'
-import { openChecks } from './checks.ts'
-import { type HealthTerms, TargetHealth } from './health.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../authorities.ts'
+import { type Balancing, createBalancer } from './balance.ts'
+import { Call, type CallEvents, type CallOptions, type UpstreamRequest } from './call.ts'
+import { openHealthChecks } from './checks.ts'
+import { type HealthOptions, TargetHealth } from './health.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamTerms {
+export interface UpstreamConfig {
   readonly name: string
   readonly targets: readonly { readonly url: URL; readonly weight: number }[]
   readonly balancing: Balancing
-  readonly health: HealthTerms
+  readonly health: HealthOptions
   readonly connectTimeoutMs: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
@@ -20,7 +20,7 @@ export interface UpstreamTerms {
   readonly retryAttempts: number
   readonly connectionsMax: number
   readonly host: 'client' | 'target'
-  readonly tls: Verification
+  readonly tls: TlsVerification
 }
 
 /** A target was taken out, or is back. */
@@ -36,14 +36,14 @@ export interface HealthChange {
 export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
   /** The upstream that this one replaces: a target in both, watched by the same terms, keeps its health. */
-  readonly before?: Upstream | undefined
+  readonly previous?: Upstream | undefined
   /** Milliseconds on a monotonic clock; default: performance.now(). */
   readonly clock?: () => number
 }
 
 /** A named backend: it chooses a target for each request. */
 export interface Upstream {
-  readonly terms: UpstreamTerms
+  readonly config: UpstreamConfig
   readonly name: string
   readonly responseTimeoutMs: number
   /** Which Host the backend sees. */
@@ -54,61 +54,63 @@ export interface Upstream {
   close(): void
 }
 
-export function openUpstream(terms: UpstreamTerms, options: UpstreamOptions): Upstream {
-  const { name, responseTimeoutMs, host, health, retryAttempts, idleTimeoutMs } = terms
-  const targets = openTargets(terms, options)
+export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): Upstream {
+  const { name, responseTimeoutMs, host, health, retryAttempts, idleTimeoutMs } = config
+  const targets = openTargets(config, options)
   const [first, ...others] = targets
   if (!first) throw new Error(`the upstream ${name} has no target`)
-  const choose = createChoice(terms.balancing, [first, ...others])
-  const callTerms: CallTerms = { choose, retryAttempts, idleTimeoutMs }
-  const endChecks = health.active && openChecks(eachOnce(targets), health.active)
+  const chooseTarget = createBalancer(config.balancing, [first, ...others])
+  const callOptions: CallOptions = { chooseTarget, retryAttempts, idleTimeoutMs }
+  const stopChecks = health.active && openHealthChecks(distinctByOrigin(targets), health.active)
 
   return {
-    terms,
+    config,
     name,
     responseTimeoutMs,
     host,
     targets,
-    createCall: (request, events) => new Call(request, events, callTerms),
+    createCall: (request, events) => new Call(request, events, callOptions),
     close: () => {
-      endChecks?.()
+      stopChecks?.()
       for (const { pool } of targets) pool.close()
     },
   }
 }
 
-function openTargets(terms: UpstreamTerms, options: UpstreamOptions): readonly Target[] {
-  const { connectTimeoutMs, connectionsMax, targets } = terms
+function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly Target[] {
+  const { connectTimeoutMs, connectionsMax, targets } = config
   const usesTls = targets.some(({ url }) => url.protocol === 'https:')
-  const { ca, verify } = terms.tls
+  const { ca, verify } = config.tls
   if (usesTls && ca === undefined) trustSystemAuthorities()
   // Made once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
   // A target that is listed twice is still one server.
-  const healths = new Map(targets.map(({ url }) => [url.origin, healthOf(url.origin, terms, options)]))
+  const healths = new Map(targets.map(({ url }) => [url.origin, createHealth(url.origin, config, options)]))
   return targets.map(({ url, weight }) => {
     const tls = { verify, context, session: undefined }
     const pool = new Pool({ url, connectTimeoutMs, connectionsMax, tls })
     const health = healths.get(url.origin)
-    return { authority: url.host, origin: url.origin, weight, pool, health, underWay: 0 }
+    return { authority: url.host, origin: url.origin, weight, pool, health, inFlight: 0 }
   })
 }
 
-function eachOnce(targets: readonly Target[]): readonly Target[] {
+function distinctByOrigin(targets: readonly Target[]): readonly Target[] {
   return [...new Map(targets.map((target) => [target.origin, target])).values()]
 }
 
-function healthOf(origin: string, { name, health }: UpstreamTerms, options: UpstreamOptions) {
+function createHealth(origin: string, { name, health }: UpstreamConfig, options: UpstreamOptions) {
   if (!health.active && !health.passive) return undefined
-  const { before, onHealthChange, clock = () => performance.now() } = options
+  const { previous, onHealthChange, clock = () => performance.now() } = options
   // With other terms the verdict may be another, so that the old one does not count.
-  const isWatchedAsBefore = isDeepStrictEqual(before?.terms.health, health)
-  const known = isWatchedAsBefore ? before?.targets.find((target) => target.origin === origin) : undefined
-  if (known?.health) return known.health
+  const hasSameHealthOptions = isDeepStrictEqual(previous?.config.health, health)
+  const previousTarget = hasSameHealthOptions
+    ? previous?.targets.find((target) => target.origin === origin)
+    : undefined
+  if (previousTarget?.health) return previousTarget.health
   return new TargetHealth({
     ...health,
     clock,
-    onChange: (isOut, reason) =>
-      onHealthChange({ upstream: name, target: origin, isHealthy: !isOut, reason }),
+    onChange: (isEjected, reason) =>
+      onHealthChange({ upstream: name, target: origin, isHealthy: !isEjected, reason }),
   })
 }

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 const mapped = /^[0:]+:ffff:(?:(?<dotted>\d+\.\d+\.\d+\.\d+)|(?<high>[\da-f]{1,4}):(?<low>[\da-f]{1,4}))$/i
 
 /** The address; an IPv4 address in its IPv6 form as plain IPv4. */
-export function plainAddress(address: string): string {
+export function unmappedAddress(address: string): string {
   const { dotted, high = '', low = '' } = mapped.exec(address)?.groups ?? {}
   if ((dotted === undefined && high === '') || !isIPv6(address)) return address
   return dotted ?? [...bytesOf(high), ...bytesOf(low)].join('.')

@@ -1,4 +1,4 @@
-import type { Expiring, Sweep } from './sweep.ts'
+import type { DeadlineSweep, Expiring } from './sweep.ts'
 
 /** The span over which the rate of a body is looked at. */
 export const bodyRateWindowMs = 10_000
@@ -14,7 +14,7 @@ export interface BodySender {
 export interface BodyRateOptions {
   /** Bytes a second, from 1; read at each use. */
   readonly bodyRateMin: number
-  readonly sweep: Pick<Sweep, 'add' | 'remove'>
+  readonly sweep: Pick<DeadlineSweep, 'add' | 'remove'>
 }
 
 /** Watches that a body comes at a least rate while its client is waited for. */

@@ -20,7 +20,7 @@ export class ChunkExtensions {
     this.#bytesLeft = bytesMax
   }
 
-  noteData(bytes: number): void {
+  countData(bytes: number): void {
     this.#bytesLeft += bytes
   }
 

@@ -1,7 +1,7 @@
 import { ChunkExtensions } from './chunk-extensions.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
 import { MalformedMessage } from './malformed.ts'
-import { heldBytesMax } from './response-writer.ts'
+import { smallChunkBytesMax } from './response-writer.ts'
 
 /** Any size of so many hexadecimal digits is exact as a number. */
 const sizeDigitsMax = 13
@@ -59,7 +59,7 @@ export class ChunkedDecoder {
         at = next === at ? bytes.length : next
       }
     } finally {
-      this.#handOn(bytes)
+      this.#deliver(bytes)
     }
     return bytes.subarray(at)
   }
@@ -103,27 +103,27 @@ export class ChunkedDecoder {
     const end = Math.min(bytes.length, at + this.#remaining)
     this.#remaining -= end - at
     if (this.#remaining === 0) this.#state = 'data-end'
-    this.#extensions.noteData(end - at)
+    this.#extensions.countData(end - at)
     this.#join(bytes, at, end)
     return end
   }
 
   #join(bytes: Buffer, from: number, to: number): void {
     const before = this.#joined ? this.#joinedBytes : this.#to - this.#from
-    if (before > 0 && before + to - from <= heldBytesMax) {
+    if (before > 0 && before + to - from <= smallChunkBytesMax) {
       if (!this.#joined) {
-        this.#joined = Buffer.allocUnsafeSlow(heldBytesMax)
+        this.#joined = Buffer.allocUnsafeSlow(smallChunkBytesMax)
         this.#joinedBytes = bytes.copy(this.#joined, 0, this.#from, this.#to)
       }
       this.#joinedBytes += copy(bytes, { from, to }, this.#joined, this.#joinedBytes)
       return
     }
-    this.#handOn(bytes)
+    this.#deliver(bytes)
     this.#from = from
     this.#to = to
   }
 
-  #handOn(bytes: Buffer): void {
+  #deliver(bytes: Buffer): void {
     const data = this.#joined?.subarray(0, this.#joinedBytes) ?? bytes.subarray(this.#from, this.#to)
     this.#joined = undefined
     this.#from = 0

@@ -1,38 +1,41 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
 import { watchHalfClosed } from './half-closed.ts'
-import { type BodyState, Intake, type IntakeEvents } from './intake.ts'
-import { Lingering } from './lingering.ts'
+import { type BodyState, RequestReader, type RequestReaderEvents } from './intake.ts'
+import { LingeringClose } from './lingering.ts'
 import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from './malformed.ts'
-import * as patience from './patience.ts'
+import * as timeouts from './patience.ts'
 import type { RequestHead } from './request-head.ts'
 import type { ResponseFraming } from './response-writer.ts'
-import { StraightReader } from './straight-reader.ts'
+import { DirectSocketReader } from './straight-reader.ts'
 import type { Expiring } from './sweep.ts'
 import { WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
-export class ClientConnection extends WritableConnection<ClientConnection> implements Expiring, IntakeEvents {
-  readonly #reader: StraightReader
-  readonly #intake: Intake
-  readonly #lingering = new Lingering()
+export class ClientConnection
+  extends WritableConnection<ClientConnection>
+  implements Expiring, RequestReaderEvents
+{
+  readonly #socketReader: DirectSocketReader
+  readonly #requestReader: RequestReader
+  readonly #lingering = new LingeringClose()
   #events: RequestEvents | undefined
   #isAnswering = false
-  #closes = false
+  #isClosing = false
   #discardedBytes = 0
   /** Set once the client has closed its side. */
-  #stopWaiting: (() => void) | undefined
+  #stopHalfClosedWatch: (() => void) | undefined
 
   constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
     super(socket, options)
-    this.#reader = new StraightReader(socket, this.#receive)
-    this.#intake = new Intake(this.#reader, options, this)
-    socket.on('drain', this.#drained).on('end', this.#ended)
-    socket.on('error', () => socket.destroy()).on('close', this.#closed)
+    this.#socketReader = new DirectSocketReader(socket, this.#receive)
+    this.#requestReader = new RequestReader(this.#socketReader, options, this)
+    socket.on('drain', this.#onDrain).on('end', this.#onEnd)
+    socket.on('error', () => socket.destroy()).on('close', this.#onClose)
   }
 
   get bodyState(): BodyState {
-    return this.#intake.bodyState
+    return this.#requestReader.bodyState
   }
 
   /** Sets who carries out the request; the body waits for `wantBody`. undefined = no longer anybody. */
@@ -41,79 +44,85 @@ export class ClientConnection extends WritableConnection<ClientConnection> imple
   }
 
   /** Ends the attached handler's work on the request, as if the client had left. */
-  takeBack(): void {
+  detach(): void {
     const events = this.#events
     this.#events = undefined
-    events?.onGone()
+    events?.onAbort()
   }
 
   /** Makes the connection end with this answer. */
-  endAfterAnswer(): void {
-    this.#closes = true
+  closeAfterAnswer(): void {
+    this.#isClosing = true
   }
 
-  wantBody(): void {
-    this.#intake.wantBody()
-    if (this.#isAnswering && !this.#intake.isBodyWhole) this.bodyRate.start()
+  resumeBody(): void {
+    this.#requestReader.resumeBody()
+    if (this.#isAnswering && !this.#requestReader.isBodyWhole) this.bodyRate.start()
   }
 
-  holdBody(): void {
+  pauseBody(): void {
     this.bodyRate.stop()
-    this.#intake.holdBody()
+    this.#requestReader.pauseBody()
   }
 
   onBodyTooSlow(): void {
-    this.#closes = true
-    this.#events?.onBodyBroken(new BodyTooSlow('the body comes more slowly than limits.bodyRate'))
+    this.#isClosing = true
+    this.#events?.onBodyError(new BodyTooSlow('the body comes more slowly than limits.bodyRate'))
   }
 
   /** Whether the connection can go on after this answer, as far as known now. */
   canPersist(): boolean {
-    if (!this.head?.isPersistent || this.#closes || this.options.isDraining()) return false
-    if (this.#intake.isBodyWhole) return true
+    if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
+    if (this.#requestReader.isBodyWhole) return true
     // A client that waits for 100 may send the body after all, or not: what comes next could be either.
-    return !this.head.expectsContinue && (this.#intake.bodyRemaining ?? 0) <= patience.discardedBytesMax
+    return (
+      !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= timeouts.discardedBytesMax
+    )
   }
 
   /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
-    this.#closes = framing === 'until-close' || !this.canPersist()
-    this.writer.begin({ status, reason, lines, framing }, this.#closes ? undefined : this.options.keepAlive)
+    this.#isClosing = framing === 'until-close' || !this.canPersist()
+    this.writer.begin(
+      { status, reason, lines, framing },
+      this.#isClosing ? undefined : this.options.keepAlive,
+    )
   }
 
   /** The answer is whole. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last = ''): void {
-    this.awaitReader()
-    this.writer.end(last, this.#over)
+    this.startSendTimeout()
+    this.writer.end(last, this.#onAnswerWritten)
   }
 
   /** The answer has been written past this connection, straight to the socket. */
-  endElsewhere({ closes }: { readonly closes: boolean }): void {
-    this.#closes = closes
-    this.#over()
+  endExternally({ closes }: { readonly closes: boolean }): void {
+    this.#isClosing = closes
+    this.#onAnswerWritten()
   }
 
   /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has sent already */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
-    this.#stopWaiting?.()
+    this.#stopHalfClosedWatch?.()
     this.bodyRate.stop()
     this.#events = undefined
-    this.#reader.release()
-    this.socket.off('drain', this.#drained).off('end', this.#ended)
-    return this.#intake.waiting
+    this.#socketReader.release()
+    this.socket.off('drain', this.#onDrain).off('end', this.#onEnd)
+    return this.#requestReader.buffered
   }
 
   /** The deadline has passed, whatever it was for. */
   expire(): void {
-    if (this.#isAnswering || this.#lingering.isActive || !this.#intake.isWithinHead) this.socket.destroy()
+    if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
+      this.socket.destroy()
     else this.#refuse('timeout')
   }
 
   readonly #receive = (chunk: Buffer): boolean =>
-    this.#intake.feed(chunk) && this.#events?.hasPassedAll() === true
+    this.#requestReader.feed(chunk) && this.#events?.isChunkReleased() === true
 
-  onHeadBegun(): void {
+  onHeadStart(): void {
     this.deadline = performance.now() + this.options.requestTimeoutMs
   }
 
@@ -136,36 +145,36 @@ export class ClientConnection extends WritableConnection<ClientConnection> imple
     else this.#waitForNext()
   }
 
-  onMisread(error: MalformedMessage | HeadTooLarge): void {
-    this.#closes = true
-    if (!this.#isAnswering && this.#intake.isBodyWhole) this.#refuse(error)
+  onParseError(error: MalformedMessage | HeadTooLarge): void {
+    this.#isClosing = true
+    if (!this.#isAnswering && this.#requestReader.isBodyWhole) this.#refuse(error)
     else if (!this.#isAnswering) this.#linger()
-    else if (error instanceof MalformedMessage) this.#events?.onBodyBroken(error)
+    else if (error instanceof MalformedMessage) this.#events?.onBodyError(error)
   }
 
-  onDry(): void {
+  onInputEnd(): void {
     if (!this.#isAnswering) this.socket.end()
-    else if (!this.#intake.isBodyWhole) this.breakOff()
+    else if (!this.#requestReader.isBodyWhole) this.abort()
   }
 
-  onDiscarded(bytes: number): void {
+  onDiscard(bytes: number): void {
     this.#discardedBytes += bytes
     if (this.#lingering.isActive) {
       const deadline = this.#lingering.discard(bytes, this.options.sweep.sweptAt)
       // No more is read: the system slows the client down, which can still read the answer.
-      if (deadline === undefined) this.#reader.pause()
+      if (deadline === undefined) this.#socketReader.pause()
       else this.deadline = deadline
-    } else if (!this.#isAnswering && this.#discardedBytes > patience.discardedBytesMax) this.#linger()
+    } else if (!this.#isAnswering && this.#discardedBytes > timeouts.discardedBytesMax) this.#linger()
   }
 
   #refuse(what: Unreadable): void {
-    this.deadline = performance.now() + patience.discardingMs
-    this.#closes = true
+    this.deadline = performance.now() + timeouts.discardTimeoutMs
+    this.#isClosing = true
     this.#isAnswering = true
     this.options.onUnreadable(this, what)
   }
 
-  readonly #over = (error?: Error | null): void => {
+  readonly #onAnswerWritten = (error?: Error | null): void => {
     // A failed write is handled when the socket closes.
     if (error || !this.#isAnswering) return
     this.#isAnswering = false
@@ -175,17 +184,18 @@ export class ClientConnection extends WritableConnection<ClientConnection> imple
     if (this.head !== undefined) this.options.onEnd(this, true)
     this.head = undefined
     this.#discardedBytes = 0
-    if (this.#closes) this.#linger()
-    else if (this.#intake.isBodyWhole) this.#waitForNext()
+    if (this.#isClosing) this.#linger()
+    else if (this.#requestReader.isBodyWhole) this.#waitForNext()
     else {
-      this.deadline = performance.now() + patience.discardingMs
-      this.#intake.next()
+      this.deadline = performance.now() + timeouts.discardTimeoutMs
+      this.#requestReader.nextRequest()
     }
   }
 
   #waitForNext(): void {
-    this.deadline = this.options.sweep.sweptAt + this.writer.told.timeoutMs + patience.keepAliveMarginMs
-    this.#intake.next()
+    this.deadline =
+      this.options.sweep.sweptAt + this.writer.announcedKeepAlive.timeoutMs + timeouts.keepAliveMarginMs
+    this.#requestReader.nextRequest()
   }
 
   /** Closes without a reset, so that the client sees the answer: what it still sends is thrown away (RFC 9112 9.6). */
@@ -193,26 +203,27 @@ export class ClientConnection extends WritableConnection<ClientConnection> imple
     if (this.#lingering.isActive) return
     this.deadline = this.#lingering.begin(performance.now())
     this.socket.end()
-    this.#intake.goDeaf()
+    this.#requestReader.discardInput()
   }
 
-  readonly #drained = (): void => {
+  readonly #onDrain = (): void => {
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
     this.#events?.onClientDrain()
   }
 
-  readonly #ended = (): void => {
-    if (this.#isAnswering) this.#stopWaiting = watchHalfClosed(this, () => this.#events?.isLent)
-    this.#intake.end()
+  readonly #onEnd = (): void => {
+    if (this.#isAnswering)
+      this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.#events?.writesToSocket)
+    this.#requestReader.end()
   }
 
-  readonly #closed = (): void => {
+  readonly #onClose = (): void => {
     this.bodyRate.stop()
-    this.#intake.close()
+    this.#requestReader.close()
     if (!this.#isAnswering) return
     this.#isAnswering = false
-    this.takeBack()
+    this.detach()
     if (this.head !== undefined) this.options.onEnd(this, false)
     this.head = undefined
   }

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { plainAddress } from './address.ts'
+import { unmappedAddress } from './address.ts'
 
 /**
  * What a client is counted as wherever something is counted by client address: an IPv4 address as it is, an IPv6
@@ -9,7 +9,7 @@ import { plainAddress } from './address.ts'
  *   that is no address as it is
  */
 export function clientNetwork(address: string): string {
-  const plain = plainAddress(address)
+  const plain = unmappedAddress(address)
   return isIPv6(plain) ? networkOf(plain, 64) : plain
 }
 
@@ -19,7 +19,7 @@ export function clientNetwork(address: string): string {
  * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is no address as it is
  */
 export function widerNetwork(address: string): string {
-  const plain = plainAddress(address)
+  const plain = unmappedAddress(address)
   if (isIPv4(plain)) return `${plain.slice(0, plain.lastIndexOf('.'))}.0/24`
   return isIPv6(plain) ? networkOf(plain, 56) : plain
 }

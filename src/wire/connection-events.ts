@@ -1,8 +1,8 @@
 import type { BodyTooSlow, HeadTooLarge, MalformedMessage } from './malformed.ts'
-import type { RecentFields } from './recent-fields.ts'
+import type { HeadCache } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import type { KeepAlive } from './response-writer.ts'
-import type { Sweep } from './sweep.ts'
+import type { DeadlineSweep } from './sweep.ts'
 
 /** Why what the client sent is no request that can be answered. */
 export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
@@ -10,18 +10,18 @@ export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 /** What carries out a request: it takes the body, and is told what happens to the client. */
 export interface RequestEvents {
   /** Whether the answer goes past this connection, straight to the socket: the connection may write nothing then. */
-  readonly isLent?: boolean
+  readonly writesToSocket?: boolean
   onBodyData(chunk: Buffer): void
   /** Whether no chunk that `onBodyData` was handed is in use any more. */
-  hasPassedAll(): boolean
+  isChunkReleased(): boolean
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
   /** The rest of the body cannot be read; the connection ends with the answer. */
-  onBodyBroken(error: MalformedMessage | BodyTooSlow): void
+  onBodyError(error: MalformedMessage | BodyTooSlow): void
   /** More of the answer may be written. */
   onClientDrain(): void
   /** The client has left before the whole answer was sent. */
-  onGone(): void
+  onAbort(): void
 }
 
 /** The limits of a connection. */
@@ -38,9 +38,9 @@ export interface ConnectionLimits {
 export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
   /** Shared by all connections. */
-  readonly recentFields: RecentFields
+  readonly headCache: HeadCache
   /** It watches the deadlines of all connections. */
-  readonly sweep: Pick<Sweep, 'sweptAt' | 'add' | 'remove'>
+  readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
   /** Whether answers are to say that the connection ends: asked for each answer. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

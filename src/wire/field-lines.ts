@@ -7,7 +7,7 @@ const space = 0x20
 const colon = 0x3a
 
 /** The same lines as bytes, which are quicker to inspect, and as Latin-1 text, which fields are sliced from. */
-export interface Lines {
+export interface RawLines {
   readonly bytes: Uint8Array
   readonly text: string
 }
@@ -20,7 +20,7 @@ export interface Lines {
  * @returns where the empty line begins, or the first line that has not come as a whole; -1 where a line, or as much of
  *   it as has come, is not well-formed
  */
-export function readFieldLines({ bytes, text }: Lines, start: number, fields: string[]): number {
+export function readFieldLines({ bytes, text }: RawLines, start: number, fields: string[]): number {
   let line = start
   while (bytes[line] !== cr) {
     const nameEnd = skip(bytes, line, tokenCharacters)

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
-import { letGo } from './let-go.ts'
+import { releaseBuffer } from './let-go.ts'
 
 /** What a socket reads at once; Node only looks whether it is 0. */
 const readSize = 65_536
 
 /** Hands on what a socket receives, and lets the socket read on once `resume` is called. */
-export class Flow {
+export class SocketReader {
   readonly #socket: Socket
   readonly #onData: (chunk: Buffer) => boolean
   #isPaused = false
   #isStopped = false
-  #hasGivenWay = false
+  #hasYielded = false
 
   /** @param onData returns whether the chunk is not in use any more */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
@@ -19,9 +19,9 @@ export class Flow {
   }
 
   /** @returns whether the socket is to read on */
-  handOn(chunk: Buffer): boolean {
-    if (this.#onData(chunk)) letGo(chunk)
-    this.#isStopped = this.#isPaused || this.#hasGivenWay
+  deliver(chunk: Buffer): boolean {
+    if (this.#onData(chunk)) releaseBuffer(chunk)
+    this.#isStopped = this.#isPaused || this.#hasYielded
     return !this.#isStopped
   }
 
@@ -31,18 +31,18 @@ export class Flow {
   }
 
   /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
-  giveWay(): void {
-    if (this.#hasGivenWay) return
-    this.#hasGivenWay = true
+  yieldTurn(): void {
+    if (this.#hasYielded) return
+    this.#hasYielded = true
     setImmediate(() => {
-      this.#hasGivenWay = false
+      this.#hasYielded = false
       if (!this.#isPaused) this.resume()
     })
   }
 
   resume(): void {
     this.#isPaused = false
-    if (!this.#isStopped || this.#hasGivenWay) return
+    if (!this.#isStopped || this.#hasYielded) return
     this.#isStopped = false
     if (!this.#socket.destroyed) this.#socket._read(readSize)
   }

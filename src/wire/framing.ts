@@ -5,7 +5,7 @@ import type { RequestBody, RequestHead } from './request-head.ts'
 
 type Framing = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 
-interface Seen {
+interface FramingFields {
   contentLength: number | undefined
   isChunked: boolean
   closes: boolean
@@ -25,8 +25,8 @@ const chunkedBody: RequestBody = { kind: 'chunked' }
  * is refused: two lengths, a length beside chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
  * @throws MalformedMessage
  */
-export function readFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
-  const seen: Seen = {
+export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
+  const seen: FramingFields = {
     contentLength: undefined,
     isChunked: false,
     closes: false,
@@ -55,13 +55,13 @@ export function readFraming(rawHeaders: readonly string[], minorVersion: number)
   }
 }
 
-function bodyOf({ isChunked, contentLength }: Seen): RequestBody {
+function bodyOf({ isChunked, contentLength }: FramingFields): RequestBody {
   if (isChunked) return chunkedBody
   if (contentLength === undefined) return noBody
   return contentLength === 0 ? emptyBody : { kind: 'counted', length: contentLength }
 }
 
-function readField(seen: Seen, name: string, value: string): void {
+function readField(seen: FramingFields, name: string, value: string): void {
   switch (name) {
     case 'content-length':
       if (seen.contentLength !== undefined) throw new MalformedMessage('Content-Length', 'came twice')
@@ -86,7 +86,7 @@ function readField(seen: Seen, name: string, value: string): void {
   }
 }
 
-function readConnection(seen: Seen, value: string): void {
+function readConnection(seen: FramingFields, value: string): void {
   if (value === 'keep-alive') {
     seen.keepsAlive = true
     return

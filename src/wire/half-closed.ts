@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import type { RequestHead } from './request-head.ts'
 
 /** A connection whose client has closed its side. */
-interface HalfClosed {
+interface HalfClosedConnection {
   readonly socket: Socket
   readonly head: RequestHead | undefined
   readonly isHeadSent: boolean
-  breakOff(): void
-  inform(status: number, reason: string, lines: string): boolean
+  abort(): void
+  writeInformation(status: number, reason: string, lines: string): boolean
 }
 
 const tickMs = 100
@@ -25,14 +25,17 @@ const silentTicksMax = 7
  * While the connection is lent, its borrower writes to it soon, and nothing else may.
  * @returns stops watching before the connection has closed
  */
-export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | undefined): () => void {
+export function watchHalfClosed(
+  connection: HalfClosedConnection,
+  writesToSocket: () => boolean | undefined,
+): () => void {
   const { socket } = connection
   let written = socket.bytesWritten
   let silent = 0
 
   function tick(): void {
     // While the client has data left to read the system itself notices if it is gone: a slow reader is not silent.
-    const isSilent = socket.bytesWritten === written && socket.writableLength === 0 && !isLent()
+    const isSilent = socket.bytesWritten === written && socket.writableLength === 0 && !writesToSocket()
     if (isSilent) {
       silent++
       onSilence()
@@ -44,8 +47,8 @@ export function watchHalfClosed(connection: HalfClosed, isLent: () => boolean | 
   function onSilence(): void {
     const { head, isHeadSent } = connection
     if (head?.minorVersion === 1 && !isHeadSent) {
-      if (probeTicks.includes(silent)) connection.inform(102, 'Processing', '')
-    } else if (silent >= silentTicksMax) connection.breakOff()
+      if (probeTicks.includes(silent)) connection.writeInformation(102, 'Processing', '')
+    } else if (silent >= silentTicksMax) connection.abort()
   }
 
   const timer = setInterval(tick, tickMs)

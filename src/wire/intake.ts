@@ -2,23 +2,23 @@ import { BodyReader } from './body-reader.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
 import type { RequestHead } from './request-head.ts'
-import { type ParserTerms, RequestParser } from './request-parser.ts'
-import { kept } from './shared-memory.ts'
+import { type ParserOptions, RequestParser } from './request-parser.ts'
+import { ownedCopy } from './shared-memory.ts'
 
 /** The events of an intake. */
-export interface IntakeEvents {
+export interface RequestReaderEvents {
   /** The first bytes of a head have come, but not all of it: told once for each head. */
-  onHeadBegun(): void
+  onHeadStart(): void
   onHead(head: RequestHead): void
   onBodyData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
   /** What the client sent cannot be read, nor can anything after it. */
-  onMisread(error: MalformedMessage | HeadTooLarge): void
+  onParseError(error: MalformedMessage | HeadTooLarge): void
   /** Bytes have been thrown away. */
-  onDiscarded(bytes: number): void
+  onDiscard(bytes: number): void
   /** After `end`: everything that came has been taken, or is too little to complete the body. */
-  onDry(): void
+  onInputEnd(): void
 }
 
 /**
@@ -28,16 +28,16 @@ export interface IntakeEvents {
 export type BodyState = 'whole' | 'begun' | 'awaited'
 
 /** Where the bytes come from. */
-export interface Source {
+export interface InputSource {
   /** A little may still come after this. */
   pause(): void
   resume(): void
   /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
-  giveWay(): void
+  yieldTurn(): void
 }
 
 /** How much may wait behind a request that is under way; then reading stops. */
-const waitingBytesMax = 65_536
+const bufferedBytesMax = 65_536
 /** So many requests of one connection in a turn of the event loop: then other connections have theirs. */
 export const requestsPerTurnMax = 100
 
@@ -45,26 +45,26 @@ export const requestsPerTurnMax = 100
  * Splits what a client sends into requests, one at a time: what follows a request waits until `next`, and its body
  * until it is wanted. Reading from the socket stops soon while nothing can be taken.
  */
-export class Intake {
-  readonly #source: Source
-  readonly #events: IntakeEvents
+export class RequestReader {
+  readonly #source: InputSource
+  readonly #events: RequestReaderEvents
   readonly #parser: RequestParser
   #body: BodyReader | undefined
-  #waiting: Buffer | undefined
-  #hasHeadBegun = false
+  #buffered: Buffer | undefined
+  #hasHeadStarted = false
   /** Since it gave way last: a client that sends no request before the answer to the last loses nothing by that. */
-  #requestsTaken = 0
-  #isGivingWay = false
-  #isRequestUnderWay = false
-  #isBodyWanted = false
-  #isTaking = false
-  #isDeaf = false
+  #requestsSinceYield = 0
+  #isYielding = false
+  #isRequestInFlight = false
+  #isBodyFlowing = false
+  #isConsuming = false
+  #isDiscarding = false
   #hasEnded = false
 
-  constructor(source: Source, terms: ParserTerms, events: IntakeEvents) {
+  constructor(source: InputSource, options: ParserOptions, events: RequestReaderEvents) {
     this.#source = source
     this.#events = events
-    this.#parser = new RequestParser(terms)
+    this.#parser = new RequestParser(options)
   }
 
   get isWithinHead(): boolean {
@@ -77,7 +77,7 @@ export class Intake {
 
   get bodyState(): BodyState {
     if (this.#body === undefined) return 'whole'
-    return this.#waiting === undefined ? 'awaited' : 'begun'
+    return this.#buffered === undefined ? 'awaited' : 'begun'
   }
 
   /** How much of the body is still to come; undefined = unknown. */
@@ -86,33 +86,33 @@ export class Intake {
   }
 
   /** What has come and has not been taken. */
-  get waiting(): Buffer | undefined {
-    return this.#waiting
+  get buffered(): Buffer | undefined {
+    return this.#buffered
   }
 
   /** @returns whether nothing of the chunk is kept for later here */
   feed(chunk: Buffer): boolean {
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    this.#take(waiting === undefined ? chunk : Buffer.concat([waiting, chunk]))
-    return this.#waiting === undefined && !this.#parser.isWithinHead
+    const buffered = this.#buffered
+    this.#buffered = undefined
+    this.#consume(buffered === undefined ? chunk : Buffer.concat([buffered, chunk]))
+    return this.#buffered === undefined && !this.#parser.isWithinHead
   }
 
   /** From now on the body is handed on as it comes. */
-  wantBody(): void {
-    this.#isBodyWanted = true
-    this.#goOn()
+  resumeBody(): void {
+    this.#isBodyFlowing = true
+    this.#continueReading()
   }
 
-  holdBody(): void {
-    this.#isBodyWanted = false
+  pauseBody(): void {
+    this.#isBodyFlowing = false
     this.#source.pause()
   }
 
   /** The request has been answered: the rest of its body is thrown away, and the next request may come. */
-  next(): void {
-    this.#isRequestUnderWay = false
-    if (this.#body !== undefined || this.#waiting !== undefined || this.#hasEnded) this.#goOn()
+  nextRequest(): void {
+    this.#isRequestInFlight = false
+    if (this.#body !== undefined || this.#buffered !== undefined || this.#hasEnded) this.#continueReading()
     // The source may have been paused since the last piece of a body.
     else this.#source.resume()
   }
@@ -124,63 +124,63 @@ export class Intake {
   }
 
   /** From now on whatever comes is thrown away unread. */
-  goDeaf(): void {
-    this.#isDeaf = true
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    if (waiting !== undefined) this.#events.onDiscarded(waiting.length)
+  discardInput(): void {
+    this.#isDiscarding = true
+    const buffered = this.#buffered
+    this.#buffered = undefined
+    if (buffered !== undefined) this.#events.onDiscard(buffered.length)
     this.#source.resume()
   }
 
   /** The connection is gone: nothing more is taken, of what waits either. */
   close(): void {
-    this.#isDeaf = true
-    this.#waiting = undefined
+    this.#isDiscarding = true
+    this.#buffered = undefined
   }
 
-  #giveWay(): void {
-    this.#requestsTaken = 0
-    this.#isGivingWay = true
-    this.#source.giveWay()
+  #yieldTurn(): void {
+    this.#requestsSinceYield = 0
+    this.#isYielding = true
+    this.#source.yieldTurn()
     setImmediate(() => {
-      this.#isGivingWay = false
-      if (!this.#isRequestUnderWay && !this.#isDeaf) this.#goOn()
+      this.#isYielding = false
+      if (!this.#isRequestInFlight && !this.#isDiscarding) this.#continueReading()
     })
   }
 
-  #goOn(): void {
-    if (this.#isTaking) return
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    if (waiting !== undefined) this.#take(waiting)
+  #continueReading(): void {
+    if (this.#isConsuming) return
+    const buffered = this.#buffered
+    this.#buffered = undefined
+    if (buffered !== undefined) this.#consume(buffered)
     if (this.#hasEnded) this.#checkEnd()
-    else if (this.#waiting === undefined) this.#source.resume()
+    else if (this.#buffered === undefined) this.#source.resume()
   }
 
   #checkEnd(): void {
-    const left = this.#waiting?.length ?? 0
-    const isDry = left === 0 || (this.#body?.remaining ?? 0) > left
+    const left = this.#buffered?.length ?? 0
+    const isInputOver = left === 0 || (this.#body?.remaining ?? 0) > left
     // After `goDeaf` an answer is still being sent: do not report the end of input.
-    if (isDry && !this.#isDeaf) this.#events.onDry()
+    if (isInputOver && !this.#isDiscarding) this.#events.onInputEnd()
   }
 
-  #take(bytes: Buffer): void {
-    this.#isTaking = true
+  #consume(bytes: Buffer): void {
+    this.#isConsuming = true
     let rest = bytes
-    while (rest.length > 0 && this.#canTake()) rest = this.#step(rest)
-    this.#isTaking = false
+    while (rest.length > 0 && this.#canConsume()) rest = this.#step(rest)
+    this.#isConsuming = false
     if (rest.length === 0) return
-    if (this.#isDeaf) this.#events.onDiscarded(rest.length)
+    if (this.#isDiscarding) this.#events.onDiscard(rest.length)
     else {
-      this.#waiting = kept(rest)
-      if (this.#body !== undefined || rest.length > waitingBytesMax) this.#source.pause()
+      this.#buffered = ownedCopy(rest)
+      if (this.#body !== undefined || rest.length > bufferedBytesMax) this.#source.pause()
     }
   }
 
-  #canTake(): boolean {
-    if (this.#isDeaf) return false
-    if (this.#isRequestUnderWay) return this.#body !== undefined && this.#isBodyWanted
-    return this.#body !== undefined || !this.#isGivingWay
+  #canConsume(): boolean {
+    if (this.#isDiscarding) return false
+    if (this.#isRequestInFlight) return this.#body !== undefined && this.#isBodyFlowing
+    return this.#body !== undefined || !this.#isYielding
   }
 
   #step(bytes: Buffer): Buffer {
@@ -188,8 +188,8 @@ export class Intake {
       return this.#body === undefined ? this.#readHead(bytes) : this.#readBody(this.#body, bytes)
     } catch (error) {
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
-      this.#isDeaf = true
-      this.#events.onMisread(error)
+      this.#isDiscarding = true
+      this.#events.onParseError(error)
       return nothing
     }
   }
@@ -197,38 +197,38 @@ export class Intake {
   #readHead(bytes: Buffer): Buffer {
     const head = this.#parser.feed(bytes)
     if (head === undefined) {
-      this.#noteHeadBegun()
+      this.#reportHeadStart()
       return nothing
     }
-    this.#hasHeadBegun = false
-    this.#isRequestUnderWay = true
-    if (++this.#requestsTaken === requestsPerTurnMax) this.#giveWay()
-    this.#isBodyWanted = false
-    if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#passData)
+    this.#hasHeadStarted = false
+    this.#isRequestInFlight = true
+    if (++this.#requestsSinceYield === requestsPerTurnMax) this.#yieldTurn()
+    this.#isBodyFlowing = false
+    if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#forwardData)
     const rest = bytes.length === this.#parser.end ? nothing : bytes.subarray(this.#parser.end)
     this.#events.onHead(head)
     return rest
   }
 
   /** Tells it once: empty lines, which may come in halves, must not put off the deadline (RFC 9112 2.2). */
-  #noteHeadBegun(): void {
-    if (this.#hasHeadBegun || !this.#parser.isWithinHead) return
-    this.#hasHeadBegun = true
-    this.#events.onHeadBegun()
+  #reportHeadStart(): void {
+    if (this.#hasHeadStarted || !this.#parser.isWithinHead) return
+    this.#hasHeadStarted = true
+    this.#events.onHeadStart()
   }
 
   #readBody(body: BodyReader, bytes: Buffer): Buffer {
     const rest = body.feed(bytes)
-    if (body.chunksRead > chunksPerTurnMax) this.#source.giveWay()
-    if (!this.#isRequestUnderWay) this.#events.onDiscarded(bytes.length - rest.length)
+    if (body.chunksRead > chunksPerTurnMax) this.#source.yieldTurn()
+    if (!this.#isRequestInFlight) this.#events.onDiscard(bytes.length - rest.length)
     if (body.trailers === undefined) return rest
     this.#body = undefined
     this.#events.onBodyEnd(body.trailers)
     return rest
   }
 
-  readonly #passData = (chunk: Buffer): void => {
-    if (this.#isRequestUnderWay) this.#events.onBodyData(kept(chunk))
+  readonly #forwardData = (chunk: Buffer): void => {
+    if (this.#isRequestInFlight) this.#events.onBodyData(ownedCopy(chunk))
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import { heldBytesMax } from './response-writer.ts'
+import { smallChunkBytesMax } from './response-writer.ts'
 
 /**
  * Frees the memory of a chunk that was read and is not in use any more: collecting the pieces of a large body as
  * garbage costs as much as passing them on. Small pieces are not worth the call.
  */
-export function letGo(chunk: Buffer): void {
+export function releaseBuffer(chunk: Buffer): void {
   const { buffer, byteLength } = chunk
-  if (byteLength <= heldBytesMax || byteLength !== buffer.byteLength) return
+  if (byteLength <= smallChunkBytesMax || byteLength !== buffer.byteLength) return
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 

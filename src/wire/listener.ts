@@ -1,21 +1,21 @@
 import { createServer, type Server, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import { plainAddress } from './address.ts'
+import { unmappedAddress } from './address.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
-import { RecentFields } from './recent-fields.ts'
+import { HeadCache } from './recent-fields.ts'
 import { keepAliveOf } from './response-writer.ts'
-import { Sweep } from './sweep.ts'
+import { DeadlineSweep } from './sweep.ts'
 
 /** What may change while it listens. */
-export interface ListenerTerms extends ConnectionLimits {
+export interface ReloadableListenerOptions extends ConnectionLimits {
   /** undefined = plain HTTP. Whether there is TLS cannot change. */
   readonly tls: TlsOptions | undefined
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'recentFields' | 'sweep'>,
-    ListenerTerms {
+  extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'headCache' | 'sweep'>,
+    ReloadableListenerOptions {
   /** A connection could not be taken, such as for want of file descriptors: the next may be. */
   onAcceptError(error: Error): void
   /** Asked for each connection: whether it is to be taken beside so many. */
@@ -23,7 +23,7 @@ export interface ListenerOptions
   /** A connection was closed as soon as it came, as it could not be taken. */
   onDropped(): void
   /** A client speaks HTTP where TLS is spoken. @param peerAddress its IP address @returns the whole answer, in ASCII */
-  answerInPlain(peerAddress: string): string
+  answerPlainHttp(peerAddress: string): string
 }
 
 export interface Listener {
@@ -34,7 +34,7 @@ export interface Listener {
    * Takes new terms: the limits hold for every connection, the certificate for new ones.
    * @throws where TLS cannot use the certificate: nothing has changed then
    */
-  adapt(terms: ListenerTerms): void
+  adapt(options: ReloadableListenerOptions): void
 }
 
 /** How often connections are checked for a passed deadline. */
@@ -43,10 +43,10 @@ const keepAliveDelayMs = 30_000
 
 /** An HTTP/1.1 server: it takes connections, and hands their requests on. */
 export function createListener(options: ListenerOptions): Listener {
-  const sweep = new Sweep(sweepMs)
+  const sweep = new DeadlineSweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   // A copy that connections read at each use, so that new terms reach them all.
-  const inForce = { ...options, keepAlive, recentFields: new RecentFields(), sweep }
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep }
   const connections = new Set<ClientConnection>()
   // A client that has closed its side may still wait for its answer.
   const socketOptions = {
@@ -65,7 +65,7 @@ export function createListener(options: ListenerOptions): Listener {
       return
     }
     socket.allowHalfOpen = true
-    const connection = new ClientConnection(socket, inForce)
+    const connection = new ClientConnection(socket, currentOptions)
     connections.add(connection)
     sweep.add(connection)
     socket.once('close', () => {
@@ -81,8 +81,8 @@ export function createListener(options: ListenerOptions): Listener {
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
   // The client failed the handshake, or was too slow.
   tlsServer?.on('tlsClientError', (error, socket) => {
-    if (speaksPlainly(error))
-      sendInPlain(socket, options.answerInPlain(plainAddress(socket.remoteAddress ?? '')))
+    if (isPlainHttp(error))
+      sendUnencrypted(socket, options.answerPlainHttp(unmappedAddress(socket.remoteAddress ?? '')))
     socket.destroy()
   })
   // In a worker, too (Node 23.1; its type does not know it yet).
@@ -97,28 +97,28 @@ export function createListener(options: ListenerOptions): Listener {
     if (server.listening) options.onAcceptError(error)
   })
 
-  function adapt(terms: ListenerTerms): void {
+  function adapt(changed: ReloadableListenerOptions): void {
     // First: where TLS cannot use its certificate, nothing may have changed.
-    if (terms.tls) tlsServer?.setSecureContext(terms.tls)
-    Object.assign(inForce, terms, { keepAlive: keepAliveOf(terms.keepAliveTimeoutMs) })
+    if (changed.tls) tlsServer?.setSecureContext(changed.tls)
+    Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
   return { server, connections, adapt }
 }
 
 /** OpenSSL's codes where what comes first is no TLS: the first two for a few methods only. */
-const plainCodes = new Set([
+const notTlsCodes = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'ERR_SSL_HTTPS_PROXY_REQUEST',
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
 
-function speaksPlainly(error: Error): boolean {
-  return 'code' in error && plainCodes.has(String(error.code))
+function isPlainHttp(error: Error): boolean {
+  return 'code' in error && notTlsCodes.has(String(error.code))
 }
 
 /** Writes past TLS, which has failed, to the socket below. */
-function sendInPlain(socket: object, text: string): void {
+function sendUnencrypted(socket: object, text: string): void {
   // The cast is sound: it is checked before it is used.
   const { _parent: below } = socket as { readonly _parent?: unknown }
   if (below instanceof Socket && below.writable) below.end(text, 'latin1')

@@ -21,5 +21,5 @@ export interface RequestHead {
   /** Value of Upgrade, in lower case, where Connection names it. */
   readonly upgrade: string | undefined
   /** Whether the same fields came a moment ago, byte for byte: rawHeaders is then the same array. */
-  readonly isFamiliar: boolean
+  readonly isCachedHead: boolean
 }

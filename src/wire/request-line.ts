@@ -1,5 +1,5 @@
 import { isToken } from './characters.ts'
-import type { Lines } from './field-lines.ts'
+import type { RawLines } from './field-lines.ts'
 import { MalformedMessage } from './malformed.ts'
 
 /** The first line of a request (RFC 9112 3). */
@@ -15,10 +15,10 @@ export interface RequestLine {
 const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
 
 /** undefined where its end has not come and it may still become a request line. @throws MalformedMessage */
-export function readRequestLine({ text }: Lines): RequestLine | undefined {
+export function readRequestLine({ text }: RawLines): RequestLine | undefined {
   const lineEnd = text.indexOf('\n')
   if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
-  checkPartOfRequestLine(text)
+  assertRequestLinePrefix(text)
   return undefined
 }
 
@@ -58,7 +58,7 @@ function isWhole(target: string): boolean {
 }
 
 /** Checks a line whose end has not come: it has a method, and a CR only at its end. */
-function checkPartOfRequestLine(text: string): void {
+function assertRequestLinePrefix(text: string): void {
   const methodEnd = text.indexOf(' ')
   const cr = text.indexOf('\r')
   // Nothing, or the first half of an empty line.

@@ -1,16 +1,16 @@
-import { type Lines, readFieldLines } from './field-lines.ts'
-import { readFraming } from './framing.ts'
+import { type RawLines, readFieldLines } from './field-lines.ts'
+import { readRequestFraming } from './framing.ts'
 import { HeadTooLarge, MalformedMessage } from './malformed.ts'
-import type { HeadFields, RecentFields } from './recent-fields.ts'
+import type { HeadCache, HeadFields } from './recent-fields.ts'
 import type { RequestHead } from './request-head.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
-import { kept } from './shared-memory.ts'
+import { ownedCopy } from './shared-memory.ts'
 
-export interface ParserTerms {
+export interface ParserOptions {
   /** The size of a whole head, with the empty line at its end. */
   readonly headBytesMax: number
   /** Shared by all connections. */
-  readonly recentFields: RecentFields
+  readonly headCache: HeadCache
 }
 
 /**
@@ -20,7 +20,7 @@ export interface ParserTerms {
  * are refused at once, not only when the time for a head is over.
  */
 export class RequestParser {
-  readonly #terms: ParserTerms
+  readonly #options: ParserOptions
   /** The part that has come of a head that is not whole yet. */
   #partial: Buffer | undefined
   /** Parsed from that: its request line, its whole fields, and the index where the rest begins. */
@@ -28,17 +28,17 @@ export class RequestParser {
   #fields: string[] = []
   #at = 0
   /** The lines of the head, where they came in one piece and end with an empty line. */
-  #whole: Lines | undefined
+  #wholeHead: RawLines | undefined
   /** The fields, where they came before. */
-  #known: HeadFields | undefined
+  #cached: HeadFields | undefined
   /** The bytes of the empty lines before the head: they count towards its size. */
   #skipped = 0
   /** Once there is a head: where the body begins in the chunk that was fed last. */
   end = 0
 
-  /** @param terms read anew for each head */
-  constructor(terms: ParserTerms) {
-    this.#terms = terms
+  /** @param options read anew for each head */
+  constructor(options: ParserOptions) {
+    this.#options = options
   }
 
   /** Whether a part of a head has come. */
@@ -54,12 +54,12 @@ export class RequestParser {
     const partial = this.#partial
     const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
     const start = skipEmptyLines(all)
-    const room = Math.max(0, this.#terms.headBytesMax - this.#skipped - start)
+    const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
     const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
     if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
       if (all.length - start >= room) throw new HeadTooLarge()
       this.#skipped += start
-      this.#partial = all.length === start ? undefined : kept(all.subarray(start))
+      this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
       return undefined
     }
     this.end = start + this.#at + 2 - (partial?.length ?? 0)
@@ -67,12 +67,12 @@ export class RequestParser {
   }
 
   /** Reads on from where it stopped. @returns whether the head is whole */
-  #readLines(lines: Lines): boolean {
+  #readLines(lines: RawLines): boolean {
     if (this.#line === undefined) {
       this.#line = readRequestLine(lines)
       if (this.#line === undefined) return false
       this.#at = this.#line.end + 2
-      if (this.#recall(lines, this.#line)) return true
+      if (this.#findCached(lines, this.#line)) return true
     }
     const at = readFieldLines(lines, this.#at, this.#fields)
     if (at === -1) throw malformedField()
@@ -81,11 +81,11 @@ export class RequestParser {
   }
 
   /** Whether all that follows the request line is there, and known from before. HTTP/1.0 frames by other rules. */
-  #recall(lines: Lines, { minorVersion }: RequestLine): boolean {
+  #findCached(lines: RawLines, { minorVersion }: RequestLine): boolean {
     if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
-    this.#whole = lines
-    this.#known = this.#terms.recentFields.find(lines, this.#at)
-    if (this.#known === undefined) return false
+    this.#wholeHead = lines
+    this.#cached = this.#options.headCache.find(lines, this.#at)
+    if (this.#cached === undefined) return false
     this.#at = lines.text.length - 2
     return true
   }
@@ -93,14 +93,15 @@ export class RequestParser {
   #takeHead(): RequestHead | undefined {
     const line = this.#line
     if (line === undefined) return undefined
-    const isFamiliar = this.#known !== undefined
-    const { rawHeaders, body, isPersistent, expectsContinue, upgrade } = this.#known ?? this.#makeFields(line)
+    const isCachedHead = this.#cached !== undefined
+    const { rawHeaders, body, isPersistent, expectsContinue, upgrade } =
+      this.#cached ?? this.#makeFields(line)
     this.#partial = undefined
     this.#line = undefined
     this.#fields = []
     this.#at = 0
-    this.#whole = undefined
-    this.#known = undefined
+    this.#wholeHead = undefined
+    this.#cached = undefined
     this.#skipped = 0
     const { method, target, minorVersion } = line
     return {
@@ -112,16 +113,16 @@ export class RequestParser {
       isPersistent,
       expectsContinue,
       upgrade,
-      isFamiliar,
+      isCachedHead,
     }
   }
 
   #makeFields({ minorVersion, end }: RequestLine): HeadFields {
     const rawHeaders = this.#fields
-    const { body, isPersistent, expectsContinue, upgrade } = readFraming(rawHeaders, minorVersion)
+    const { body, isPersistent, expectsContinue, upgrade } = readRequestFraming(rawHeaders, minorVersion)
     const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade }
-    const whole = this.#whole
-    if (whole?.text.length === this.#at + 2) this.#terms.recentFields.keep(whole, end + 2, fields)
+    const whole = this.#wholeHead
+    if (whole?.text.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
     return fields
   }
 }

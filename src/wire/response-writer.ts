@@ -31,7 +31,7 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
 }
 
 /** Data up to this size are worth copying to save a write; longer data are written without a copy. */
-export const heldBytesMax = 16_384
+export const smallChunkBytesMax = 16_384
 
 /**
  * Writes one response after the other to a socket. Small data are held back until `flush`, so that head and data leave
@@ -40,18 +40,18 @@ export const heldBytesMax = 16_384
 export class ResponseWriter {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
-  #held = ''
+  #buffered = ''
   #framing: ResponseFraming = 'none'
   /** Whether a part of the present response has left; the owner resets it when all of it has. */
   hasBegun = false
   /** What the client was told last about keeping the connection: that holds, whatever the setting is by now. */
-  told: KeepAlive
+  announcedKeepAlive: KeepAlive
 
   /** @param keepAlive holds until the client has been told something */
   constructor(socket: Socket, keepAlive: KeepAlive) {
     this.#socket = socket
     this.#isEncrypted = 'encrypted' in socket
-    this.told = keepAlive
+    this.announcedKeepAlive = keepAlive
   }
 
   /**
@@ -59,7 +59,7 @@ export class ResponseWriter {
    * @param lines field lines, each ended by CR LF, in Latin-1
    * @returns false where more should wait until the socket has drained
    */
-  inform(status: number, reason: string, lines: string): boolean {
+  writeInformation(status: number, reason: string, lines: string): boolean {
     return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
@@ -70,8 +70,8 @@ export class ResponseWriter {
   begin({ status, reason, lines, framing }: ResponseStart, keepAlive: KeepAlive | undefined): void {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
     const ending = keepAlive?.lines ?? 'Connection: close\r\n\r\n'
-    this.told = keepAlive ?? this.told
-    this.#held = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
+    this.announcedKeepAlive = keepAlive ?? this.announcedKeepAlive
+    this.#buffered = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
     this.#framing = framing
   }
 
@@ -79,19 +79,19 @@ export class ResponseWriter {
   write(chunk: Buffer): boolean {
     if (this.#framing === 'none' || chunk.length === 0) return true
     const isChunked = this.#framing === 'chunked'
-    if (chunk.length > heldBytesMax) return this.#writeLarge(chunk, isChunked)
+    if (chunk.length > smallChunkBytesMax) return this.#writeLarge(chunk, isChunked)
     const text = chunk.toString('latin1')
-    this.#held += isChunked ? `${chunk.length.toString(16)}\r\n${text}\r\n` : text
-    return this.#held.length <= heldBytesMax || this.flush()
+    this.#buffered += isChunked ? `${chunk.length.toString(16)}\r\n${text}\r\n` : text
+    return this.#buffered.length <= smallChunkBytesMax || this.flush()
   }
 
   /** Sends what is held back. @returns false where more should wait until the socket has drained */
   flush(): boolean {
-    const held = this.#held
-    if (held === '') return true
-    this.#held = ''
+    const buffered = this.#buffered
+    if (buffered === '') return true
+    this.#buffered = ''
     this.hasBegun = true
-    return this.#socket.write(held, 'latin1')
+    return this.#socket.write(buffered, 'latin1')
   }
 
   /**
@@ -101,32 +101,32 @@ export class ResponseWriter {
    * @param onWritten called once the system has taken everything, or will not
    */
   end(last: string, onWritten: () => void): void {
-    if (this.#framing === 'chunked') this.#held += `0\r\n${last}\r\n`
-    else if (this.#framing === 'counted') this.#held += last
+    if (this.#framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
+    else if (this.#framing === 'counted') this.#buffered += last
     this.#framing = 'none'
     this.hasBegun = true
-    const held = this.#held
-    this.#held = ''
-    if (this.#isEncrypted) this.#socket.write(held, 'latin1', onWritten)
-    else this.#writeLast(held, onWritten)
+    const buffered = this.#buffered
+    this.#buffered = ''
+    if (this.#isEncrypted) this.#socket.write(buffered, 'latin1', onWritten)
+    else this.#writeLast(buffered, onWritten)
   }
 
   /** Nearly always the system takes it at once: a callback for that would cost as much as writing a head. */
-  #writeLast(held: string, onWritten: () => void): void {
+  #writeLast(buffered: string, onWritten: () => void): void {
     const socket = this.#socket
-    if (held !== '') socket.write(held, 'latin1')
+    if (buffered !== '') socket.write(buffered, 'latin1')
     if (socket.writableLength === 0 && !socket.errored) onWritten()
     else socket.write('', 'latin1', onWritten)
   }
 
   #writeLarge(chunk: Buffer, isChunked: boolean): boolean {
     const socket = this.#socket
-    if (!isChunked && this.#held === '') return socket.write(chunk)
+    if (!isChunked && this.#buffered === '') return socket.write(chunk)
     socket.cork()
-    if (isChunked) this.#held += `${chunk.length.toString(16)}\r\n`
+    if (isChunked) this.#buffered += `${chunk.length.toString(16)}\r\n`
     this.flush()
     socket.write(chunk)
-    if (isChunked) this.#held = '\r\n'
+    if (isChunked) this.#buffered = '\r\n'
     const isFlowing = isChunked ? this.flush() : !socket.writableNeedDrain
     socket.uncork()
     return isFlowing

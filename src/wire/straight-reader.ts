@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import { Flow } from './flow.ts'
-import { justRead, kept, readIntoShared } from './shared-memory.ts'
+import { SocketReader } from './flow.ts'
+import { ownedCopy, readIntoSharedBuffer, receivedChunk } from './shared-memory.ts'
 
 /**
  * Hands on what a socket receives as it comes, past the stream's buffer and its events, which cost as much as the read
  * itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the pauses of
  * garbage collection three times as long. The end, errors and writes stay with the stream.
  */
-export class StraightReader extends Flow {
+export class DirectSocketReader extends SocketReader {
   readonly #socket: Socket
   readonly #isShared: boolean
   #isReleased = false
@@ -20,8 +20,8 @@ export class StraightReader extends Flow {
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     super(socket, onData)
     this.#socket = socket
-    this.#isShared = readIntoShared(socket, this.#take)
-    if (!this.#isShared) this.#divert()
+    this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
+    if (!this.#isShared) this.#overridePush()
     // Without this the `end` event would not come.
     socket.resume()
   }
@@ -34,16 +34,16 @@ export class StraightReader extends Flow {
     this.resume()
   }
 
-  readonly #take = (length: number): boolean => {
-    const chunk = justRead(length)
-    return this.#isReleased ? this.#socket.push(kept(chunk)) : this.handOn(chunk)
+  readonly #onRead = (length: number): boolean => {
+    const chunk = receivedChunk(length)
+    return this.#isReleased ? this.#socket.push(ownedCopy(chunk)) : this.deliver(chunk)
   }
 
-  #divert(): void {
+  #overridePush(): void {
     const socket = this.#socket
     const push = socket.push
     // The stream's source calls this for each chunk (Readable.push), and reads on if it returns true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
-      chunk === null ? push.call(socket, chunk, encoding) : this.handOn(chunk)
+      chunk === null ? push.call(socket, chunk, encoding) : this.deliver(chunk)
   }
 }

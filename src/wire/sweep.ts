@@ -9,7 +9,7 @@ export interface Expiring {
  * Watches many deadlines with one timer: putting one off costs an assignment, while a timer for each request would
  * cost more than parsing the request. A deadline is noticed up to one period late.
  */
-export class Sweep {
+export class DeadlineSweep {
   readonly #periodMs: number
   readonly #all = new Set<Expiring>()
   #timer: NodeJS.Timeout | undefined

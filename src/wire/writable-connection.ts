@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
-import { plainAddress } from './address.ts'
+import { unmappedAddress } from './address.ts'
 import { BodyRate } from './body-rate.ts'
 import type { ConnectionOptions } from './connection-events.ts'
-import * as patience from './patience.ts'
+import * as timeouts from './patience.ts'
 import type { RequestHead } from './request-head.ts'
 import { ResponseWriter } from './response-writer.ts'
 
@@ -21,7 +21,7 @@ export abstract class WritableConnection<Connection> {
 
   constructor(socket: Socket, options: ConnectionOptions<Connection>) {
     this.socket = socket
-    this.peerAddress = plainAddress(socket.remoteAddress ?? '')
+    this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
     this.protocol = 'encrypted' in socket ? 'https' : 'http'
     this.options = options
     this.writer = new ResponseWriter(socket, options.keepAlive)
@@ -38,31 +38,31 @@ export abstract class WritableConnection<Connection> {
   }
 
   /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
-  inform(status: number, reason: string, lines: string): boolean {
+  writeInformation(status: number, reason: string, lines: string): boolean {
     if (status === 100) this.bodyRate.onContinue()
-    return this.writer.inform(status, reason, lines) || this.awaitReader()
+    return this.writer.writeInformation(status, reason, lines) || this.startSendTimeout()
   }
 
   /** @returns false where more should wait for onClientDrain */
   write(chunk: Buffer): boolean {
-    return this.writer.write(chunk) || this.awaitReader()
+    return this.writer.write(chunk) || this.startSendTimeout()
   }
 
   /** Sends what was held back to leave in one piece. @returns false where more should wait for onClientDrain */
   flush(): boolean {
-    return this.writer.flush() || this.awaitReader()
+    return this.writer.flush() || this.startSendTimeout()
   }
 
   /** Ends an answer so that no client can take it for a whole one. */
-  breakOff(): void {
+  abort(): void {
     // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
   }
 
   /** Sets a deadline for the client to read what was written. @returns false: write no more for now */
-  awaitReader(): false {
-    this.deadline = this.options.sweep.sweptAt + patience.stalledMs
+  startSendTimeout(): false {
+    this.deadline = this.options.sweep.sweptAt + timeouts.sendTimeoutMs
     return false
   }
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SharedMemory } from '../cache/instance-memory.ts'
+import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors.ts'
-import { type Identity, openIdentity } from '../identity.ts'
+import { type CallerAuth, openCallerAuth } from '../identity.ts'
 import type { Change } from '../store/store.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { type Exporter, openExporter } from '../tracing/exporter.ts'
@@ -12,47 +12,47 @@ import { buildTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
 
 /** All that one config has made. */
-export interface Built {
+export interface WorkerParts {
   readonly config: Config
-  readonly identity: Identity
+  readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
   readonly traffic: Traffic
   readonly exporter: Exporter | undefined
   /** Closes what `other` does not use; undefined = everything. */
-  closeAllBut(other: Built | undefined): void
+  closeUnshared(other: WorkerParts | undefined): void
 }
 
-export interface BuilderOptions
-  extends Omit<TrafficOptions, 'config' | 'identity' | 'upstreams' | 'store' | 'exporter'> {
+export interface WorkerPartsOptions
+  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'store' | 'exporter'> {
   readonly store: SharedStore
   /** See IdentityOptions. */
-  readonly memory: SharedMemory | undefined
+  readonly memory: WorkerMemory | undefined
   readonly acknowledgements: Acknowledgements
   /** Told of changes in this identity, once it is open. */
-  onChange(change: Change | undefined, identity: Identity): void
+  onChange(change: Change | undefined, callerAuth: CallerAuth): void
 }
 
 /**
  * Builds what a config says; what has not changed is taken over from `before`, with its caches and connections.
  * @throws OperatorError, with nothing left open
  */
-export type Build = (config: Config, before?: Built) => Promise<Built>
+export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
 
-export function createBuilder({
+export function createWorkerPartsBuilder({
   store,
   memory,
   acknowledgements,
   onChange,
   ...shared
-}: BuilderOptions): Build {
-  async function openOwnIdentity(config: Config): Promise<Identity> {
+}: WorkerPartsOptions): BuildWorkerParts {
+  async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
     const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
-    const joined = store.join()
-    let opened: Identity | undefined
+    const lease = store.lease()
+    let opened: CallerAuth | undefined
     try {
-      const identity = await openIdentity({
+      const callerAuth = await openCallerAuth({
         config,
-        store: joined.store,
+        store: lease.store,
         sealingKey,
         keyUses,
         limiter,
@@ -64,52 +64,52 @@ export function createBuilder({
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {
-        ...identity,
+        ...callerAuth,
         close: () => {
-          identity.close()
-          joined.leave()
+          callerAuth.close()
+          lease.release()
         },
       }
       return opened
     } catch (error) {
-      joined.leave()
+      lease.release()
       throw error
     }
   }
 
   return async function build(config, before) {
-    const isKept = before && isDeepStrictEqual(identityTerms(config), identityTerms(before.config))
-    const identity = isKept ? before.identity : await openOwnIdentity(config)
+    const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
+    const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
     const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
 
-    const isTracedAsBefore = before && isDeepStrictEqual(config.tracing, before.config.tracing)
-    const exporter = isTracedAsBefore ? before.exporter : openOwnExporter(config, shared)
+    const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
 
-    function closeAllBut(other: Built | undefined): void {
-      if (other?.identity !== identity) identity.close()
+    function closeUnshared(other: WorkerParts | undefined): void {
+      if (other?.callerAuth !== callerAuth) callerAuth.close()
       closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
       if (other?.exporter !== exporter) void exporter?.close()
     }
 
     try {
-      if (before) assertContact(identity, !isKept)
+      if (before) assertStoreConnected(callerAuth, !isReused)
       const traffic = await buildTraffic({
         config,
-        identity,
+        callerAuth,
         upstreams,
         store: store.whole,
         exporter,
         ...shared,
       })
-      return { config, identity, upstreams, traffic, exporter, closeAllBut }
+      return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
     } catch (error) {
-      closeAllBut(before)
+      closeUnshared(before)
       throw error
     }
   }
 }
 
-function openOwnExporter(
+function openTraceExporter(
   { tracing }: Config,
   { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
 ): Exporter | undefined {
@@ -118,19 +118,19 @@ function openOwnExporter(
   return openExporter({
     url: tracing.url,
     resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
-    counts: { sent: spans.of('sent'), dropped: spans.of('dropped'), failed: spans.of('failed') },
+    counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
     log,
   })
 }
 
 /** The parts of a config that the caches, the keys and the sessions depend on. */
-function identityTerms({ tokens, cache, sessionsMax }: Config): unknown {
+function callerAuthConfig({ tokens, cache, sessionsMax }: Config): unknown {
   return { tokens, cache, sessionsMax }
 }
 
 /** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */
-function assertContact({ contact, keyring }: Identity, isNew: boolean): void {
-  if (!isNew || (contact.isUp && keyring.isLoaded())) return
+function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
+  if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store does not answer, and changed tokens or cache settings need it', {
     hint: 'Reload again once /readyz says ok.',
   })

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Descriptors kept free for files, the store and upstreams. */
-const reserve = 16
+const reservedDescriptors = 16
 /** For how many connections one count holds, and how long. */
 const connectionsPerCount = 8
-const countedMs = 100
+const countMaxAgeMs = 100
 
 /**
  * Whether another connection may be taken. Without a descriptor left libuv takes and closes connections silently: so
@@ -18,20 +18,23 @@ export function watchDescriptors(limit = descriptorsMax(), count = countDescript
   if (limit === undefined) return () => true
   let used = count()
   let countedAt = performance.now()
-  let connectionsThen = 0
+  let connectionsAtCount = 0
 
   return function mayAccept(openConnections) {
     // Each may have an upstream's beside it: counting is only worth the call where that could be too many. Beside them
     // there may be twice what there was when it was last counted: files that are opened later.
-    const others = used - connectionsThen
-    if (others * 2 + openConnections * 2 + reserve < limit) return true
+    const others = used - connectionsAtCount
+    if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
     const now = performance.now()
-    if (now - countedAt > countedMs || Math.abs(openConnections - connectionsThen) >= connectionsPerCount) {
+    if (
+      now - countedAt > countMaxAgeMs ||
+      Math.abs(openConnections - connectionsAtCount) >= connectionsPerCount
+    ) {
       used = count()
       countedAt = now
-      connectionsThen = openConnections
+      connectionsAtCount = openConnections
     }
-    return used + openConnections - connectionsThen + reserve < limit
+    return used + openConnections - connectionsAtCount + reservedDescriptors < limit
   }
 }
 

@@ -5,16 +5,16 @@ export interface SharedStore {
   /** The store for users that need not be told of changes. */
   readonly whole: Store
   /** The store for one more user, whose listeners are removed by `leave`. */
-  join(): { readonly store: Store; leave(): void }
+  lease(): { readonly store: Store; release(): void }
 }
 
-export function shareStore(store: Store): SharedStore {
+export function createSharedStore(store: Store): SharedStore {
   const all = new Set<(change: LoggedChange) => void>()
   store.onChange((change) => {
     for (const listener of all) listener(change)
   })
 
-  function join(): ReturnType<SharedStore['join']> {
+  function lease(): ReturnType<SharedStore['lease']> {
     const own: ((change: LoggedChange) => void)[] = []
     return {
       store: {
@@ -24,11 +24,11 @@ export function shareStore(store: Store): SharedStore {
           all.add(listener)
         },
       },
-      leave: () => {
+      release: () => {
         for (const listener of own) all.delete(listener)
       },
     }
   }
 
-  return { whole: store, join }
+  return { whole: store, lease }
 }

@@ -1,18 +1,18 @@
-import type { Contact } from '../cache/contact.ts'
-import { GatehouseError, reasonOf } from '../errors.ts'
+import type { StoreConnectionState } from '../cache/contact.ts'
+import { errorMessage, GatehouseError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { StoreCondition, StoreState } from '../store/condition.ts'
+import type { StoreDiagnostics, StoreState } from '../store/condition.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 
-export interface StoreWatchOptions {
-  readonly store: StoreCondition
-  readonly contact: Pick<Contact, 'isUp'>
+export interface StoreMonitorOptions {
+  readonly store: StoreDiagnostics
+  readonly storeConnection: Pick<StoreConnectionState, 'isUp'>
   readonly log: Log
   readonly metrics: Pick<Metrics, 'storeWritable'>
 }
 
-export interface StoreWatch {
+export interface StoreMonitor {
   state(): StoreState
   close(): void
 }
@@ -20,7 +20,7 @@ export interface StoreWatch {
 /** How often it is looked whether something is due. */
 const tickMs = 1_000
 /** How long the last write that was taken says that the next will be: an idle store is probed then. */
-const trustedMs = 5_000
+const writeTrustMs = 5_000
 /** How often the settings of the store are read. */
 const risksMs = 60_000
 
@@ -29,23 +29,28 @@ const risksMs = 60_000
  * every refresh and reset while all callers pass, which nobody would notice. A write that fails makes it try one of
  * its own, which decides.
  */
-export function openStoreWatch({ store, contact, log, metrics }: StoreWatchOptions): StoreWatch {
+export function openStoreMonitor({
+  store,
+  storeConnection,
+  log,
+  metrics,
+}: StoreMonitorOptions): StoreMonitor {
   let refusal: string | undefined
   let risks: readonly string[] = []
-  let takenAt = Number.NEGATIVE_INFINITY
+  let lastWriteAt = Number.NEGATIVE_INFINITY
   let risksReadAt = Number.NEGATIVE_INFINITY
   let isProbing = false
   let isClosed = false
 
-  function show(): void {
-    metrics.storeWritable.set(Number(contact.isUp && refusal === undefined))
+  function updateMetric(): void {
+    metrics.storeWritable.set(Number(storeConnection.isUp && refusal === undefined))
   }
 
   function setRefusal(reason: string | undefined): void {
     if (isClosed) return
     const before = refusal
     refusal = reason
-    show()
+    updateMetric()
     if (before === undefined && reason !== undefined)
       log.error({ reason }, 'the store refuses writes: tokens, sessions, accounts and keys cannot be changed')
     if (before !== undefined && reason === undefined) log.info('the store takes writes again')
@@ -56,11 +61,11 @@ export function openStoreWatch({ store, contact, log, metrics }: StoreWatchOptio
     isProbing = true
     try {
       await store.probeWrite()
-      takenAt = performance.now()
+      lastWriteAt = performance.now()
       setRefusal(undefined)
     } catch (error) {
       // A store that is out of reach or has lost its data is something else, which is told by itself.
-      if (contact.isUp && !isStoreFailure(error, 'lost')) setRefusal(reasonOfRefusal(error))
+      if (storeConnection.isUp && !isStoreFailure(error, 'lost')) setRefusal(refusalReason(error))
     } finally {
       isProbing = false
     }
@@ -78,27 +83,27 @@ export function openStoreWatch({ store, contact, log, metrics }: StoreWatchOptio
   }
 
   function tick(): void {
-    show()
-    if (!contact.isUp) {
+    updateMetric()
+    if (!storeConnection.isUp) {
       // It may be another server when it answers again.
       risksReadAt = Number.NEGATIVE_INFINITY
-      takenAt = Number.NEGATIVE_INFINITY
+      lastWriteAt = Number.NEGATIVE_INFINITY
       return
     }
     const now = performance.now()
-    if (refusal !== undefined || now - takenAt >= trustedMs) void probe()
+    if (refusal !== undefined || now - lastWriteAt >= writeTrustMs) void probe()
     if (now - risksReadAt >= risksMs) void readRisks()
   }
 
-  store.onWrite((isTaken) => {
-    if (isTaken) takenAt = performance.now()
-    else if (contact.isUp && refusal === undefined) void probe()
+  store.onWrite((isAccepted) => {
+    if (isAccepted) lastWriteAt = performance.now()
+    else if (storeConnection.isUp && refusal === undefined) void probe()
   })
   const timer = setInterval(tick, tickMs).unref()
   tick()
 
   return {
-    state: () => ({ writesRefused: (contact.isUp ? refusal : undefined) ?? null, risks }),
+    state: () => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
     close: () => {
       isClosed = true
       clearInterval(timer)
@@ -107,12 +112,12 @@ export function openStoreWatch({ store, contact, log, metrics }: StoreWatchOptio
 }
 
 /** In the words of the store: the code adds nothing. */
-function reasonOfRefusal(error: unknown): string {
-  return reasonOf(error instanceof GatehouseError ? (error.cause ?? error) : error)
+function refusalReason(error: unknown): string {
+  return errorMessage(error instanceof GatehouseError ? (error.cause ?? error) : error)
 }
 
 /** What all workers together are told. */
-export function mergeStates(states: readonly StoreState[]): StoreState {
+export function mergeStoreStates(states: readonly StoreState[]): StoreState {
   return {
     writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,
     risks: [...new Set(states.flatMap(({ risks }) => risks))],

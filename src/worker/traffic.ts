@@ -1,22 +1,22 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import { knownRoles } from '../accounts/roles.ts'
-import type { Limiter } from '../auth/rate-limit.ts'
+import type { RateLimiter } from '../auth/rate-limit.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../http/api.ts'
 import { type Cors, createCors } from '../http/cors.ts'
 import { createObserver, type Observer } from '../http/observe.ts'
-import type { OwnScope } from '../http/own-endpoints.ts'
+import type { EndpointRouter } from '../http/own-endpoints.ts'
 import { createOwnPaths, type OwnPaths } from '../http/own-paths.ts'
 import { createPortalCookie } from '../http/portal/cookie.ts'
 import { registerPortal } from '../http/portal/portal.ts'
-import { type CarryOut, createProxy } from '../http/proxy.ts'
+import { createProxy, type ProxyHandler } from '../http/proxy.ts'
 import { createTraceRecorder } from '../http/record-trace.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
-import type { Identity } from '../identity.ts'
+import type { CallerAuth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { createPeople, type People } from '../people.ts'
+import { type AccountServices, createAccountServices } from '../people.ts'
 import type { AssertionHeader } from '../proxy/assertion.ts'
 import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
@@ -25,7 +25,7 @@ import { createRequestWriter } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Store } from '../store/store.ts'
-import { createAssertions, type KnownAssertion } from '../tokens/assertion.ts'
+import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
 import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import { readVersion } from '../version.ts'
@@ -37,15 +37,15 @@ export interface Traffic {
   readonly observer: Observer
   /** The endpoints of the gateway itself. */
   readonly ownPaths: OwnPaths
-  readonly api: OwnScope
-  readonly proxy: CarryOut
+  readonly api: EndpointRouter
+  readonly proxy: ProxyHandler
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
 }
 
 export interface TrafficOptions {
   readonly config: Config
-  readonly identity: Identity
+  readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
   readonly store: Store
   readonly sealingKey: Buffer
@@ -54,7 +54,7 @@ export interface TrafficOptions {
   readonly clock: () => number
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   readonly metrics: Metrics
   readonly log: Log
   readonly onUpgraded: UpgradeHandler
@@ -66,12 +66,12 @@ export interface TrafficOptions {
 const assertionsMax = 10_000
 
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { config, identity, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
     table,
-    authenticator: identity.authenticator,
+    authenticator: callerAuth.authenticator,
     limiter,
     failures: config.failures,
     metrics,
@@ -96,28 +96,32 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
       recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
     }),
     ownPaths,
-    api: await buildOwnApi(options),
+    api: await buildGatewayApi(options),
     proxy,
     cors: createCors({ origins: config.cors.origins, table, ownPaths }),
   }
 }
 
-function createAssertionHeader({ config, identity, clock }: TrafficOptions): AssertionHeader | undefined {
+function createAssertionHeader({ config, callerAuth, clock }: TrafficOptions): AssertionHeader | undefined {
   const { enabled, header, lifetimeMs } = config.assertion
   if (!enabled) return undefined
-  const known = createLru<KnownAssertion>(assertionsMax)
+  const assertionCache = createLru<CachedAssertion>(assertionsMax)
   const { issuer } = config.tokens
-  return { header, of: createAssertions({ keyring: identity.keyring, known, issuer, lifetimeMs, clock }).of }
+  return {
+    header,
+    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
+      .issue,
+  }
 }
 
 /** The endpoints of the gateway itself, and the portal if there is one. */
-function buildOwnApi(options: TrafficOptions) {
-  const { config, identity, limiter, metrics, keyUses } = options
+function buildGatewayApi(options: TrafficOptions) {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
   const { enabled, path } = config.portal
-  const people = createPeople(options)
+  const accountServices = createAccountServices(options)
   return buildApi({
-    sessions: identity.sessions,
-    keyring: identity.keyring,
+    sessions: callerAuth.sessions,
+    keyring: callerAuth.keyring,
     limiter,
     metrics,
     failures: config.failures,
@@ -126,16 +130,26 @@ function buildOwnApi(options: TrafficOptions) {
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
     portalPath: enabled ? path : undefined,
-    admin: { actsOf: people.actsOf, authenticator: identity.authenticator, keyUses, hasPortal: enabled },
-    registerPortal: enabled ? (scope) => registerPortal(scope, portalOptions(people, options)) : undefined,
+    admin: {
+      actionsOf: accountServices.actionsOf,
+      authenticator: callerAuth.authenticator,
+      keyUses,
+      hasPortal: enabled,
+    },
+    registerPortal: enabled
+      ? (scope) => registerPortal(scope, portalOptions(accountServices, options))
+      : undefined,
   })
 }
 
-function portalOptions(people: People, { config, limiter, clock, gatewayUrl }: TrafficOptions) {
+function portalOptions(
+  accountServices: AccountServices,
+  { config, limiter, clock, gatewayUrl }: TrafficOptions,
+) {
   const { publicOrigin, portal, routes, identityHeaders } = config
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
-    ...people,
+    ...accountServices,
     limiter,
     path: portal.path,
     publicOrigin,

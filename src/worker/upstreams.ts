@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Log } from '../log/log.ts'
 import type { TargetState } from '../metrics/traffic.ts'
-import { type HealthChange, openUpstream, type Upstream, type UpstreamTerms } from '../upstream/upstream.ts'
+import { type HealthChange, openUpstream, type Upstream, type UpstreamConfig } from '../upstream/upstream.ts'
 
 /** The upstreams of a config, open. */
 export interface OpenUpstreams {
@@ -12,16 +12,19 @@ export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
 /** Opens the upstreams of a config; one that has not changed is taken over with its connections. */
 export function openUpstreams(
-  configs: readonly UpstreamTerms[],
-  before: OpenUpstreams,
+  configs: readonly UpstreamConfig[],
+  previous: OpenUpstreams,
   log: Log,
 ): OpenUpstreams {
   const onHealthChange = createHealthLog(log)
   const byName = new Map(
     configs.map((config) => {
-      const known = before.byName.get(config.name)
-      const isSame = isDeepStrictEqual(known?.terms, config)
-      return [config.name, known && isSame ? known : openUpstream(config, { before: known, onHealthChange })]
+      const known = previous.byName.get(config.name)
+      const isSame = isDeepStrictEqual(known?.config, config)
+      return [
+        config.name,
+        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange }),
+      ]
     }),
   )
   return { byName }
@@ -36,15 +39,15 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 }
 
 /** The present health of every target. */
-export function healthOfTargets({ byName }: OpenUpstreams): readonly TargetState[] {
+export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
-    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isOut })),
+    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isEjected })),
   )
 }
 
 /** Closes the upstreams that are not in `staying`. Requests under way are still completed. */
-export function closeUpstreams({ byName }: OpenUpstreams, staying: OpenUpstreams): void {
+export function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
   for (const [name, upstream] of byName) {
-    if (staying.byName.get(name) !== upstream) upstream.close()
+    if (reused.byName.get(name) !== upstream) upstream.close()
   }
 }

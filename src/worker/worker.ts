@@ -1,38 +1,38 @@
 import { auditData } from '../accounts/audit-log.ts'
 import { openKeyUses } from '../accounts/key-uses.ts'
 import { openSealingKey } from '../accounts/sealing-key.ts'
-import { openLimiter } from '../auth/rate-limit.ts'
-import type { SharedMemory } from '../cache/instance-memory.ts'
+import { openRateLimiter } from '../auth/rate-limit.ts'
+import type { WorkerMemory } from '../cache/instance-memory.ts'
 import { monotonicClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import type { PreparedChange } from '../front.ts'
+import type { PreparedConfig } from '../front.ts'
 import { createDrain } from '../http/drain.ts'
 import { listen, urlOf } from '../http/listen.ts'
 import { createGatewayServer } from '../http/server.ts'
 import { createWebSockets } from '../http/web-sockets.ts'
-import type { Identity, IdentityHealth } from '../identity.ts'
+import type { CallerAuth, StoreHealth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/condition.ts'
 import type { InstanceCounts } from '../store/instance-counts.ts'
 import { openStore } from '../store/open.ts'
 import { openAcknowledgements } from '../tokens/acknowledgements.ts'
-import { createBuilder } from './build.ts'
+import { createWorkerPartsBuilder } from './build.ts'
 import { watchDescriptors } from './descriptors.ts'
-import { shareStore } from './shared-store.ts'
-import { openStoreWatch } from './store-watch.ts'
-import { healthOfTargets } from './upstreams.ts'
+import { createSharedStore } from './shared-store.ts'
+import { openStoreMonitor } from './store-watch.ts'
+import { targetStates } from './upstreams.ts'
 
 /** The part of the gateway that takes requests, in this process. */
 export interface Worker {
   readonly url: string
-  health(): IdentityHealth
+  health(): StoreHealth
   /** What the store says of itself. */
   storeState(): StoreState
   /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
   lastReadAt(): number
   /** See Front. */
-  prepare(next: Config): Promise<PreparedChange>
+  prepare(next: Config): Promise<PreparedConfig>
   drain(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface WorkerOptions {
   /** Counts that the workers of this instance share; undefined = this is the only worker. */
   readonly counts?: InstanceCounts | undefined
   /** What the workers of this instance know; undefined = this is the only worker. */
-  readonly memory?: SharedMemory | undefined
+  readonly memory?: WorkerMemory | undefined
   /** Seals the TLS sessions of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
@@ -61,14 +61,14 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const store = await openStore(config.store, 'request', counts)
   // A copy that nobody who can write to the store can change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'an entry of the audit log'))
-  const webSockets = createWebSockets({ metrics, clock, known: () => current.identity })
-  let inForce: Identity | undefined
-  const contact = {
+  const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
+  let currentCallerAuth: CallerAuth | undefined
+  const storeConnection = {
     get isUp() {
-      return inForce?.contact.isUp === true
+      return currentCallerAuth?.storeConnection.isUp === true
     },
   }
-  const limiter = openLimiter({ store, contact, clock: monotonicClock, counts })
+  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
   const keyUses = openKeyUses({ store, clock })
   const acknowledgements = openAcknowledgements({
     store,
@@ -77,10 +77,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       log.error({ err, count }, 'it cannot be noted which refresh tokens were given out')
     },
   })
-  metrics.showAcknowledgements(acknowledgements.waiting)
+  metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
   let ownUrl = ''
-  const build = createBuilder({
-    store: shareStore(store),
+  const build = createWorkerPartsBuilder({
+    store: createSharedStore(store),
     memory: options.memory,
     sealingKey,
     limiter,
@@ -91,8 +91,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     clock,
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
-    onChange: (change, identity) => {
-      if (identity === inForce) webSockets.recheck(change)
+    onChange: (change, callerAuth) => {
+      if (callerAuth === currentCallerAuth) webSockets.revalidate(change)
     },
   })
 
@@ -103,10 +103,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await store.close()
   }
 
-  let current = await orElse(closeStore, build(config))
-  inForce = current.identity
-  metrics.showTargets(() => healthOfTargets(current.upstreams))
-  const watch = openStoreWatch({ store, contact, log, metrics })
+  let current = await cleanUpOnFailure(closeStore, build(config))
+  currentCallerAuth = current.callerAuth
+  metrics.collectTargetHealth(() => targetStates(current.upstreams))
+  const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
   let isDraining = false
   const gatewayServer = createGatewayServer({
     ...config.listen,
@@ -115,7 +115,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     observer: {
       begin: () => current.traffic.observer.begin(),
       end: (arrival, isComplete) => current.traffic.observer.end(arrival, isComplete),
-      refuse: (client, refusal) => current.traffic.observer.refuse(client, refusal),
+      recordUnreadable: (client, refusal) => current.traffic.observer.recordUnreadable(client, refusal),
     },
     ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
     api: { routing: (request, response) => current.traffic.api.routing(request, response) },
@@ -123,57 +123,57 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     cors: () => current.traffic.cors,
     isDraining: () => isDraining,
     mayAccept: watchDescriptors(),
-    onDropped: createDropReport(metrics, log),
+    onDropped: createDropLogger(metrics, log),
     onAcceptError: (err) => log.warn({ err }, 'a connection could not be accepted'),
   })
   const drain = createDrain(gatewayServer)
 
-  async function prepare(next: Config): Promise<PreparedChange> {
+  async function prepare(next: Config): Promise<PreparedConfig> {
     const built = await build(next, current)
-    const discard = () => built.closeAllBut(current)
+    const discard = () => built.closeUnshared(current)
     return {
       commit: () => {
         // First, since nothing after this can fail: if it fails, the old config stays in force as a whole.
         try {
-          gatewayServer.adapt(next.listen)
+          gatewayServer.reconfigure(next.listen)
         } catch (error) {
           discard()
           throw error
         }
         const before = current
         current = built
-        inForce = built.identity
+        currentCallerAuth = built.callerAuth
         log.level = next.log.level
-        before.closeAllBut(built)
+        before.closeUnshared(built)
         // Keys in the config may have been removed, which no change announces.
-        if (before.identity !== built.identity) webSockets.recheck(undefined)
+        if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
       },
       discard,
     }
   }
 
   /** A store that refuses writes lets callers pass, but nobody gets or refreshes tokens. */
-  function health(): IdentityHealth {
-    const known = current.identity.health()
-    return known === 'ok' && watch.state().writesRefused !== null ? 'degraded' : known
+  function health(): StoreHealth {
+    const known = current.callerAuth.health()
+    return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
   }
 
   async function close(): Promise<void> {
     const { exporter } = current
-    watch.close()
-    current.closeAllBut(undefined)
+    storeMonitor.close()
+    current.closeUnshared(undefined)
     await exporter?.close()
     await closeStore()
   }
 
   const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')
-  const port = await orElse(close, listening)
+  const port = await cleanUpOnFailure(close, listening)
   ownUrl = urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port)
   return {
     url: ownUrl,
     health,
-    storeState: watch.state,
-    lastReadAt: () => current.identity.contact.readAt,
+    storeState: storeMonitor.state,
+    lastReadAt: () => current.callerAuth.storeConnection.readAt,
     prepare,
     drain: (timeoutMs) => {
       isDraining = true
@@ -185,17 +185,17 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 /** How often the log says that connections were dropped, at most. */
-const dropReportMs = 10_000
+const dropLogIntervalMs = 10_000
 
 /** Counts dropped connections, and logs the first and then how many there were: under a flood they come by the thousand. */
-function createDropReport({ connectionsDropped }: Metrics, log: Log): () => void {
+function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
   let dropped = 0
   let reportedAt = Number.NEGATIVE_INFINITY
   return function onDropped() {
     connectionsDropped.inc()
     dropped++
     const now = performance.now()
-    if (now - reportedAt < dropReportMs) return
+    if (now - reportedAt < dropLogIntervalMs) return
     log.warn({ connections: dropped }, 'connections were dropped: hardly any file descriptors are left')
     reportedAt = now
     dropped = 0
@@ -203,7 +203,7 @@ function createDropReport({ connectionsDropped }: Metrics, log: Log): () => void
 }
 
 /** Cleans up if the work fails. */
-async function orElse<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
+async function cleanUpOnFailure<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
   try {
     return await work
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createAccountSessions } from '../../src/accounts/account-sessions.ts'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { entriesBy } from '../../src/accounts/entries.ts'
+import { createAuditEntryFactory } from '../../src/accounts/entries.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startRedis } from '../setup/redis.ts'
@@ -23,7 +23,13 @@ function sessionsOn(store: Store) {
   const by = { kind: 'system', channel: 'system' } as const
   const clock = () => now
   const accounts = createAccounts({ store, sealer: createSealer(randomBytes(32)), reveal: false, by, clock })
-  return createAccountSessions({ store, accounts, entry: entriesBy(by, clock), clock, refreshIdleMs: hour })
+  return createAccountSessions({
+    store,
+    accounts,
+    entry: createAuditEntryFactory(by, clock),
+    clock,
+    refreshIdleMs: hour,
+  })
 }
 
 for (const [name, newPlace] of Object.entries(places)) {

@@ -1,6 +1,6 @@
 import { createAccountKeys } from '../../src/accounts/account-keys.ts'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { entriesBy } from '../../src/accounts/entries.ts'
+import { createAuditEntryFactory } from '../../src/accounts/entries.ts'
 import type { KeyOptions } from '../../src/accounts/make-key.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -8,6 +8,11 @@ import type { Store } from '../../src/store/store.ts'
 export function actsOn(store: Store, options: KeyOptions) {
   const by = { kind: 'system', channel: 'system' } as const
   const accounts = createAccounts({ ...options, store, by })
-  const keys = createAccountKeys({ ...options, store, accounts, entry: entriesBy(by, options.clock) })
+  const keys = createAccountKeys({
+    ...options,
+    store,
+    accounts,
+    entry: createAuditEntryFactory(by, options.clock),
+  })
   return { accounts, keys }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isCommonPassword, isMadeOfOwner } from '../../src/accounts/common-password.ts'
+import { isCommonPassword, isMostlyPersonalData } from '../../src/accounts/common-password.ts'
 import { passwordLength } from '../../src/accounts/passwords.ts'
 
 const tables = {
@@ -73,7 +73,7 @@ t.test('the longest are judged at once', async (t) => {
   for (const part of ['a', 'abc', 'qwertyuiop', '123', '1qaz']) {
     const long = part.repeat(bytesMax).slice(0, bytesMax - 4)
     isCommonPassword(`${long}!x?y`)
-    isMadeOfOwner(long, { email: `${part}@${part}`, firstName: part, lastName: part })
+    isMostlyPersonalData(long, { email: `${part}@${part}`, firstName: part, lastName: part })
   }
   t.ok(performance.now() - began < 250, 'a scan of all pairs takes a second')
 })
@@ -90,7 +90,7 @@ t.test('refused is what has little in it but the e-mail or the names', async (t)
     'adaADAadaADA',
     'example.com123',
   ]) {
-    t.equal(isMadeOfOwner(password, owner), true, password)
+    t.equal(isMostlyPersonalData(password, owner), true, password)
   }
   for (const password of [
     'lovelace12345678',
@@ -98,8 +98,8 @@ t.test('refused is what has little in it but the e-mail or the names', async (t)
     'correct horse battery',
     '123456789012',
   ]) {
-    t.equal(isMadeOfOwner(password, owner), false, password)
+    t.equal(isMostlyPersonalData(password, owner), false, password)
   }
   const short = { email: 'al@x.io', firstName: 'Al', lastName: '' }
-  t.equal(isMadeOfOwner('al al al al al', short), false, 'two letters are in many a word')
+  t.equal(isMostlyPersonalData('al al al al al', short), false, 'two letters are in many a word')
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { createKey, digestOf } from '../../src/accounts/keys.ts'
 import { digestText } from '../../src/store/digest-text.ts'
-import type { NotedKeyUse } from '../../src/store/key-use.ts'
+import type { RecordedKeyUse } from '../../src/store/key-use.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 
 const id = 'abcdefghijklmnop'
@@ -10,10 +10,10 @@ const address = '192.0.2.1'
 
 /** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
 function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
-  const written: (readonly NotedKeyUse[])[] = []
+  const written: (readonly RecordedKeyUse[])[] = []
   const time = { now: 1_000 }
   const store = {
-    noteKeyUses: async (uses: readonly NotedKeyUse[]) => {
+    recordKeyUses: async (uses: readonly RecordedKeyUse[]) => {
       if (fail()) throw new Error('out of reach')
       written.push(uses)
     },
@@ -28,7 +28,7 @@ t.test('of many uses of a key the last is written, once', async (t) => {
   const key = createKey('secretKey', id)
   for (let count = 0; count < 1_000; count++) {
     time.now++
-    uses.note(id, key, `192.0.2.${count % 200}`, 'secretKey')
+    uses.record(id, key, `192.0.2.${count % 200}`, 'secretKey')
   }
   await uses.flush()
   const digest = digestText({ digest: digestOf(key) })
@@ -40,8 +40,8 @@ t.test('of many uses of a key the last is written, once', async (t) => {
 t.test('two keys of an account are told apart', async (t) => {
   const { uses, written } = start(t)
   const [one, two] = [createKey('secretKey', id), createKey('apiKey', id)]
-  uses.note(id, one, address, 'secretKey')
-  uses.note(id, two, address, 'accessToken')
+  uses.record(id, one, address, 'secretKey')
+  uses.record(id, two, address, 'accessToken')
   await uses.flush()
   t.equal(new Set(written[0]?.map(({ digest }) => digest)).size, 2)
 })
@@ -52,11 +52,11 @@ t.test(
     let isDown = true
     const { uses, written, time } = start(t, () => isDown)
     const keys = [createKey('secretKey', id), createKey('secretKey', id)] as const
-    uses.note(id, keys[0], address, 'secretKey')
-    uses.note(id, keys[1], address, 'secretKey')
+    uses.record(id, keys[0], address, 'secretKey')
+    uses.record(id, keys[1], address, 'secretKey')
     const writing = uses.flush()
     time.now = 2_000
-    uses.note(id, keys[0], address, 'secretKey')
+    uses.record(id, keys[0], address, 'secretKey')
     await writing
     isDown = false
     await uses.flush()
@@ -71,7 +71,7 @@ t.test(
 t.test('no more is written at once than the store should take, and none is forgotten', async (t) => {
   const { uses, written } = start(t)
   const key = createKey('secretKey', id)
-  for (let count = 0; count < 250; count++) uses.note(`account${count}`, key, address, 'secretKey')
+  for (let count = 0; count < 250; count++) uses.record(`account${count}`, key, address, 'secretKey')
   await uses.flush()
   t.equal(written[0]?.length, 100)
   await uses.close()
@@ -84,7 +84,7 @@ t.test('no more is written at once than the store should take, and none is forgo
 t.test('more accounts than are remembered are not noted, and memory does not grow', async (t) => {
   const { uses, written } = start(t)
   const key = createKey('secretKey', id)
-  for (let count = 0; count < 100_500; count++) uses.note(`account${count}`, key, address, 'secretKey')
+  for (let count = 0; count < 100_500; count++) uses.record(`account${count}`, key, address, 'secretKey')
   await uses.close()
   t.equal(
     written.reduce((sum, { length }) => sum + length, 0),
@@ -98,11 +98,11 @@ t.test(
     let isDown = true
     const { uses, written, time } = start(t, () => isDown)
     const key = createKey('secretKey', id)
-    uses.note(id, key, address, 'secretKey')
-    uses.note('other', key, address, 'secretKey')
+    uses.record(id, key, address, 'secretKey')
+    uses.record('other', key, address, 'secretKey')
     await uses.flush()
     time.now = 2_000
-    uses.note(id, key, '192.0.2.2', 'secretKey')
+    uses.record(id, key, '192.0.2.2', 'secretKey')
     await uses.flush()
     t.equal(written.length, 0)
     isDown = false
@@ -120,7 +120,7 @@ t.test(
 
 t.test('an end does not wait for a store that is out of reach', async (t) => {
   const { uses, written } = start(t, () => true)
-  uses.note(id, createKey('secretKey', id), address, 'secretKey')
+  uses.record(id, createKey('secretKey', id), address, 'secretKey')
   await uses.close()
   t.equal(written.length, 0)
 })
@@ -137,7 +137,7 @@ t.test(
       for (const times of [1, 2]) {
         const head = `${createKey('secretKey', each)} 2001:db8::1:${times} `.padEnd(headLength, each)
         const [key = '', client = ''] = head.split(' ', 2)
-        uses.note(each, key, client, 'secretKey')
+        uses.record(each, key, client, 'secretKey')
       }
     }
     const growth = memoryInUse() - before

@@ -54,8 +54,8 @@ t.test('what was hashed with other parameters is verified, and known to be outda
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 2, parallelism: 1 } })
   const stored = await old.hash('correct horse battery', place)
   t.equal(await passwords.verify('correct horse battery', stored, place), true)
-  t.equal(passwords.isOutdated(stored), true)
-  t.equal(passwords.isOutdated(await passwords.hash('correct horse battery', place)), false)
+  t.equal(passwords.needsRehash(stored), true)
+  t.equal(passwords.needsRehash(await passwords.hash('correct horse battery', place)), false)
 })
 
 t.test('the same password in other code points is the same', async (t) => {

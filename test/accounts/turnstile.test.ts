@@ -1,9 +1,13 @@
 import t from 'tap'
-import { createTurnstile, type Place } from '../../src/accounts/turnstile.ts'
+import { createWorkQueue, type WorkOwner } from '../../src/accounts/turnstile.ts'
 
-const options = { parallel: 2, waitingMax: 6, waitingOfOneMax: 3, waitMs: 60_000 }
+const options = { concurrency: 2, queueMax: 6, queueMaxPerClient: 3, queueTimeoutMs: 60_000 }
 
-const placeOf = (client: string, network = client, isKnown = false): Place => ({ client, network, isKnown })
+const placeOf = (client: string, network = client, isKnown = false): WorkOwner => ({
+  client,
+  network,
+  isKnown,
+})
 
 /** Work that ends when it is told to. */
 function createWork() {
@@ -20,25 +24,25 @@ function createWork() {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('no more works at once than may, and all of it in turn', async (t) => {
-  const turnstile = createTurnstile(options)
+  const turnstile = createWorkQueue(options)
   const { work, running, most, endOne } = createWork()
   const who = ['a', 'a', 'a', 'a', 'b', 'b', 'c']
-  const passes = who.map((name) => turnstile.pass(placeOf(name), work))
+  const passes = who.map((name) => turnstile.run(placeOf(name), work))
   for (const [index] of passes.entries()) {
     await settled()
-    t.equal(running.length, Math.min(options.parallel, passes.length - index))
+    t.equal(running.length, Math.min(options.concurrency, passes.length - index))
     endOne()
   }
   await Promise.all(passes)
-  t.equal(most(), options.parallel)
+  t.equal(most(), options.concurrency)
 })
 
 t.test('a client address has only so many places, and takes none from others', async (t) => {
-  const turnstile = createTurnstile(options)
+  const turnstile = createWorkQueue(options)
   const { work, endOne } = createWork()
-  const passes = ['a', 'a', 'a', 'a', 'a'].map((name) => turnstile.pass(placeOf(name), work))
-  await t.rejects(turnstile.pass(placeOf('a'), work), { code: 'sign-in-busy' }, 'one more of the same')
-  for (const name of ['b', 'c', 'd']) passes.push(turnstile.pass(placeOf(name), work))
+  const passes = ['a', 'a', 'a', 'a', 'a'].map((name) => turnstile.run(placeOf(name), work))
+  await t.rejects(turnstile.run(placeOf('a'), work), { code: 'sign-in-busy' }, 'one more of the same')
+  for (const name of ['b', 'c', 'd']) passes.push(turnstile.run(placeOf(name), work))
   for (const _ of passes) {
     await settled()
     endOne()
@@ -47,10 +51,15 @@ t.test('a client address has only so many places, and takes none from others', a
 })
 
 /** Starts work of all in order, ends it one by one, and says in which order it began. */
-async function orderOf(places: readonly Place[], waitingMax = 64): Promise<readonly string[]> {
-  const turnstile = createTurnstile({ parallel: 1, waitingMax, waitingOfOneMax: 64, waitMs: 60_000 })
+async function orderOf(places: readonly WorkOwner[], queueMax = 64): Promise<readonly string[]> {
+  const turnstile = createWorkQueue({
+    concurrency: 1,
+    queueMax,
+    queueMaxPerClient: 64,
+    queueTimeoutMs: 60_000,
+  })
   const order: string[] = []
-  const passes = places.map((place) => turnstile.pass(place, async () => void order.push(place.client)))
+  const passes = places.map((place) => turnstile.run(place, async () => void order.push(place.client)))
   await Promise.allSettled(passes)
   return order
 }
@@ -84,10 +93,10 @@ t.test('strangers that take all places leave as many to known clients', async (t
 })
 
 t.test('whoever would have no fewer places than others is refused', async (t) => {
-  const turnstile = createTurnstile({ ...options, parallel: 1, waitingMax: 2 })
+  const turnstile = createWorkQueue({ ...options, concurrency: 1, queueMax: 2 })
   const { work, endOne } = createWork()
-  const passes = ['a', 'b', 'c'].map((name) => turnstile.pass(placeOf(name), work))
-  await t.rejects(turnstile.pass(placeOf('d'), work), { code: 'sign-in-busy' })
+  const passes = ['a', 'b', 'c'].map((name) => turnstile.run(placeOf(name), work))
+  await t.rejects(turnstile.run(placeOf('d'), work), { code: 'sign-in-busy' })
   for (const _ of passes) {
     await settled()
     endOne()
@@ -96,24 +105,24 @@ t.test('whoever would have no fewer places than others is refused', async (t) =>
 })
 
 t.test('nobody waits longer than the limit', async (t) => {
-  const turnstile = createTurnstile({ ...options, parallel: 1, waitMs: 20 })
+  const turnstile = createWorkQueue({ ...options, concurrency: 1, queueTimeoutMs: 20 })
   const { work, endOne } = createWork()
-  const first = turnstile.pass(placeOf('a'), work)
-  await t.rejects(turnstile.pass(placeOf('b'), work), { code: 'sign-in-busy' })
+  const first = turnstile.run(placeOf('a'), work)
+  await t.rejects(turnstile.run(placeOf('b'), work), { code: 'sign-in-busy' })
   endOne()
   await first
-  const next = turnstile.pass(placeOf('c'), work)
+  const next = turnstile.run(placeOf('c'), work)
   await settled()
   endOne()
   await next
 })
 
 t.test('work that fails leaves its place to the next', async (t) => {
-  const turnstile = createTurnstile({ ...options, parallel: 1 })
-  const failing = turnstile.pass(placeOf('a'), async () => {
+  const turnstile = createWorkQueue({ ...options, concurrency: 1 })
+  const failing = turnstile.run(placeOf('a'), async () => {
     throw new Error('it fails')
   })
-  const next = turnstile.pass(placeOf('a'), async () => 'done')
+  const next = turnstile.run(placeOf('a'), async () => 'done')
   await t.rejects(failing, { message: 'it fails' })
   t.equal(await next, 'done')
 })

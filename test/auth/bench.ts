@@ -7,7 +7,7 @@ import { createBearerScheme } from '../../src/auth/bearer.ts'
 import { noCredentials, withAuthorization, withSecretKey } from '../../src/auth/credentials.ts'
 import type { Decision } from '../../src/auth/decision.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
-import { createContact } from '../../src/cache/contact.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
@@ -56,10 +56,10 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   const clock = () => time.nowMs
   const sealingKey = randomBytes(32)
   const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs })
-  const contact = { ...createContact(), isUp: true }
+  const storeConnection = { ...createStoreConnectionState(), isUp: true }
   const directory = createDirectory({
     store,
-    contact,
+    storeConnection,
     entriesMax: 1_000,
     ttlMs: 3_600_000,
     negativeTtlMs: 5_000,
@@ -74,21 +74,21 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   })
   const invalidation = openInvalidation({
     store,
-    contact,
+    storeConnection,
     // Longer than any test: what others change is heard of when it must be.
     pollMs: 86_400_000,
     clock,
     monotonic: clock,
     apply: directory.apply,
     clear: directory.clear,
-    onContact: () => {},
+    onStoreAnswer: () => {},
     onDelay: () => {},
     onFault: (error) => t.error(error),
   })
   t.teardown(invalidation.close)
   await invalidation.poll()
   // As if more had happened before than can be told; tests that need it otherwise say so.
-  contact.completeSince = Number.POSITIVE_INFINITY
+  storeConnection.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
@@ -128,7 +128,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   return {
     afar,
     store,
-    contact,
+    contact: storeConnection,
     accounts,
     keys,
     sessions,

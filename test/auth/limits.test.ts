@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { takePortalAct, takeSessionStart } from '../../src/auth/limits.ts'
-import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { takePortalAction, takeSessionStart } from '../../src/auth/limits.ts'
+import { openRateLimiter } from '../../src/auth/rate-limit.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 const atOnce = 600
@@ -10,7 +10,7 @@ async function start(t: Test) {
   const time = { ms: 1_000 }
   const store = await (await newSqlitePlace(t)).open()
   // The store counts on a clock of its own: while it is out of reach this process counts, in the same way.
-  const limiter = openLimiter({ store, contact: { isUp: false }, clock: () => time.ms })
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, clock: () => time.ms })
   t.teardown(limiter.close)
   return { time, limiter }
 }
@@ -23,7 +23,7 @@ async function takeOften(count: number, take: () => Promise<void>) {
 }
 
 for (const { what, takeOf, backAfterMs } of [
-  { what: 'forms of the portal', takeOf: takePortalAct, backAfterMs: 6_000 },
+  { what: 'forms of the portal', takeOf: takePortalAction, backAfterMs: 6_000 },
   { what: 'starts of sessions', takeOf: takeSessionStart, backAfterMs: 100 },
 ]) {
   const refusal = {

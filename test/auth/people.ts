@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createActs } from '../../src/accounts/acts.ts'
+import { createAccountActions } from '../../src/accounts/acts.ts'
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import type { SendMail } from '../../src/accounts/profile.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import { createKnownClients } from '../../src/auth/known-clients.ts'
 import { createPasswordCheck } from '../../src/auth/password-check.ts'
-import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { openRateLimiter } from '../../src/auth/rate-limit.ts'
 import { createSignIn } from '../../src/auth/sign-in.ts'
 import type { Actor } from '../../src/store/audit.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -29,7 +29,7 @@ export function openPeople(
   const store = openSqliteStore({ path: join(folder, 'gatehouse.db'), busyTimeoutMs: 1_000 })
   const time = { now: 1_800_000_000_000 }
   const clock = () => time.now
-  const limiter = openLimiter({ store, contact: { isUp: false }, clock })
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, clock })
   t.teardown(async () => {
     limiter.close()
     await store.close()
@@ -54,7 +54,7 @@ export function openPeople(
     knownClients: createKnownClients(Buffer.alloc(32, 3)),
     sessionLifetimeMs: lifetimeMs,
   })
-  const actsOf = createActs({
+  const actsOf = createAccountActions({
     store,
     limiter,
     clock,

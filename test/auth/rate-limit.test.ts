@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openLimiter } from '../../src/auth/rate-limit.ts'
+import { openRateLimiter } from '../../src/auth/rate-limit.ts'
 import { GatehouseError } from '../../src/errors.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
@@ -13,7 +13,7 @@ t.test('instances on one store count together', async (t) => {
   const limiters = await Promise.all(
     [1, 2].map(async () => {
       const store = await openStoreAt(t, optionsOf(server))
-      const limiter = openLimiter({ store, contact: { isUp: true }, clock: Date.now })
+      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock: Date.now })
       t.teardown(limiter.close)
       return limiter
     }),
@@ -28,25 +28,25 @@ t.test('instances on one store count together', async (t) => {
 
 t.test('with the store out of reach an instance allows its share, and at least one', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
-  const contact = { isUp: true }
+  const storeConnection = { isUp: true }
   let beats = 0
-  const limiter = openLimiter({
+  const limiter = openRateLimiter({
     store: {
       takeFromRate: () => Promise.reject(new GatehouseError('store-unavailable')),
       // Two others are there as well.
-      beat: async (instance) => {
-        const count = await store.beat(instance)
+      heartbeat: async (instance) => {
+        const count = await store.heartbeat(instance)
         beats++
         return count + 2
       },
     },
-    contact,
+    storeConnection,
     clock: () => 0,
   })
   t.teardown(limiter.close)
   await until('it knows of the others', () => beats > 0 || undefined)
   const take = async (limit: number, who: string) => (await limiter.take(who, { ...rate, limit })).isAllowed
   t.strictSame([await take(7, 'a'), await take(7, 'a'), await take(7, 'a')], [true, true, false])
-  contact.isUp = false
+  storeConnection.isUp = false
   t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])
 })

@@ -18,39 +18,39 @@ function start() {
 t.test('the very key is known again, and each time counts as a look-up', async (t) => {
   const { state, recent } = start()
   const key = createKey('secretKey', createAccountId())
-  t.equal(recent.find(key), undefined)
-  recent.keep(key, letIn)
-  t.equal(recent.find(key), letIn)
+  t.equal(recent.get(key), undefined)
+  recent.set(key, letIn)
+  t.equal(recent.get(key), letIn)
   t.equal(state.hits, 1)
   for (let index = 0; index < key.length; index++) {
     const other = key[index] === 'x' ? 'y' : 'x'
-    t.equal(recent.find(key.slice(0, index) + other + key.slice(index + 1)), undefined, `character ${index}`)
+    t.equal(recent.get(key.slice(0, index) + other + key.slice(index + 1)), undefined, `character ${index}`)
   }
-  for (const text of ['', key.slice(1), `${key}x`, `x${key}`]) t.equal(recent.find(text), undefined)
+  for (const text of ['', key.slice(1), `${key}x`, `x${key}`]) t.equal(recent.get(text), undefined)
   t.equal(state.hits, 1)
 })
 
 t.test('any change ends it, and so does the loss of the store', async (t) => {
   const { state, recent } = start()
   const key = createKey('secretKey', createAccountId())
-  recent.keep(key, letIn)
+  recent.set(key, letIn)
   const later = {}
   state.version = later
-  t.equal(recent.find(key), undefined)
-  recent.keep(key, letIn)
+  t.equal(recent.get(key), undefined)
+  recent.set(key, letIn)
   state.version = undefined
-  t.equal(recent.find(key), undefined)
-  recent.keep(key, letIn)
+  t.equal(recent.get(key), undefined)
+  recent.set(key, letIn)
   state.version = later
-  t.equal(recent.find(key), letIn, 'what was decided meanwhile is not kept')
+  t.equal(recent.get(key), letIn, 'what was decided meanwhile is not kept')
 })
 
 t.test('no key is remembered for longer than a second', async (t) => {
   const { recent } = start()
   const keys = Array.from({ length: 3 }, () => createKey('secretKey', createAccountId()))
-  for (const key of keys) recent.keep(key, letIn)
+  for (const key of keys) recent.set(key, letIn)
   const begunAt = performance.now()
-  while (keys.some((key) => recent.find(key) !== undefined)) {
+  while (keys.some((key) => recent.get(key) !== undefined)) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   t.ok(performance.now() - begunAt < 5_000)
@@ -59,7 +59,7 @@ t.test('no key is remembered for longer than a second', async (t) => {
 t.test('no more than ten thousand accounts are remembered', async (t) => {
   const { recent } = start()
   const keys = Array.from({ length: 10_001 }, () => createKey('secretKey', createAccountId()))
-  for (const key of keys) recent.keep(key, letIn)
-  t.equal(recent.find(keys[9_999] ?? ''), letIn)
-  t.equal(recent.find(keys[10_000] ?? ''), undefined)
+  for (const key of keys) recent.set(key, letIn)
+  t.equal(recent.get(keys[9_999] ?? ''), letIn)
+  t.equal(recent.get(keys[10_000] ?? ''), undefined)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPasswords } from '../../src/accounts/passwords.ts'
-import { spoil } from '../setup/spoil.ts'
+import { tamper } from '../setup/spoil.ts'
 import { listAudit } from '../store/portal-samples.ts'
 import { lifetimeMs, openPeople, password, visitor } from './people.ts'
 
@@ -97,7 +97,7 @@ t.test('a session ends with its lifetime, not before, and no other token finds i
   const { signedIn } = await createPerson()
   const { token, session } = signedIn
   t.equal(session.expiresAt, session.createdAt + lifetimeMs)
-  for (const wrong of ['', 'x', `${token}x`, spoil(token)]) {
+  for (const wrong of ['', 'x', `${token}x`, tamper(token)]) {
     t.equal(await signIn.find(wrong, visitor), undefined, wrong)
   }
   time.now = session.expiresAt - 1

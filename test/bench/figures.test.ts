@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { quantile, ratiosOf, spreadOf } from '../../bench/figures.ts'
 import { readSummary } from '../../bench/load/wrk.ts'
-import { cpuUsOf, parseCpuUs, parseStolenMs, rssBytesOf, stolenMs } from '../../bench/process-tree.ts'
+import { cpuUsOf, parseCpuUs, parseStealMs, rssBytesOf, stealMs } from '../../bench/process-tree.ts'
 import { until } from '../setup/net.ts'
 
 t.test('medians, quantiles and ratios', async (t) => {
@@ -32,8 +32,8 @@ t.test('what a process has started counts as its own', async (t) => {
 })
 
 t.test('what the host has kept for itself is the eighth figure of all cores', async (t) => {
-  t.equal(parseStolenMs('cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n'), 800)
-  t.ok(stolenMs() >= 0)
+  t.equal(parseStealMs('cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n'), 800)
+  t.ok(stealMs() >= 0)
 })
 
 t.test('answers of another status than expected are no figure', async (t) => {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { FaultLog, shownBy } from '../../bench/soak/faults.ts'
-import { Ledger } from '../../bench/soak/ledger.ts'
+import { FaultLog, summarizeResponse } from '../../bench/soak/faults.ts'
+import { ResponseChecker } from '../../bench/soak/ledger.ts'
 import type { Outcome } from '../../bench/soak/send.ts'
 
 const caller = { id: 'a', role: 'User' }
@@ -14,7 +14,7 @@ function outcome(status: number, body: object = {}): Outcome {
 }
 
 t.test('an answer with the identity, number or body of another request counts as crossed', async (t) => {
-  const ledger = new Ledger(new FaultLog())
+  const ledger = new ResponseChecker(new FaultLog())
   ledger.expectForwarded('own', outcome(200, seen), caller)
   t.equal(ledger.crossed, 0)
   const others = [{ nonce: 'm' }, { id: 'b' }, { role: 'Admin' }, { bytes: 1 }, { sha256: 'f' }]
@@ -26,7 +26,7 @@ t.test('an answer with the identity, number or body of another request counts as
 
 t.test('a status is unexplained without a fault that causes it', async (t) => {
   const faults = new FaultLog()
-  const ledger = new Ledger(faults)
+  const ledger = new ResponseChecker(faults)
   const unavailable = outcome(503, { code: 'store-unavailable' })
   ledger.expectForwarded('before', unavailable, caller)
   t.equal(ledger.unexplained, 1)
@@ -41,11 +41,14 @@ t.test('a status is unexplained without a fault that causes it', async (t) => {
 })
 
 t.test('the code of a problem is read only from an answer that is one', async (t) => {
-  t.strictSame(shownBy({ status: 403, text: '{"code":"role-forbidden"}' }), {
+  t.strictSame(summarizeResponse({ status: 403, text: '{"code":"role-forbidden"}' }), {
     status: 403,
     code: 'role-forbidden',
   })
-  t.strictSame(shownBy({ status: 200, text: '{"code":"role-forbidden"}' }), { status: 200, code: undefined })
+  t.strictSame(summarizeResponse({ status: 200, text: '{"code":"role-forbidden"}' }), {
+    status: 200,
+    code: undefined,
+  })
 })
 
 t.test('a minute of mixed load with faults crosses no answer, loses no session and no reset', async (t) => {

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { createContact } from '../../src/cache/contact.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory, type DirectoryOptions } from '../../src/cache/directory.ts'
-import type { LookUp } from '../../src/cache/loading-cache.ts'
+import type { LookUpResult } from '../../src/cache/loading-cache.ts'
 import type { Change, LoggedChange } from '../../src/store/store.ts'
 import { now } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
@@ -15,11 +15,11 @@ export function logged(change: Change, at = now): LoggedChange {
 export async function openDirectory(t: Test, options: Partial<DirectoryOptions> = {}) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { now }
-  const reports: LookUp[] = []
-  const contact = { ...createContact(), isUp: true, completeSince: now }
+  const reports: LookUpResult[] = []
+  const storeConnection = { ...createStoreConnectionState(), isUp: true, completeSince: now }
   const directory = createDirectory({
     store,
-    contact,
+    storeConnection,
     entriesMax: 100,
     ttlMs: 60_000,
     negativeTtlMs: 5_000,
@@ -33,5 +33,5 @@ export async function openDirectory(t: Test, options: Partial<DirectoryOptions> 
     catchUp: async () => {},
     ...options,
   })
-  return { store, contact, directory, reports, time }
+  return { store, contact: storeConnection, directory, reports, time }
 }

@@ -21,7 +21,7 @@ t.test('what changed soon before the time of a token may have changed since, as 
   directory.apply(logged({ kind: 'account', accountId: 'other' }, time.now))
   t.equal(since(now + 25_000), false, 'it is remembered as long as such a token lives')
   contact.confirmedAt = now + 60_000
-  const isNewer = (issuedAt: number) => directory.isKnownAfter('account', issuedAt)
+  const isNewer = (issuedAt: number) => directory.isAccountNewerThan('account', issuedAt)
   t.strictSame(
     [isNewer(now + 54_000), isNewer(now + 54_001)],
     [true, false],

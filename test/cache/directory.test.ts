@@ -196,7 +196,7 @@ t.test('the keys that a change has ended are remembered, until nothing can be re
   await store.deleteAccount(deleted.id)
   for (const { id } of all) directory.apply(logged({ kind: 'account', accountId: id }))
   await new Promise((resolve) => setImmediate(resolve))
-  const areSpent = () => all.map(({ secretKey }) => directory.spentKeys.has(secretKey.digest))
+  const areSpent = () => all.map(({ secretKey }) => directory.revokedKeys.has(secretKey.digest))
   t.strictSame(areSpent(), [true, false, false, true])
   directory.clear()
   t.strictSame(areSpent(), [false, false, false, false])
@@ -205,7 +205,7 @@ t.test('the keys that a change has ended are remembered, until nothing can be re
 t.test('what is known of an account is newer than what came before it was confirmed', async (t) => {
   const { directory, contact } = await openDirectory(t)
   contact.confirmedAt = now + 2_000
-  const isNewer = (time: number) => directory.isKnownAfter('account', time)
+  const isNewer = (time: number) => directory.isAccountNewerThan('account', time)
   t.strictSame(
     [isNewer(now + 1_000), isNewer(now + 1_001)],
     [true, false],

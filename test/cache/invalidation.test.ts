@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createContact } from '../../src/cache/contact.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import type { Change, Store } from '../../src/store/store.ts'
 import { until } from '../setup/net.ts'
@@ -19,30 +19,30 @@ function watch(t: Test, store: Store, pollMs = never) {
   const faults: unknown[] = []
   /** What fails when it is told of a change. */
   const broken = { apply: false, clear: false }
-  const contact = createContact()
+  const storeConnection = createStoreConnectionState()
   /** Whether the store was taken to be there when a change was applied. */
   const seen: boolean[] = []
   const invalidation = openInvalidation({
     store,
-    contact,
+    storeConnection,
     pollMs,
     clock: Date.now,
     apply: ({ change }) => {
       if (broken.apply) throw new TypeError('apply')
-      seen.push(contact.isUp)
+      seen.push(storeConnection.isUp)
       applied.push(change)
     },
     clear: () => {
       if (broken.clear) throw new TypeError('clear')
       applied.push('all')
     },
-    onContact: (error) => contacts.push(error === undefined),
+    onStoreAnswer: (error) => contacts.push(error === undefined),
     onDelay: (delayMs) => delays.push(delayMs),
     onFault: (error) => faults.push(error),
   })
   t.teardown(invalidation.close)
   const take = () => applied.splice(0)
-  return { ...invalidation, contact, seen, delays, applied, contacts, faults, broken, take }
+  return { ...invalidation, contact: storeConnection, seen, delays, applied, contacts, faults, broken, take }
 }
 
 const places: Record<string, (t: Test) => Promise<Place>> = {

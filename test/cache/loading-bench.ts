@@ -1,5 +1,9 @@
-import { createContact } from '../../src/cache/contact.ts'
-import { createLoadingCache, type LoadingCacheOptions, type LookUp } from '../../src/cache/loading-cache.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
+import {
+  createLoadingCache,
+  type LoadingCacheOptions,
+  type LookUpResult,
+} from '../../src/cache/loading-cache.ts'
 
 export interface Value {
   readonly text: string
@@ -16,15 +20,15 @@ interface PendingLoad {
 export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
   const time = { now: 0 }
   const loads: PendingLoad[] = []
-  const reports: LookUp[] = []
-  const contact = { ...createContact(), isUp: true }
+  const reports: LookUpResult[] = []
+  const storeConnection = { ...createStoreConnectionState(), isUp: true }
   const cache = createLoadingCache<Value>({
     entriesMax: 100,
     ttlMs: 1_000,
     absentEntriesMax: 100,
     absentTtlMs: 100,
     maxStaleMs: 0,
-    contact,
+    storeConnection,
     hasChanged: () => false,
     load: (key) =>
       new Promise((resolve, reject) => {
@@ -50,5 +54,5 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
     return got
   }
 
-  return { cache, contact, time, loads, reports, lastLoad, getLoaded }
+  return { cache, contact: storeConnection, time, loads, reports, lastLoad, getLoaded }
 }

@@ -108,8 +108,8 @@ t.test('what has changed is loaded again by the way where it was known, a few at
   const keys = Array.from({ length: 200 }, (_, key) => String(key))
   for (const key of keys) await getLoaded(key, 'one')
   const before = loads.length
-  cache.renew('strange')
-  for (const key of keys) t.strictSame(cache.renew(key), { text: 'one' })
+  cache.reload('strange')
+  for (const key of keys) t.strictSame(cache.reload(key), { text: 'one' })
   t.equal(loads.length - before, 64, 'and nothing of what nobody had asked for')
   for (let done = before; done < loads.length; done++) {
     loads[done]?.end('two')
@@ -123,8 +123,8 @@ t.test('what has changed is loaded again by the way where it was known, a few at
 t.test('what has changed twice is not what it was in between', async (t) => {
   const { cache, loads, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
-  cache.renew('a')
-  cache.renew('a')
+  cache.reload('a')
+  cache.reload('a')
   loads[1]?.end('two')
   await new Promise((resolve) => setImmediate(resolve))
   const got = cache.get('a')
@@ -138,7 +138,7 @@ t.test('what has changed during an outage is loaded when it is asked for, not be
   const { cache, contact, loads, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   contact.isUp = false
-  cache.renew('a')
+  cache.reload('a')
   t.throws(() => cache.get('a'), { code: 'store-unavailable' })
   contact.isUp = true
   t.equal(loads.length, 1)

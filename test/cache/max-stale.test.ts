@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createContact } from '../../src/cache/contact.ts'
+import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { GatehouseError } from '../../src/errors.ts'
@@ -19,8 +19,8 @@ for (const [direction, stepMs] of [
     let isReachable = true
     const reachable = <Result>(work: Promise<Result>): Promise<Result> =>
       isReachable ? work : Promise.reject(new GatehouseError('store-unavailable'))
-    const contact = createContact()
-    const both = { contact, clock: () => clocks.time, monotonic: () => clocks.now }
+    const storeConnection = createStoreConnectionState()
+    const both = { storeConnection, clock: () => clocks.time, monotonic: () => clocks.now }
     const directory = createDirectory({
       ...both,
       store: {
@@ -43,7 +43,7 @@ for (const [direction, stepMs] of [
       pollMs: 86_400_000,
       apply: directory.apply,
       clear: directory.clear,
-      onContact: () => {},
+      onStoreAnswer: () => {},
       onDelay: () => {},
       onFault: (error) => t.error(error),
     })

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createSpentKeys } from '../../src/cache/spent-keys.ts'
+import { createRevokedKeys } from '../../src/cache/spent-keys.ts'
 import { newKey } from '../store/samples.ts'
 
 t.test('a spent key is known by its digest, whoever holds it', (t) => {
-  const spent = createSpentKeys(10)
+  const spent = createRevokedKeys(10)
   const [one, two] = [newKey().digest, newKey().digest]
-  spent.note(one)
+  spent.add(one)
   t.strictSame([spent.has(new Uint8Array(one)), spent.has(two)], [true, false])
   spent.clear()
   t.equal(spent.has(one), false)
@@ -13,9 +13,9 @@ t.test('a spent key is known by its digest, whoever holds it', (t) => {
 })
 
 t.test('no more than its number of them is kept, those that came last', (t) => {
-  const spent = createSpentKeys(3)
+  const spent = createRevokedKeys(3)
   const digests = Array.from({ length: 5 }, () => newKey().digest)
-  for (const digest of digests) spent.note(digest)
+  for (const digest of digests) spent.add(digest)
   t.strictSame(
     digests.map((digest) => spent.has(digest)),
     [false, false, true, true, true],

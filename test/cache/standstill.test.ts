@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createContact, isCurrent } from '../../src/cache/contact.ts'
+import { createStoreConnectionState, isCurrent } from '../../src/cache/contact.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { GatehouseError } from '../../src/errors.ts'
 import { now as startTime } from '../store/samples.ts'
@@ -12,7 +12,7 @@ async function watch(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const clocks = { now: startMs, time: startTime }
   const log = { isReachable: true, readings: 0, gate: Promise.resolve() }
-  const contact = createContact()
+  const storeConnection = createStoreConnectionState()
   const invalidation = openInvalidation({
     store: {
       onChange: store.onChange,
@@ -23,23 +23,23 @@ async function watch(t: Test) {
         return store.readChanges(after)
       },
     },
-    contact,
+    storeConnection,
     pollMs: 86_400_000,
     clock: () => clocks.time,
     monotonic: () => clocks.now,
     apply: () => {},
     clear: () => {},
-    onContact: () => {},
+    onStoreAnswer: () => {},
     onDelay: () => {},
     onFault: (error) => t.error(error),
   })
   t.teardown(invalidation.close)
-  const isCurrentNow = () => isCurrent(contact, clocks.now, clocks.time)
+  const isCurrentNow = () => isCurrent(storeConnection, clocks.now, clocks.time)
   const pass = (ms: number) => {
     clocks.now += ms
     clocks.time += ms
   }
-  return { ...invalidation, clocks, log, contact, isCurrentNow, pass }
+  return { ...invalidation, clocks, log, contact: storeConnection, isCurrentNow, pass }
 }
 
 t.test('cached data counts for 450 ms after a reading began, and not a moment longer', async (t) => {

@@ -83,10 +83,10 @@ t.test('of whatever cannot change without other keys it is remembered that it is
     'a claim left out': forge(rightHeader(key), { ...rightClaims, jti: undefined }, key.material),
   }
   for (const [name, token] of Object.entries(refused)) {
-    t.equal(verified.whyRefused(token), undefined, name)
+    t.equal(verified.refusalReason(token), undefined, name)
     t.equal(verify(token).kind, 'invalid', name)
-    t.ok(verified.whyRefused(token), name)
-    t.equal(accessTokens.isOfNewKey(token), false, name)
+    t.ok(verified.refusalReason(token), name)
+    t.equal(accessTokens.mayHaveNewKey(token), false, name)
   }
 })
 
@@ -102,7 +102,7 @@ t.test('a token that may be right later is not remembered as refused', async (t)
   }
   for (const [name, token] of Object.entries(tokens)) {
     t.not(verify(token).kind, 'valid', name)
-    t.equal(verified.whyRefused(token), undefined, name)
+    t.equal(verified.refusalReason(token), undefined, name)
   }
   keyring.replace([key, coming])
   t.equal(verify(tokens['of a key to come']).kind, 'valid')
@@ -120,11 +120,11 @@ t.test(
     const right = [issue(subject), issue(subject)] as const
     for (const token of right) t.equal(verify(token).kind, 'valid')
     for (let count = 0; count < 4_096; count++) verify(`made.up.${count}`)
-    t.ok(verified.whyRefused('made.up.0'))
+    t.ok(verified.refusalReason('made.up.0'))
     verify('made.up.4096')
-    t.equal(verified.whyRefused('made.up.1'), undefined, 'the one used longest ago is forgotten')
+    t.equal(verified.refusalReason('made.up.1'), undefined, 'the one used longest ago is forgotten')
     for (let count = 5_000; count < 20_000; count++) verify(`made.up.${count}`)
-    t.equal(verified.whyRefused('made.up.4096'), undefined)
+    t.equal(verified.refusalReason('made.up.4096'), undefined)
     for (const token of right) t.ok(verified.get(token))
   },
 )
@@ -140,7 +140,7 @@ t.test('a token that is longer than any of ours takes no place', async (t) => {
     const token = `a.b.${'A'.repeat(length - 4)}`
     t.equal(token.length, length)
     t.equal(verify(token).kind, 'invalid')
-    t.equal(verified.whyRefused(token) !== undefined, isKept, `${length}`)
+    t.equal(verified.refusalReason(token) !== undefined, isKept, `${length}`)
   }
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 
-const { run } = place(t)
+const { run } = createWorkspace(t)
 
 t.before(async () => {
   await run('accounts', 'create', '--email', 'ada@example.com')

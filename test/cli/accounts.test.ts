@@ -1,6 +1,6 @@
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
-import { placeOn } from './place.ts'
+import { storeDrivers } from '../setup/gateway.ts'
+import { createWorkspaceOn } from './place.ts'
 
 const keyOf = (kind: string, id: string) => new RegExp(`^${kind}_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`)
 const profile = ['id', 'email', 'firstName', 'lastName', 'role', 'isVerified']
@@ -13,9 +13,9 @@ interface Created {
   readonly setupUrl: string
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
-    const { run } = await placeOn(t, driver)
+    const { run } = await createWorkspaceOn(t, driver)
 
     t.test('before there is an account, the list says how to make one', async (t) => {
       const outcome = await run('accounts', 'list')

@@ -2,13 +2,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startRedis } from '../setup/redis.ts'
-import { place, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey } from './place.ts'
 
 const create = (email: string) => ['accounts', 'create', '--email', email]
 const emails = ['ada@example.com', 'bob@example.com', 'eve@example.com']
 
 t.test('audit verify exits with 1 and names the entry after one that was removed from SQLite', async (t) => {
-  const { run, folder } = place(t)
+  const { run, folder } = createWorkspace(t)
   for (const email of emails) t.equal((await run(...create(email))).status, 0)
   t.equal((await run('audit', 'verify')).status, 0)
   const database = new DatabaseSync(`${folder}/data/gatehouse.db`)
@@ -24,7 +24,11 @@ t.test('audit verify exits with 1 and names the entry after one that was removed
 
 t.test('audit verify exits with 1 and names the entry after one that was removed from Redis', async (t) => {
   const { url } = await startRedis(t)
-  const { run } = place(t, { store: { driver: 'redis', redis: { url } } }, { 'data/sealing.key': sealingKey })
+  const { run } = createWorkspace(
+    t,
+    { store: { driver: 'redis', redis: { url } } },
+    { 'data/sealing.key': sealingKey },
+  )
   for (const email of emails) t.equal((await run(...create(email))).status, 0)
   t.equal((await run('audit', 'verify')).status, 0)
   const client = new Redis(url)

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { run, tempFolder } from './run.ts'
 
 const routes = [
@@ -9,7 +9,7 @@ const routes = [
 ]
 
 t.test('a good config is told to be good, with what is in it', async (t) => {
-  const { config, run } = place(t)
+  const { config, run } = createWorkspace(t)
   const { status, stdout, stderr } = await run('check')
   t.equal(status, 0)
   t.equal(stdout, `${config} is good: 1 route, 1 upstream.\n`)
@@ -25,7 +25,11 @@ t.test('the configs that are shipped can be checked as they are', async (t) => {
 })
 
 t.test('every problem gets a line with its place, and the exit status is 1', async (t) => {
-  const { config, run } = place(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: []\nlog:\n  levl: info\n' })
+  const { config, run } = createWorkspace(
+    t,
+    {},
+    { 'gateway.yaml': 'upstreams: {}\nroutes: []\nlog:\n  levl: info\n' },
+  )
   const { status, stdout, stderr } = await run('check', '--set', 'listen.port=x')
   t.equal(status, 1)
   t.strictSame(stdout.split('\n'), [
@@ -38,7 +42,7 @@ t.test('every problem gets a line with its place, and the exit status is 1', asy
 })
 
 t.test('what is risky is warned of, and no reason to refuse', async (t) => {
-  const { config, run } = place(t, { routes })
+  const { config, run } = createWorkspace(t, { routes })
   const { status, stdout } = await run('check')
   t.equal(status, 0)
   const [warning, note, verdict] = stdout.split('\n')
@@ -49,13 +53,13 @@ t.test('what is risky is warned of, and no reason to refuse', async (t) => {
 })
 
 t.test('a variable with one underscore, which is not read, is warned of', async (t) => {
-  const { config } = place(t)
+  const { config } = createWorkspace(t)
   const { stdout } = await run(t, ['check', '--config', config], { env: { GATEHOUSE_LISTEN_PORT: '80' } })
   t.match(stdout, /^warning: \$GATEHOUSE_LISTEN_PORT {2}listen\.port: .+ GATEHOUSE__LISTEN__PORT\?\n/)
 })
 
 t.test('--json tells the same to programs', async (t) => {
-  const { config, run } = place(t, { routes })
+  const { config, run } = createWorkspace(t, { routes })
   const good = await run('check', '--json')
   t.equal(good.status, 0)
   t.match(good.json(), {
@@ -92,15 +96,15 @@ t.test('a config that cannot be read is told on standard error, with the way out
 })
 
 t.test('GATEHOUSE_CONFIG names the config, and --config wins over it', async (t) => {
-  const first = place(t)
-  const second = place(t)
+  const first = createWorkspace(t)
+  const second = createWorkspace(t)
   const env = { GATEHOUSE_CONFIG: first.config }
   t.match(await run(t, ['check'], { env }), { stdout: `${first.config} is good` })
   t.match(await run(t, ['check', '--config', second.config], { env }), { stdout: `${second.config} is good` })
 })
 
 t.test('checking makes nothing: no database, no sealing key', async (t) => {
-  const { folder, run } = place(t)
+  const { folder, run } = createWorkspace(t)
   await run('check')
   const { stdout } = await run('check', '--set', `keys.sealingKey.file=${folder}/data/other.key`)
   t.match(stdout, 'is good')
@@ -116,7 +120,7 @@ const mistakes: readonly (readonly [what: string, text: string])[] = [
 
 for (const [what, text] of mistakes) {
   t.test(`a mistake in the file is a problem with a place, and nothing else: ${what}`, async (t) => {
-    const { config, runProgram } = place(t, {}, { 'gateway.yaml': text })
+    const { config, runProgram } = createWorkspace(t, {}, { 'gateway.yaml': text })
     // A process of its own: Node, and the parser, may have something to say as well.
     const { status, stdout, stderr } = await runProgram('check')
     t.equal(status, 1)
@@ -126,7 +130,7 @@ for (const [what, text] of mistakes) {
 }
 
 t.test('an override that cannot be placed is a problem too', async (t) => {
-  const { run } = place(t)
+  const { run } = createWorkspace(t)
   for (const setting of [
     'constructor.x=1',
     '__proto__.x=1',

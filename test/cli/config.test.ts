@@ -1,6 +1,6 @@
 import t from 'tap'
 import { publishedSchema } from '../../src/config/schema/published.ts'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { run, start, tempFolder } from './run.ts'
 
 t.test('config schema prints the JSON Schema, and needs no config', async (t) => {
@@ -16,7 +16,11 @@ t.test('config schema prints the JSON Schema, and needs no config', async (t) =>
 })
 
 t.test('config show prints every option in effect, aligned, with its source', async (t) => {
-  const { config, run } = place(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: []\nlog:\n  level: warn\n' })
+  const { config, run } = createWorkspace(
+    t,
+    {},
+    { 'gateway.yaml': 'upstreams: {}\nroutes: []\nlog:\n  level: warn\n' },
+  )
   const { status, stdout, stderr } = await run('config', 'show', '--set', 'listen.port=81')
   t.equal(status, 0)
   t.equal(stderr, '')
@@ -30,7 +34,7 @@ t.test('config show prints every option in effect, aligned, with its source', as
 })
 
 t.test('config show --json has path, value and source of each option', async (t) => {
-  const { config, run } = place(t)
+  const { config, run } = createWorkspace(t)
   const outcome = await run('config', 'show', '--json')
   t.equal(outcome.status, 0)
   const options = outcome.json() as readonly Record<string, unknown>[]
@@ -47,14 +51,14 @@ t.test('config show --json has path, value and source of each option', async (t)
 })
 
 t.test('config show names variables of the environment', async (t) => {
-  const { config } = place(t)
+  const { config } = createWorkspace(t)
   const env = { GATEHOUSE__LOG__LEVEL: 'debug', GATEHOUSE_CONFIG: config }
   const { stdout } = await run(t, ['config', 'show'], { env })
   t.match(stdout, /^log\.level: debug +\$GATEHOUSE__LOG__LEVEL$/m)
 })
 
 t.test('config show of a bad config tells every problem and shows nothing', async (t) => {
-  const { config, run } = place(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: {}\nnope: 1\n' })
+  const { config, run } = createWorkspace(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: {}\nnope: 1\n' })
   for (const args of [[], ['--json']]) {
     const { status, stdout, stderr } = await run('config', 'show', ...args)
     t.equal(status, 1)
@@ -68,7 +72,7 @@ t.test('a reader that goes away early ends the command quietly', async (t) => {
   // Far more than a pipe holds, so that writing goes on after the reader has left.
   const upstream = { targets: [{ url: 'http://127.0.0.1:3000' }] }
   const upstreams = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`u${index}`, upstream]))
-  const { config } = place(t, { upstreams, routes: [] })
+  const { config } = createWorkspace(t, { upstreams, routes: [] })
   const { child, ended } = start(t, ['config', 'show', '--config', config])
   child.stdout.once('data', () => child.stdout.destroy())
   const { stdout, stderr } = await ended

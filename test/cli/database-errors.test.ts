@@ -2,9 +2,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 
-const { folder, run } = place(
+const { folder, run } = createWorkspace(
   t,
   {},
   { 'a-folder/a-file': 'a file\n', 'words.db': 'no database, '.repeat(500) },
@@ -102,7 +102,7 @@ t.test('a database that another process holds is told to be busy, not to be brok
 })
 
 t.test('database and sealing key are made on first use, for nobody else to read', async (t) => {
-  const { folder, run } = place(t)
+  const { folder, run } = createWorkspace(t)
   t.match(await run('accounts', 'create', '--email', 'ada@example.com'), { status: 0 })
   const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8)
   t.equal(modeOf('data'), '700')

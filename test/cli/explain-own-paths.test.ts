@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { portalPlans } from '../../src/http/portal/plans.ts'
+import { pageAccess } from '../../src/http/portal/plans.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'
@@ -82,7 +82,7 @@ t.test('a method that an own path does not take is refused, whoever asks', async
 })
 
 t.test('every page of the portal is told as the gateway answers it', async (t) => {
-  for (const { path, access, methods } of portalPlans) {
+  for (const { path, access, methods } of pageAccess) {
     const at = `/portal${path.replace(':id', user.account.id)}`
     for (const method of ['GET', 'POST', 'PUT']) {
       const isTaken = methods.includes(method)

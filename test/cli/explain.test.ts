@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
-import { place } from './place.ts'
+import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { createWorkspace } from './place.ts'
 import { type Outcome, run } from './run.ts'
 
 interface Step {
@@ -46,7 +46,7 @@ function explainOf(t: Test, { configFile }: Pick<TestGateway, 'configFile'>) {
   }
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, {
@@ -369,7 +369,7 @@ for (const driver of drivers) {
 }
 
 t.test('a path of the gateway itself is answered by it', async (t) => {
-  const { run } = place(t)
+  const { run } = createWorkspace(t)
   for (const [method, path] of [
     ['POST', '/api/v1/accounts/access-token'],
     ['POST', '/api/v1/accounts/refresh-token'],
@@ -382,7 +382,7 @@ t.test('a path of the gateway itself is answered by it', async (t) => {
 })
 
 t.test('without a database nobody is known, and none is made', async (t) => {
-  const { run } = place(t)
+  const { run } = createWorkspace(t)
   const key = `SecretKey: gsk_${'a'.repeat(16)}_${'b'.repeat(43)}_000000`
   t.match(await run('explain', 'GET', '/x', '-H', key), {
     status: 0,
@@ -397,7 +397,7 @@ t.test('without a database nobody is known, and none is made', async (t) => {
 
 t.test('it tells which routes the one that was chosen comes before', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
-  const { run } = place(t, {
+  const { run } = createWorkspace(t, {
     routes: [
       { ...route, name: 'all', path: '/' },
       { ...route, name: 'a', path: '/a' },
@@ -418,7 +418,7 @@ t.test('it tells which routes the one that was chosen comes before', async (t) =
 })
 
 t.test('who the client is depends on where the connection comes from', async (t) => {
-  const { run } = place(t, {
+  const { run } = createWorkspace(t, {
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
     trustedProxies: ['10.0.0.0/8'],
     publicUrl: 'https://api.example.com',
@@ -467,7 +467,7 @@ t.test('what becomes of trailer fields is said where a request can have some', a
 
 t.test('an upgrade is one where the route takes it', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
-  const { run } = place(t, {
+  const { run } = createWorkspace(t, {
     routes: [
       { ...route, name: 'ws', path: '/ws', websocket: true },
       { ...route, name: 'http', path: '/http' },
@@ -482,7 +482,7 @@ t.test('an upgrade is one where the route takes it', async (t) => {
 })
 
 t.test('credentials are never shown, wherever they stand', async (t) => {
-  const { run } = place(t, {
+  const { run } = createWorkspace(t, {
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none', forwardCredentials: true }],
   })
   const key = `gsk_${'a'.repeat(16)}_${'b'.repeat(43)}_000000`
@@ -511,7 +511,7 @@ t.test('credentials are never shown, wherever they stand', async (t) => {
 
 t.test('the word of the gateway is shown, however its header is called', async (t) => {
   const headers = { id: 'X-Auth-User', role: 'X-Token-Role' }
-  const { run } = place(t, { identity: { headers } })
+  const { run } = createWorkspace(t, { identity: { headers } })
   const created = (await run('accounts', 'create', '--email', 'a@example.com', '--json')).json()
   const { id, secretKey } = created as { readonly id: string; readonly secretKey: string }
   const { stdout } = await run('explain', 'GET', '/', `-HSecretKey: ${secretKey}`, '-H', 'X-Auth-User: me')
@@ -548,7 +548,7 @@ const bad: readonly (readonly [what: string, args: readonly string[], told: RegE
 
 for (const [what, args, told] of bad) {
   t.test(`it is bad usage, whatever the config says: ${what}`, async (t) => {
-    const { run } = place(t, { routes: 'broken' })
+    const { run } = createWorkspace(t, { routes: 'broken' })
     const { status, stdout, stderr } = await run('explain', ...args)
     t.equal(status, 2)
     t.equal(stdout, '')
@@ -557,7 +557,7 @@ for (const [what, args, told] of bad) {
 }
 
 t.test('a broken config is refused, with its problems', async (t) => {
-  const { run } = place(t, { routes: 'broken' })
+  const { run } = createWorkspace(t, { routes: 'broken' })
   t.match(await run('explain', 'GET', '/'), { status: 1, stderr: /routes: must be a list/ })
 })
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 
-const { folder, run } = place(t)
+const { folder, run } = createWorkspace(t)
 
 async function imported(text: string | Uint8Array, ...args: readonly string[]) {
   writeFileSync(join(folder, 'people'), text)

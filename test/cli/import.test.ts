@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
-import { placeOn } from './place.ts'
+import { storeDrivers } from '../setup/gateway.ts'
+import { createWorkspaceOn } from './place.ts'
 
 interface Imported {
   readonly id: string
   readonly email: string
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
-    const { folder, run, runProgram } = await placeOn(t, driver)
+    const { folder, run, runProgram } = await createWorkspaceOn(t, driver)
     const imported = async (text: string | Uint8Array, ...args: readonly string[]) => {
       writeFileSync(join(folder, 'people'), text)
       return run('accounts', 'import', 'people', ...args)

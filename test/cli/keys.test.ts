@@ -1,12 +1,12 @@
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { place, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey } from './place.ts'
 import { run } from './run.ts'
 
 const accessTokenPath = '/api/v1/accounts/access-token'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const { account, secretKey, apiKey } = await gateway.createAccount()
@@ -74,7 +74,7 @@ for (const driver of drivers) {
 }
 
 t.test('a grace may be nothing, and as long as 30 days', async (t) => {
-  const { run } = place(t)
+  const { run } = createWorkspace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')
   for (const grace of ['0s', '1ms', '1500ms', '30d', '720h']) {
     t.match(await run('keys', 'reset-secret', 'ada@example.com', '--grace', grace), { status: 0 }, grace)
@@ -82,7 +82,7 @@ t.test('a grace may be nothing, and as long as 30 days', async (t) => {
 })
 
 t.test('where no sealed copy is kept a key is shown once, at creation', async (t) => {
-  const { run } = place(t, { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } })
+  const { run } = createWorkspace(t, { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } })
   t.match(await run('accounts', 'create', '--email', 'ada@example.com'), { stdout: /gsk_\w+\n.*gak_\w+/ })
   const { status, stdout, stderr } = await run('keys', 'show', 'ada@example.com', '--json')
   t.equal(status, 1)
@@ -91,7 +91,7 @@ t.test('where no sealed copy is kept a key is shown once, at creation', async (t
 })
 
 t.test('with another sealing key nothing is shown, and why', async (t) => {
-  const { run } = place(t, {}, { 'other.key': sealingKey })
+  const { run } = createWorkspace(t, {}, { 'other.key': sealingKey })
   await run('accounts', 'create', '--email', 'ada@example.com')
   const outcome = await run('keys', 'show', 'ada@example.com', '--set', 'keys.sealingKey.file=other.key')
   t.equal(outcome.status, 1)

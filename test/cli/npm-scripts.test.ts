@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../setup/net.ts'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { type Ready, textOf } from './run.ts'
 
 for (const words of [['start'], ['run', 'gatehouse', '--', 'serve']]) {
   t.test(`a signal to npm ${words.join(' ')} stops the gateway, not only npm`, async (t) => {
-    const { config, folder } = place(t)
+    const { config, folder } = createWorkspace(t)
     const readyFile = join(folder, 'ready.json')
     const options = ['--config', config, '--ready-file', readyFile]
     const isScript = words.includes('--')
@@ -22,7 +22,7 @@ for (const words of [['start'], ['run', 'gatehouse', '--', 'serve']]) {
 }
 
 t.test('a signal to all the processes of npm is one signal to the gateway', async (t) => {
-  const { config, folder } = place(t, { shutdown: { delay: '1s', drain: '50ms' } })
+  const { config, folder } = createWorkspace(t, { shutdown: { delay: '1s', drain: '50ms' } })
   const readyFile = join(folder, 'ready.json')
   const words = ['run', '-s', 'gatehouse', '--', 'serve', '--config', config, '--ready-file', readyFile]
   const child = spawn('npm', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })

@@ -1,17 +1,17 @@
 import t from 'tap'
 import { withOperator } from '../../src/cli/operator.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
-import { place, placeOn } from './place.ts'
+import { createWorkspace, createWorkspaceOn } from './place.ts'
 import type { Input } from './run.ts'
 
 const good = 'correct horse battery'
 const ada = 'ada@example.com'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
-    const here = await placeOn(t, driver)
+    const here = await createWorkspaceOn(t, driver)
     const create = (input: Input, email: string) =>
       here.runWith(input, 'accounts', 'create', '--email', email, '--password-stdin', '--json')
     const passwordOf = (email: string, password = good) =>
@@ -139,7 +139,7 @@ for (const driver of drivers) {
 }
 
 t.test('without a portal there are no links to it', async (t) => {
-  const here = place(t, { portal: { enabled: false } })
+  const here = createWorkspace(t, { portal: { enabled: false } })
   t.equal(loadConfig({ file: here.config, env: {} }).config.portal.enabled, false)
   const outcome = await here.run('accounts', 'create', '--email', ada, '--json')
   t.notOk(Object.hasOwn(outcome.json() as object, 'setupUrl'))
@@ -147,7 +147,7 @@ t.test('without a portal there are no links to it', async (t) => {
 })
 
 t.test('the real program reads the password from its standard input', async (t) => {
-  const here = place(t)
+  const here = createWorkspace(t)
   const outcome = await here.runProgram('accounts', 'create', '--email', ada, '--password-stdin')
   t.match(outcome, { status: 2, stderr: /standard input is empty/ })
 })

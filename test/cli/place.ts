@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import type { Driver } from '../setup/gateway.ts'
+import type { StoreDriver } from '../setup/gateway.ts'
 import { startRedis } from '../setup/redis.ts'
 import { type Input, type Outcome, run, runProgram, tempFolder } from './run.ts'
 
@@ -19,7 +19,7 @@ export function configOf(options: Readonly<Record<string, unknown>> = {}): strin
   })
 }
 
-export interface Place {
+export interface Workspace {
   readonly folder: string
   readonly config: string
   /** Runs a command with the config of this place, in this process. */
@@ -31,11 +31,11 @@ export interface Place {
 }
 
 /** A folder with a config, and with other files, in which commands can be run; gone with the test. */
-export function place(
+export function createWorkspace(
   t: Test,
   options: Readonly<Record<string, unknown>> = {},
   files: Readonly<Record<string, string | Uint8Array>> = {},
-): Place {
+): Workspace {
   const folder = tempFolder(t)
   const config = join(folder, 'gateway.yaml')
   for (const [name, content] of Object.entries({ 'gateway.yaml': configOf(options), ...files })) {
@@ -53,10 +53,10 @@ export function place(
 }
 
 /** A place whose accounts are kept in a store of this test alone. */
-export async function placeOn(t: Test, driver: Driver): Promise<Place> {
-  if (driver === 'sqlite') return place(t)
+export async function createWorkspaceOn(t: Test, driver: StoreDriver): Promise<Workspace> {
+  if (driver === 'sqlite') return createWorkspace(t)
   const { url } = await startRedis(t)
-  return place(t, { store: { driver, redis: { url } } }, { 'data/sealing.key': sealingKey })
+  return createWorkspace(t, { store: { driver, redis: { url } } }, { 'data/sealing.key': sealingKey })
 }
 
 /** For Redis, whose sealing key nobody makes. */

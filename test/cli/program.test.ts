@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 
 // The other tests run commands in their own process: here each runs once as the program it is.
-const { config, folder, runProgram } = place(t)
+const { config, folder, runProgram } = createWorkspace(t)
 const ada = 'ada@example.com'
 
 /** Runs a command that prints data, to its JSON. */

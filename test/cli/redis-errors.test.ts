@@ -1,7 +1,7 @@
 import t from 'tap'
 import { until } from '../setup/net.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
-import { place, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey } from './place.ts'
 import { run, runProgram, serve } from './run.ts'
 
 const withKey = { 'data/sealing.key': sealingKey }
@@ -33,7 +33,7 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
   // At once: each of them waits for some seconds.
   const outcomes = await Promise.all(
     reasons.map(([, redis]) => {
-      const { config, folder } = place(t, onRedis(redis), withKey)
+      const { config, folder } = createWorkspace(t, onRedis(redis), withKey)
       return runProgram(t, ['accounts', 'list', '--config', config], {
         cwd: folder,
         env: { PASSWORD: 'wrong-horse' },
@@ -58,7 +58,7 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
 t.test(
   'a command without its Redis gives up soon; where others must be asked first it says so',
   async (t) => {
-    const single = place(t, onRedis({ url: { env: 'PLACE' } }), withKey)
+    const single = createWorkspace(t, onRedis({ url: { env: 'PLACE' } }), withKey)
     const startedAt = performance.now()
     const { status, stderr } = await run(t, ['accounts', 'list', '--config', single.config], {
       env: { PLACE: 'redis://ada:battery-staple@127.0.0.1:1/0' },
@@ -69,7 +69,11 @@ t.test(
     t.notMatch(stderr, /battery|ada/)
     // 1.5 s, and what a busy machine adds; others are given 5 s.
     t.ok(tookMs < 4_900, `after ${tookMs.toFixed(0)} ms`)
-    const sentinel = place(t, onRedis({ sentinel: { name: 'main', nodes: ['127.0.0.1:1'] } }), withKey)
+    const sentinel = createWorkspace(
+      t,
+      onRedis({ sentinel: { name: 'main', nodes: ['127.0.0.1:1'] } }),
+      withKey,
+    )
     t.match(
       (await sentinel.run('accounts', 'list')).stderr,
       /"main"[^\n]*127\.0\.0\.1:1.*\n {2}.*had 5 s to name/,
@@ -79,7 +83,7 @@ t.test(
 
 t.test('a Redis that hangs is told without the words of a driver', async (t) => {
   const server = await startRedis(t)
-  const { run } = place(t, onRedis({ url: server.url }), withKey)
+  const { run } = createWorkspace(t, onRedis({ url: server.url }), withKey)
   server.signal('SIGSTOP')
   const { status, stderr } = await run('accounts', 'list')
   server.signal('SIGCONT')
@@ -93,7 +97,7 @@ t.test('a Redis that hangs is told without the words of a driver', async (t) => 
 
 t.test('a change that no replica has is told as doubtful, and its keys are not lost', async (t) => {
   const { url } = await startRedis(t)
-  const { run } = place(t, onRedis({ url, replicas: 1 }), withKey)
+  const { run } = createWorkspace(t, onRedis({ url, replicas: 1 }), withKey)
   const sure = (...args: readonly string[]) => run(...args, '--set', 'store.redis.replicas=0')
   const doubt = /^gatehouse: the change may have been made, and may be lost again: only 0 of 1 replicas/
   const email = 'ada@example.com'
@@ -134,7 +138,7 @@ t.test('a change that no replica has is told as doubtful, and its keys are not l
 
 t.test('a Redis that was flushed under a gateway takes no command for a new beginning', async (t) => {
   const redis = await startRedis(t)
-  const { config, run } = place(t, onRedis({ url: redis.url }), withKey)
+  const { config, run } = createWorkspace(t, onRedis({ url: redis.url }), withKey)
   await serve(t, ['--config', config])
   const { stdout } = await run('accounts', 'create', '--email', 'ada@example.com')
   t.match(stdout, /gsk_/)
@@ -157,7 +161,7 @@ t.test('a Redis that was flushed under a gateway takes no command for a new begi
 
 t.test('a database that the Redis does not have is refused: it must not fall back on another', async (t) => {
   const { url } = await startRedis(t, ['--databases', '4'])
-  const { run } = place(t, onRedis({ url: `${url}/9` }), withKey)
+  const { run } = createWorkspace(t, onRedis({ url: `${url}/9` }), withKey)
   const { status, stderr } = await run('accounts', 'create', '--email', 'ada@example.com')
   t.equal(status, 1)
   t.match(stderr, /Redis/)
@@ -167,7 +171,7 @@ t.test('a database that the Redis does not have is refused: it must not fall bac
 
 t.test('without its sealing key nothing starts on Redis, and the way to make one is told', async (t) => {
   const { url } = await startRedis(t)
-  const { run } = place(t, onRedis({ url }))
+  const { run } = createWorkspace(t, onRedis({ url }))
   for (const args of [['accounts', 'list'], ['serve']]) {
     const { status, stderr } = await run(...args)
     t.equal(status, 1)
@@ -181,7 +185,7 @@ t.test(
   async (t) => {
     const redis = await startRedis(t)
     await redis.stop()
-    const { config } = place(t, onRedis({ url: redis.url }), withKey)
+    const { config } = createWorkspace(t, onRedis({ url: redis.url }), withKey)
     const gateway = await serve(t, ['--config', config])
     const readiness = async () => (await fetch(`${gateway.opsUrl}/readyz`)).status
     t.equal(await readiness(), 503)
@@ -206,7 +210,7 @@ t.test(
 
 t.test('data of a newer version is refused by every command and at the start, with a way out', async (t) => {
   const redis = await startRedis(t)
-  const { run } = place(t, onRedis({ url: redis.url }), withKey)
+  const { run } = createWorkspace(t, onRedis({ url: redis.url }), withKey)
   t.equal((await run('accounts', 'create', '--email', 'ada@example.com')).status, 0)
   await redisCommand(redis.port, 'SET gh:{account}:format 2')
   for (const args of [['accounts', 'list'], ['signing-keys', 'rotate'], ['audit', 'verify'], ['serve']]) {

@@ -6,22 +6,22 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log/log.ts'
 import { startRedis } from '../setup/redis.ts'
-import { type Place, place, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey, type Workspace } from './place.ts'
 import { run, serve } from './run.ts'
 
 const other = ['--set', 'keys.sealingKey.file=other.key']
 const files = { 'other.key': sealingKey }
 
 /** A place where a gateway has run: there is a signing key, sealed. */
-async function usedPlace(t: Parameters<typeof place>[0]): Promise<Place> {
-  const used = place(t, {}, files)
+async function usedPlace(t: Parameters<typeof createWorkspace>[0]): Promise<Workspace> {
+  const used = createWorkspace(t, {}, files)
   await used.run('accounts', 'create', '--email', 'ada@example.com')
   await used.run('signing-keys', 'rotate')
   return used
 }
 
 t.test('the key that was made first is kept', async (t) => {
-  const { folder, run, runProgram } = place(t)
+  const { folder, run, runProgram } = createWorkspace(t)
   const commands = [
     ['accounts', 'list'],
     ['accounts', 'list'],
@@ -54,7 +54,7 @@ t.test('a gateway that does not start leaves nothing at work', async (t) => {
   const log = createLog({ level: 'silent', stream: new PassThrough() })
   const begun = t.capture(globalThis, 'setInterval', setInterval)
   const ended = t.capture(globalThis, 'clearInterval', clearInterval)
-  const opening = openGateway({ loaded, reread: () => loadConfig(input), log })
+  const opening = openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
   await t.rejects(opening, /cannot be unsealed/)
   const stopped = new Set<unknown>(ended().map(({ args }) => args[0]))
   const timers = begun().flatMap((call) => ('returned' in call ? [call.returned] : []))
@@ -85,7 +85,7 @@ t.test('no account is made with a sealing key that the gateway does not have', a
 })
 
 t.test('a file that holds no key is refused by every command, and left as it is', async (t) => {
-  const { folder, run } = place(t, {}, { 'data/sealing.key': 'correct horse battery staple\n' })
+  const { folder, run } = createWorkspace(t, {}, { 'data/sealing.key': 'correct horse battery staple\n' })
   for (const args of [['accounts', 'list'], ['serve']]) {
     const { status, stderr } = await run(...args)
     t.equal(status, 1)
@@ -96,7 +96,7 @@ t.test('a file that holds no key is refused by every command, and left as it is'
 })
 
 t.test('a key that cannot be made is told with its path and its option', async (t) => {
-  const { folder, run } = place(t, { keys: { sealingKey: { file: 'gateway.yaml/sealing.key' } } })
+  const { folder, run } = createWorkspace(t, { keys: { sealingKey: { file: 'gateway.yaml/sealing.key' } } })
   const { status, stderr } = await run('accounts', 'list')
   t.equal(status, 1)
   t.match(stderr, `${folder}/gateway.yaml/sealing.key: not a directory`)
@@ -108,7 +108,7 @@ t.test(
   async (t) => {
     const { url } = await startRedis(t)
     const options = { store: { driver: 'redis', redis: { url } } }
-    const { config, run: gatehouse } = place(t, options, {
+    const { config, run: gatehouse } = createWorkspace(t, options, {
       ...files,
       'data/sealing.key': Buffer.alloc(32, 1).toString('hex'),
     })
@@ -125,7 +125,7 @@ t.test(
     const { url } = await startRedis(t)
     const options = { store: { driver: 'redis', redis: { url } } }
     const right = Buffer.alloc(32, 1).toString('hex')
-    const { run: gatehouse } = place(t, options, { ...files, 'data/sealing.key': right })
+    const { run: gatehouse } = createWorkspace(t, options, { ...files, 'data/sealing.key': right })
     await gatehouse('signing-keys', 'rotate')
     const list = async () => (await gatehouse('signing-keys', 'list', '--json')).json() as readonly unknown[]
     const before = await list()

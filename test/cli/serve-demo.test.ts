@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
-import { type Place, place, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey, type Workspace } from './place.ts'
 import { program, run, runProgram, type Serving, serve, tempFolder } from './run.ts'
 
 const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
 const shipped = readFileSync('config/gateway.yaml')
 
 /** A folder with the config that is shipped, where `npm start` finds it: nothing has run there yet. */
-function freshPlace(t: Test): Place {
-  const { folder, config } = place(t, {}, { 'config/gateway.yaml': shipped })
+function freshPlace(t: Test): Workspace {
+  const { folder, config } = createWorkspace(t, {}, { 'config/gateway.yaml': shipped })
   const inFolder = { cwd: folder }
   return {
     folder,
@@ -79,7 +79,7 @@ t.test('the way to the keys that a later start tells leads to keys', async (t) =
 })
 
 t.test('that way can be pasted as it stands, also where the config is not the usual one', async (t) => {
-  const { folder } = place(t, {}, { "ada's config.yaml": shipped })
+  const { folder } = createWorkspace(t, {}, { "ada's config.yaml": shipped })
   const settings = ['--set', 'store.sqlite.path=other data.db', '--set', 'keys.sealingKey.file=other.key']
   const args = ['--demo', '--config', "ada's config.yaml", ...settings, ...freePorts]
   for (const isFirst of [true, false]) {
@@ -112,7 +112,7 @@ t.test(
 
 t.test('on a Redis that is not there it runs all the same, and says how to make an account', async (t) => {
   const store = { driver: 'redis', redis: { url: 'redis://127.0.0.1:1' } }
-  const { config } = place(t, { store }, { 'data/sealing.key': sealingKey })
+  const { config } = createWorkspace(t, { store }, { 'data/sealing.key': sealingKey })
   const gateway = await serve(t, ['--demo', '--config', config])
   t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 503)
   await until('it says how', () => gateway.output.stdout.includes('accounts create') || undefined)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { program, type Ready, textOf } from './run.ts'
 
 const log = new URL('../../src/log/log.ts', import.meta.url).href
@@ -24,7 +24,7 @@ function runNode(t: Test, args: readonly string[], output: string) {
 
 for (const workers of [1, 2]) {
   t.test(`a log that cannot be written stops no traffic, nor a stop: ${workers} process(es)`, async (t) => {
-    const { config, folder } = place(t)
+    const { config, folder } = createWorkspace(t)
     const readyFile = join(folder, 'ready.json')
     const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
     const { child, ended } = runNode(t, [...args, '--set', `listen.workers=${workers}`], '> /dev/full')
@@ -43,9 +43,9 @@ for (const workers of [1, 2]) {
 }
 
 const crash = `
-  const { createLog, watchForFaults } = await import('${log}')
+  const { createLog, logUncaughtErrors } = await import('${log}')
   const log = createLog({ level: 'info' })
-  watchForFaults(log)
+  logUncaughtErrors(log)
   for (let index = 0; index < 100; index++) log.info({ index }, 'before')
   setImmediate(() => { throw new Error('out of nowhere') })
 `

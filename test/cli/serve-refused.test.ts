@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { type Outcome, runProgram, serve } from './run.ts'
 
 /** Starts that are refused, all at once: each must end by itself, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   return Promise.all(
     variants.map((args) => {
-      const { config, folder } = place(t)
+      const { config, folder } = createWorkspace(t)
       return runProgram(t, ['serve', '--config', config, ...args], { cwd: folder, withinMs: 6_000 })
     }),
   )
@@ -69,7 +69,7 @@ t.test('what ends a start ends the demo backend with it', async (t) => {
 t.test(
   'a ready file that cannot be written ends the start: who waits for it would wait for ever',
   async (t) => {
-    const { folder } = place(t)
+    const { folder } = createWorkspace(t)
     mkdirSync(join(folder, 'taken'))
     const files = ['absent/ready.json', 'gateway.yaml/ready.json', 'taken'].map((name) => join(folder, name))
     const outcomes = await starts(
@@ -85,7 +85,7 @@ t.test(
 )
 
 t.test('the ready file of an earlier run does not speak for one that is not ready', async (t) => {
-  const { folder, run } = place(t)
+  const { folder, run } = createWorkspace(t)
   const readyFile = join(folder, 'ready.json')
   const { pid } = spawnSync('true')
   writeFileSync(readyFile, `{"url":"http://127.0.0.1:1","opsUrl":"http://127.0.0.1:1","pid":${pid}}\n`)
@@ -95,7 +95,7 @@ t.test('the ready file of an earlier run does not speak for one that is not read
 })
 
 t.test('a start that is refused leaves the running gateway alone', async (t) => {
-  const { config, run } = place(t)
+  const { config, run } = createWorkspace(t)
   const gateway = await serve(t, ['--config', config])
   const ready = readFileSync(gateway.readyFile, 'utf8')
   const taken = `listen.port=${new URL(gateway.url).port}`

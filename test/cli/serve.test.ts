@@ -6,13 +6,13 @@ import { accessTokenPath } from '../gateway/support/ask.ts'
 import { startServer } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { serve, start, textOf } from './run.ts'
 
 t.test(
   'the ready file has both addresses and the process, and appears whole once requests are taken',
   async (t) => {
-    const { config, folder } = place(t)
+    const { config, folder } = createWorkspace(t)
     const readyFile = join(folder, 'ready.json')
     const { child, ended } = start(t, ['serve', '--config', config, '--ready-file', readyFile])
     const text = await until('it appears', () => textOf(readyFile))
@@ -30,7 +30,7 @@ t.test(
 )
 
 t.test('port 0 takes any port that is free, and the log tells which', async (t) => {
-  const { config } = place(t)
+  const { config } = createWorkspace(t)
   const gateways = [await serve(t, ['--config', config]), await serve(t, ['--config', config])]
   const [first, second] = gateways.map(({ url }) => new URL(url).port)
   t.not(first, second)
@@ -42,7 +42,7 @@ t.test('port 0 takes any port that is free, and the log tells which', async (t) 
 })
 
 t.test('a port that is named is the port that is taken', async (t) => {
-  const { config } = place(t)
+  const { config } = createWorkspace(t)
   const [port, opsPort] = [await freePort(), await freePort()]
   const settings = ['--set', `listen.port=${port}`, '--set', `ops.port=${opsPort}`]
   t.match(await serve(t, ['--config', config, ...settings]), {
@@ -52,7 +52,7 @@ t.test('a port that is named is the port that is taken', async (t) => {
 })
 
 t.test('an address for everybody is told as one that can be called from here', async (t) => {
-  const { config } = place(t)
+  const { config } = createWorkspace(t)
   for (const [host, url] of [
     ['0.0.0.0', /^http:\/\/127\.0\.0\.1:\d+$/],
     ['localhost', /^http:\/\/localhost:\d+$/],
@@ -68,7 +68,7 @@ t.test('an address for everybody is told as one that can be called from here', a
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   t.test(`${signal} ends it with status 0, and nothing on standard error`, async (t) => {
-    const { config } = place(t)
+    const { config } = createWorkspace(t)
     const gateway = await serve(t, ['--config', config])
     await fetch(`${gateway.url}/x`)
     gateway.child.kill(signal)
@@ -98,7 +98,10 @@ t.test('requests that have to be broken off make it status 2', async (t) => {
 })
 
 t.test('a body that never comes whole does not hold it up once its request was told 503', async (t) => {
-  const { config } = place(t, { listen: { port: 0, requestTimeout: '60s' }, shutdown: { drain: '100ms' } })
+  const { config } = createWorkspace(t, {
+    listen: { port: 0, requestTimeout: '60s' },
+    shutdown: { drain: '100ms' },
+  })
   const gateway = await serve(t, ['--config', config])
   const client = await connectRaw(t, gateway.url)
   const fields = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\nExpect: 100-continue'
@@ -129,7 +132,7 @@ t.test('a second signal ends it at once with status 2', async (t) => {
 })
 
 t.test('what is in the file can be overridden for one run, by flag and by environment', async (t) => {
-  const { config, folder } = place(t)
+  const { config, folder } = createWorkspace(t)
   const env = { GATEHOUSE_CONFIG: config, GATEHOUSE__LOG__ACCESS: 'false' }
   const gateway = await serve(t, ['--set', 'store.sqlite.path=elsewhere.db'], { env })
   await fetch(`${gateway.url}/x`)
@@ -140,7 +143,7 @@ t.test('what is in the file can be overridden for one run, by flag and by enviro
 })
 
 t.test('plain serve makes no account and says nothing but its log', async (t) => {
-  const { config, run } = place(t)
+  const { config, run } = createWorkspace(t)
   const gateway = await serve(t, ['--config', config])
   t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
   gateway.child.kill('SIGTERM')
@@ -148,12 +151,12 @@ t.test('plain serve makes no account and says nothing but its log', async (t) =>
 })
 
 /** A gateway's config whose backend never answers, and whether it has been asked. */
-async function withSlowBackend(t: Parameters<typeof place>[0], drain: string) {
+async function withSlowBackend(t: Parameters<typeof createWorkspace>[0], drain: string) {
   let asked = false
   const backend = await startServer(t, () => {
     asked = true
   })
-  const { config } = place(t, {
+  const { config } = createWorkspace(t, {
     upstreams: { backend: { targets: [{ url: backend }] } },
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
     shutdown: { drain },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { run } from './run.ts'
 
@@ -12,7 +12,7 @@ interface ListedSession {
   readonly expiresAt: string
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const ada = await gateway.createAccount()

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { place, placeOn } from './place.ts'
+import { createWorkspace, createWorkspaceOn } from './place.ts'
 import { run } from './run.ts'
 
 interface ListedKey {
@@ -12,7 +12,7 @@ interface ListedKey {
   readonly signsFrom: string
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const account = await gateway.createAccount()
@@ -88,8 +88,8 @@ for (const driver of drivers) {
 t.test(
   'before the gateway has run there are none, and rotating makes the one that signs meanwhile',
   async (t) => {
-    for (const driver of drivers) {
-      const { run } = await placeOn(t, driver)
+    for (const driver of storeDrivers) {
+      const { run } = await createWorkspaceOn(t, driver)
       t.match(await run('signing-keys', 'list'), { status: 0, stdout: /^There are no keys yet: / })
       t.equal((await run('signing-keys', 'list', '--json')).stdout, '[]\n')
       t.match(await run('signing-keys', 'rotate'), {
@@ -108,7 +108,7 @@ t.test('keys from the config are not the business of these commands', async (t) 
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const keys = [{ kid: 'k', use: 'sign', private: { file: 'key.pem' } }]
-  const { run } = place(t, { tokens: { keys } }, { 'key.pem': pem })
+  const { run } = createWorkspace(t, { tokens: { keys } }, { 'key.pem': pem })
   for (const args of [['list'], ['rotate'], ['retire', 'k']]) {
     const { status, stdout, stderr } = await run('signing-keys', ...args, '--json')
     t.equal(status, 1)

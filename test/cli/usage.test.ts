@@ -1,5 +1,5 @@
 import t from 'tap'
-import { place } from './place.ts'
+import { createWorkspace } from './place.ts'
 import { run, tempFolder } from './run.ts'
 
 const cases: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
@@ -59,7 +59,7 @@ for (const [what, args, told] of cases) {
 }
 
 t.test('an operand may begin with a dash, as IDs of keys do', async (t) => {
-  const { run } = place(t)
+  const { run } = createWorkspace(t)
   for (const args of [['-c1-_x'], ['--json', '-c1-_x']]) {
     const { status, stderr } = await run('signing-keys', 'retire', ...args)
     t.equal(status, 1)

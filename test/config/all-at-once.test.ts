@@ -1,11 +1,11 @@
 import t from 'tap'
-import { complaints, least } from './files.ts'
+import { minimalConfig, problemMessages } from './files.ts'
 
 const config = {
   trustedProxies: ['10.0.0.0/33', 'nonsense', 5],
   tracing: { otlp: { endpoint: 'x', sampleRatio: 2 } },
-  upstreams: least.upstreams,
-  routes: [{ ...least.routes[0], methods: ['get', 5] }],
+  upstreams: minimalConfig.upstreams,
+  routes: [{ ...minimalConfig.routes[0], methods: ['get', 5] }],
   listen: { tls: { cert: 5, key: { env: 'KEY' } } },
   identity: { headers: { id: 5, role: 'Host', foo: 'x' }, assertion: { header: 'Authorization' } },
   tokens: {
@@ -72,7 +72,7 @@ const expected = [
 ]
 
 t.test('what the schema finds in a section hides nothing else that is wrong with it', async (t) => {
-  const told = complaints(t, config).map((complaint) => complaint.slice(0, complaint.indexOf(': ')))
+  const told = problemMessages(t, config).map((complaint) => complaint.slice(0, complaint.indexOf(': ')))
   t.strictSame([...new Set(told)].toSorted(), expected.toSorted())
 })
 
@@ -87,7 +87,7 @@ t.test('whatever stands in the place of an option is told, and breaks no rule', 
   }
   for (const wrong of [null, 5, 'x', [], {}, [null], { x: null }]) {
     for (const changed of change(config, wrong)) {
-      t.not(complaints(t, changed as typeof config).length, 0)
+      t.not(problemMessages(t, changed as typeof config).length, 0)
     }
   }
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { type ConfigReading, loadConfig, readConfig } from '../../src/config/load.ts'
+import { type ConfigReadResult, loadConfig, readConfig } from '../../src/config/load.ts'
 import { formatProblem } from '../../src/config/problem.ts'
 
 /** Options as they stand in the file. */
@@ -13,7 +13,7 @@ export type Options = Readonly<Record<string, unknown>>
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
 /** What a config is read with, beside its own file. */
-export interface Around {
+export interface ReadOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly settings?: readonly string[]
   /** Files beside the config, which is `config/gateway.yaml`. */
@@ -23,19 +23,19 @@ export interface Around {
 const backend = { targets: [{ url: 'http://127.0.0.1:3000' }] }
 
 /** The least config: what has no default. */
-export const least = {
+export const minimalConfig = {
   upstreams: { backend },
   routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'any' }],
 }
 
 /** The least config with other options in its one route. */
 export function withRoute(options: Options): Options {
-  return { ...least, routes: [{ ...least.routes[0], ...options }] }
+  return { ...minimalConfig, routes: [{ ...minimalConfig.routes[0], ...options }] }
 }
 
 /** The least config with other options in its one upstream. */
 export function withUpstream(options: Options): Options {
-  return { ...least, upstreams: { backend: { ...backend, ...options } } }
+  return { ...minimalConfig, upstreams: { backend: { ...backend, ...options } } }
 }
 
 /** Writes files into a folder that is gone with the test. @returns the folder */
@@ -53,8 +53,8 @@ export function writeFiles(t: Test, files: Files): string {
 export function read(
   t: Test,
   config: string | Uint8Array | Options,
-  { env = {}, settings = [], files = {} }: Around = {},
-): ConfigReading {
+  { env = {}, settings = [], files = {} }: ReadOptions = {},
+): ConfigReadResult {
   const isText = typeof config === 'string' || config instanceof Uint8Array
   // JSON is YAML.
   const content = isText ? config : JSON.stringify(config)
@@ -63,7 +63,11 @@ export function read(
 }
 
 /** Every problem as `check` prints it, without the path of the file. */
-export function problems(t: Test, config: string | Uint8Array | Options, around?: Around): readonly string[] {
+export function problems(
+  t: Test,
+  config: string | Uint8Array | Options,
+  around?: ReadOptions,
+): readonly string[] {
   const reading = read(t, config, around)
   const folder = dirname(dirname(reading.file))
   return reading.problems.map((problem) =>
@@ -72,12 +76,16 @@ export function problems(t: Test, config: string | Uint8Array | Options, around?
 }
 
 /** Every problem without its place: `listen.port: must be …`. */
-export function complaints(t: Test, config: Options, around?: Around): readonly string[] {
+export function problemMessages(t: Test, config: Options, around?: ReadOptions): readonly string[] {
   return problems(t, config, around).map((problem) => problem.slice(problem.indexOf('  ') + 2))
 }
 
 /** The config as the program gets it. */
-export function load(t: Test, config: Options, { env = {}, settings = [], files = {} }: Around = {}): Config {
+export function load(
+  t: Test,
+  config: Options,
+  { env = {}, settings = [], files = {} }: ReadOptions = {},
+): Config {
   const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(config), ...files })
   return loadConfig({ file: join(folder, 'config/gateway.yaml'), env, settings }).config
 }

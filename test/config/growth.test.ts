@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../src/config/warnings.ts'
 import { createOwnPaths } from '../../src/http/own-paths.ts'
-import { least, read } from './files.ts'
+import { minimalConfig, read } from './files.ts'
 
-const backend = least.upstreams.backend
-const upstreams = JSON.stringify(least.upstreams)
+const backend = minimalConfig.upstreams.backend
+const upstreams = JSON.stringify(minimalConfig.upstreams)
 
 interface Part {
   /** A route by its number; absent = none. */
@@ -44,7 +44,7 @@ function textOf({ route: member, upstream, line }: Part, count: number): string 
   const others = upstream && Object.fromEntries(numbers.map((index) => [upstream(index), backend]))
   const routes = member && numbers.map((index) => ({ ...route, name: `r${index}`, ...member(index) }))
   return [
-    `upstreams: ${others ? JSON.stringify({ ...least.upstreams, ...others }) : upstreams}`,
+    `upstreams: ${others ? JSON.stringify({ ...minimalConfig.upstreams, ...others }) : upstreams}`,
     `routes:${routes ? '' : ' []'}`,
     ...(routes ?? []).map((one) => `  - ${JSON.stringify(one)}`),
     ...(line ? numbers.map(line) : []),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { OperatorError } from '../../src/errors.ts'
-import { least, problems, writeFiles } from './files.ts'
+import { minimalConfig, problems, writeFiles } from './files.ts'
 
 t.test(
   'all that is wrong is told at once, in the order of the file, each at its line and column',
@@ -84,7 +84,7 @@ t.test('things whose name is a number are told like any other', async (t) => {
 })
 
 t.test('what comes from outside the file is told after it, by its own name', async (t) => {
-  const text = `${JSON.stringify(least)}\n`.replace('{', '{ "nope": 1, ')
+  const text = `${JSON.stringify(minimalConfig)}\n`.replace('{', '{ "nope": 1, ')
   const around = {
     env: { GATEHOUSE__LISTEN__PORT: 'x', GATEHOUSE__LOG__LEVL: 'info' },
     settings: ['ops.port=y'],
@@ -127,7 +127,10 @@ t.test('of very many problems the first hundred are listed, and the number of al
 t.test(
   'the file is the one that is named, else that of GATEHOUSE_CONFIG, else config/gateway.yaml',
   async (t) => {
-    const folder = writeFiles(t, { 'a.yaml': JSON.stringify(least), 'b.yaml': JSON.stringify(least) })
+    const folder = writeFiles(t, {
+      'a.yaml': JSON.stringify(minimalConfig),
+      'b.yaml': JSON.stringify(minimalConfig),
+    })
     const a = join(folder, 'a.yaml')
     const b = join(folder, 'b.yaml')
     t.equal(readConfig({ file: a, env: { GATEHOUSE_CONFIG: b } }).file, a)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { least, load } from './files.ts'
+import { load, minimalConfig } from './files.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 
@@ -14,10 +14,10 @@ t.test('an option of the environment is named in any of the usual spellings', as
     'KEEPALIVE_TIMEOUT',
   ]
   for (const name of names) {
-    const config = load(t, least, env(`GATEHOUSE__LISTEN__${name}`, '9s'))
+    const config = load(t, minimalConfig, env(`GATEHOUSE__LISTEN__${name}`, '9s'))
     t.equal(config.listen.keepAliveTimeoutMs, 9_000, name)
   }
-  t.equal(load(t, least, env('GATEHOUSE__listen__Port', '9')).listen.port, 9)
+  t.equal(load(t, minimalConfig, env('GATEHOUSE__listen__Port', '9')).listen.port, 9)
 })
 
 t.test('a variable of another prefix is none of ours', async (t) => {
@@ -27,12 +27,12 @@ t.test('a variable of another prefix is none of ours', async (t) => {
     gatehouse__LISTEN__PORT: '1',
     LISTEN__PORT: '1',
   }
-  t.equal(load(t, least, { env: others }).listen.port, 8080)
+  t.equal(load(t, minimalConfig, { env: others }).listen.port, 8080)
 })
 
 t.test('upstreams are reached by name, items of lists by number', async (t) => {
   const upstream = { targets: [{ url: 'http://a' }, { url: 'http://b' }] }
-  const options = { upstreams: { backend: upstream, 'my-Orders': upstream }, routes: least.routes }
+  const options = { upstreams: { backend: upstream, 'my-Orders': upstream }, routes: minimalConfig.routes }
   const { upstreams, routes } = load(t, options, {
     env: {
       GATEHOUSE__UPSTREAMS__BACKEND__TARGETS__1__URL: 'http://c:1',
@@ -88,16 +88,16 @@ const values: readonly (readonly [option: string, value: string, find: Find, exp
 for (const [option, value, find, expected] of values) {
   t.test(`${option}=${value} is read as its option asks for, from both places`, async (t) => {
     const name = option.toUpperCase().replaceAll(/[.[]/g, '__').replaceAll(']', '')
-    t.strictSame(find(load(t, least, env(`GATEHOUSE__${name}`, value))), expected)
-    t.strictSame(find(load(t, least, { settings: [`${option}=${value}`] })), expected)
+    t.strictSame(find(load(t, minimalConfig, env(`GATEHOUSE__${name}`, value))), expected)
+    t.strictSame(find(load(t, minimalConfig, { settings: [`${option}=${value}`] })), expected)
   })
 }
 
 t.test('a flag wins over the environment, that over the file, that over the default', async (t) => {
-  const file = { ...least, listen: { port: 2 } }
+  const file = { ...minimalConfig, listen: { port: 2 } }
   const setting = { settings: ['listen.port=4'] }
   const variable = env('GATEHOUSE__LISTEN__PORT', '3')
-  t.equal(load(t, least).listen.port, 8080)
+  t.equal(load(t, minimalConfig).listen.port, 8080)
   t.equal(load(t, file).listen.port, 2)
   t.equal(load(t, file, variable).listen.port, 3)
   t.equal(load(t, file, { ...variable, ...setting }).listen.port, 4)
@@ -110,6 +110,9 @@ t.test('a flag wins over the environment, that over the file, that over the defa
 })
 
 t.test('an override mends what is wrong in the file', async (t) => {
-  t.equal(load(t, { ...least, listen: { port: 'x' } }, { settings: ['listen.port=1'] }).listen.port, 1)
-  t.equal(load(t, { ...least, listen: null }, { settings: ['listen.port=1'] }).listen.port, 1)
+  t.equal(
+    load(t, { ...minimalConfig, listen: { port: 'x' } }, { settings: ['listen.port=1'] }).listen.port,
+    1,
+  )
+  t.equal(load(t, { ...minimalConfig, listen: null }, { settings: ['listen.port=1'] }).listen.port, 1)
 })

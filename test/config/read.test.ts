@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readConfig } from '../../src/config/load.ts'
 import { OperatorError } from '../../src/errors.ts'
-import { asNobody } from '../setup/as-nobody.ts'
+import { runUnprivileged } from '../setup/as-nobody.ts'
 import { problems, read, writeFiles } from './files.ts'
 
 const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
@@ -33,7 +33,7 @@ t.test('the way out is one that is there', async (t) => {
   t.match(readFileSync(example, 'utf8'), /^# Every option/)
   t.match(hintFor(folder), { hint: 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.' })
   chmodSync(join(folder, 'gateway.yaml'), 0)
-  await asNobody(() =>
+  await runUnprivileged(() =>
     t.match(hintFor(join(folder, 'gateway.yaml')), {
       message: /: permission denied$/,
       hint: 'The user that the gateway runs as must be able to read it.',

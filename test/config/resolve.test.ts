@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { least, load, read, withRoute, withUpstream, writeFiles } from './files.ts'
+import { load, minimalConfig, read, withRoute, withUpstream, writeFiles } from './files.ts'
 
 t.test('a config of nothing but an upstream and a route is complete', async (t) => {
-  const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(least) })
+  const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(minimalConfig) })
   const { config } = loadConfig({ file: join(folder, 'config/gateway.yaml'), env: {} })
   t.strictSame(config, {
     publicOrigin: 'http://localhost:8080',
@@ -119,13 +119,14 @@ t.test('the three places of a Redis', async (t) => {
     files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') },
     env: { PASSWORD: 'p', SENTINEL: 's', URL: 'redis://:p@a/1' },
   }
-  const store = (redis: object) => load(t, { ...least, store: { driver: 'redis', redis } }, around).store
+  const store = (redis: object) =>
+    load(t, { ...minimalConfig, store: { driver: 'redis', redis } }, around).store
   const nothing = { username: undefined, password: undefined, tls: undefined, keyPrefix: 'gh:' }
   t.strictSame(store({ url: { env: 'URL' } }), {
     driver: 'redis',
     ...nothing,
     replicas: 0,
-    place: { kind: 'single', url: 'redis://:p@a/1' },
+    topology: { kind: 'single', url: 'redis://:p@a/1' },
   })
   const sentinel = { name: 'main', nodes: ['a:1', '[::1]:2'], password: { env: 'SENTINEL' } }
   const nodes = [
@@ -139,14 +140,14 @@ t.test('the three places of a Redis', async (t) => {
     password: 'p',
     keyPrefix: '',
     replicas: 1,
-    place: { kind: 'sentinel', name: 'main', nodes, password: 's' },
+    topology: { kind: 'sentinel', name: 'main', nodes, password: 's' },
   })
   t.strictSame(store({ cluster: { nodes: ['a:1', '[::1]:2'] }, tls: { verify: false } }), {
     driver: 'redis',
     ...nothing,
     tls: { verify: false, ca: undefined },
     replicas: 1,
-    place: { kind: 'cluster', nodes },
+    topology: { kind: 'cluster', nodes },
   })
 })
 
@@ -163,7 +164,7 @@ t.test('the replicas that must have a change: auto is one wherever there can be 
     [{ sentinel: { name: 'main', nodes }, replicas: 10 }, 10],
   ]
   for (const [redis, replicas] of cases) {
-    const { store } = load(t, { ...least, store: { driver: 'redis', redis } }, { files })
+    const { store } = load(t, { ...minimalConfig, store: { driver: 'redis', redis } }, { files })
     t.match(store, { replicas }, JSON.stringify(redis))
   }
 })
@@ -172,7 +173,7 @@ t.test('what a route and a client address are limited to', async (t) => {
   const limitOf = (rateLimit: object) => load(t, withRoute({ rateLimit })).routes[0]?.rateLimit
   t.strictSame(limitOf({ limit: 600, per: '1m' }), { limit: 600, perMs: 60_000, by: 'account' })
   t.strictSame(limitOf({ limit: 1, per: '100ms', by: 'ip' }), { limit: 1, perMs: 100, by: 'ip' })
-  const failuresOf = (failures: object) => load(t, { ...least, limits: { failures } }).failures
+  const failuresOf = (failures: object) => load(t, { ...minimalConfig, limits: { failures } }).failures
   t.strictSame(failuresOf({ limit: 3, per: '1h' }), { limit: 3, perMs: 3_600_000 })
   t.strictSame(failuresOf({ per: '1s' }), { limit: 10, perMs: 1_000 }, 'each has a default of its own')
 })
@@ -184,11 +185,11 @@ t.test('the config is frozen all the way down', async (t) => {
 })
 
 t.test('two readings share nothing: defaults are not changed by what is read', async (t) => {
-  const first = read(t, least)
-  const second = read(t, { ...least, listen: { port: 1 }, tokens: { audience: 'other' } })
+  const first = read(t, minimalConfig)
+  const second = read(t, { ...minimalConfig, listen: { port: 1 }, tokens: { audience: 'other' } })
   t.match(first.tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
   t.match(second.tree, { listen: { port: 1 }, tokens: { audience: 'other' } })
-  t.match(read(t, least).tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
+  t.match(read(t, minimalConfig).tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
 })
 
 t.test('the config that is shipped is good, and keeps its data in the folder beside it', async (t) => {

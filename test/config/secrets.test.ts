@@ -5,10 +5,10 @@ import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { readSecret } from '../../src/config/secrets.ts'
 import { restoreConfig } from '../../src/config/snapshot.ts'
 import { makeCertificate } from '../setup/certificates.ts'
-import { complaints, least, load, writeFiles } from './files.ts'
+import { load, minimalConfig, problemMessages, writeFiles } from './files.ts'
 
 const redis = (password: object) => ({
-  ...least,
+  ...minimalConfig,
   store: { driver: 'redis', redis: { url: 'redis://a', password } },
 })
 const sealingKey = { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') }
@@ -54,7 +54,7 @@ t.test('a secret that is missing or empty is told, with where it was looked for'
   ]
   for (const [reference, complaint] of told) {
     t.strictSame(
-      complaints(t, redis(reference), { files, env }),
+      problemMessages(t, redis(reference), { files, env }),
       [`${at}: ${complaint}`],
       JSON.stringify(reference),
     )
@@ -77,7 +77,7 @@ t.test('also a relative path of an override starts at the config file', async (t
 
 t.test('a file that cannot be read is not taken for one that is absent', async (t) => {
   const folder = writeFiles(t, {
-    'gateway.yaml': JSON.stringify({ ...least, keys: { sealingKey: { file: 'loop' } } }),
+    'gateway.yaml': JSON.stringify({ ...minimalConfig, keys: { sealingKey: { file: 'loop' } } }),
   })
   symlinkSync('loop', join(folder, 'loop'))
   const { problems } = readConfig({ file: join(folder, 'gateway.yaml'), env: {} })
@@ -89,7 +89,7 @@ t.test('a secret is read once: what was checked is what is used', async (t) => {
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const tls = { cert: { file: 'tls.crt' }, key: { env: 'TLS_KEY' } }
   const folder = writeFiles(t, {
-    'gateway.yaml': JSON.stringify({ ...least, listen: { tls } }),
+    'gateway.yaml': JSON.stringify({ ...minimalConfig, listen: { tls } }),
     'tls.crt': old.cert,
   })
   // Whoever renews the certificate is always a moment faster than the next reading.
@@ -111,7 +111,7 @@ t.test('a secret whose file is gone once it was read does not become an empty on
   const store = { driver: 'redis', redis: { sentinel, password: { file: '../password' } } }
   const folder = writeFiles(t, {
     ...sealingKey,
-    'config/gateway.yaml': JSON.stringify({ ...least, store }),
+    'config/gateway.yaml': JSON.stringify({ ...minimalConfig, store }),
     password: 'hunter2',
   })
   const env = Object.defineProperty({}, 'SENTINEL_PASSWORD', {

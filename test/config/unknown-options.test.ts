@@ -1,10 +1,10 @@
 import t from 'tap'
-import { complaints, least, type Options, withRoute, withUpstream } from './files.ts'
+import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './files.ts'
 
 t.test('an unknown option is told with what was probably meant, at every level', async (t) => {
   const slips: readonly (readonly [options: Options, complaint: string])[] = [
-    [{ ...least, lisen: {} }, 'lisen: unknown option, did you mean "listen"?'],
-    [{ ...least, listen: { prot: 1 } }, 'listen.prot: unknown option, did you mean "port"?'],
+    [{ ...minimalConfig, lisen: {} }, 'lisen: unknown option, did you mean "listen"?'],
+    [{ ...minimalConfig, listen: { prot: 1 } }, 'listen.prot: unknown option, did you mean "port"?'],
     [
       withUpstream({ conections: 1 }),
       'upstreams.backend.conections: unknown option, did you mean "connections"?',
@@ -43,19 +43,19 @@ t.test('an unknown option is told with what was probably meant, at every level',
       'routes[0].timeouts.responce: unknown option, did you mean "response"?',
     ],
     [
-      { ...least, identity: { headers: { mail: 'X-Mail' } } },
+      { ...minimalConfig, identity: { headers: { mail: 'X-Mail' } } },
       'identity.headers.mail: unknown option, did you mean "email"?',
     ],
     [
-      { ...least, keys: { sealingKey: { flie: 'a' } } },
+      { ...minimalConfig, keys: { sealingKey: { flie: 'a' } } },
       'keys.sealingKey.flie: unknown option, did you mean "file"?',
     ],
     [
-      { ...least, tokens: { keys: [{ kid: 'k', use: 'sign', privat: { file: 'a' } }] } },
+      { ...minimalConfig, tokens: { keys: [{ kid: 'k', use: 'sign', privat: { file: 'a' } }] } },
       'tokens.keys[0].privat: unknown option, did you mean "private"?',
     ],
     [
-      { ...least, store: { redis: { sentinel: { nam: 'a', name: 'a', nodes: ['a:1'] } } } },
+      { ...minimalConfig, store: { redis: { sentinel: { nam: 'a', name: 'a', nodes: ['a:1'] } } } },
       'store.redis.sentinel.nam: unknown option, did you mean "name"?',
     ],
     [
@@ -63,22 +63,25 @@ t.test('an unknown option is told with what was probably meant, at every level',
       'routes[0].rateLimit.pre: unknown option, did you mean "per"?',
     ],
     [
-      { ...least, limits: { failures: { limits: 1 } } },
+      { ...minimalConfig, limits: { failures: { limits: 1 } } },
       'limits.failures.limits: unknown option, did you mean "limit"?',
     ],
-    [{ ...least, cache: { maxstale: '1m' } }, 'cache.maxstale: unknown option, did you mean "maxStale"?'],
     [
-      { ...least, store: { redis: { url: 'redis://a', replica: 1 } } },
+      { ...minimalConfig, cache: { maxstale: '1m' } },
+      'cache.maxstale: unknown option, did you mean "maxStale"?',
+    ],
+    [
+      { ...minimalConfig, store: { redis: { url: 'redis://a', replica: 1 } } },
       'store.redis.replica: unknown option, did you mean "replicas"?',
     ],
     [
-      { ...least, identity: { assertion: { lifetme: '60s' } } },
+      { ...minimalConfig, identity: { assertion: { lifetme: '60s' } } },
       'identity.assertion.lifetme: unknown option, did you mean "lifetime"?',
     ],
-    [{ ...least, tracing: { oltp: {} } }, 'tracing.oltp: unknown option, did you mean "otlp"?'],
-    [{ ...least, cors: { origin: [] } }, 'cors.origin: unknown option, did you mean "origins"?'],
-    [{ ...least, core: { origins: [] } }, 'core: unknown option, did you mean "cors"?'],
-    [{ ...least, nothingLikeIt: 1 }, 'nothingLikeIt: unknown option'],
+    [{ ...minimalConfig, tracing: { oltp: {} } }, 'tracing.oltp: unknown option, did you mean "otlp"?'],
+    [{ ...minimalConfig, cors: { origin: [] } }, 'cors.origin: unknown option, did you mean "origins"?'],
+    [{ ...minimalConfig, core: { origins: [] } }, 'core: unknown option, did you mean "cors"?'],
+    [{ ...minimalConfig, nothingLikeIt: 1 }, 'nothingLikeIt: unknown option'],
   ]
-  for (const [options, complaint] of slips) t.ok(complaints(t, options).includes(complaint), complaint)
+  for (const [options, complaint] of slips) t.ok(problemMessages(t, options).includes(complaint), complaint)
 })

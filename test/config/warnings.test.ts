@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../src/config/warnings.ts'
 import { createOwnPaths } from '../../src/http/own-paths.ts'
-import { expired } from '../setup/certificates.ts'
-import { least, type Options, read, withRoute } from './files.ts'
+import { expiredCertificate } from '../setup/certificates.ts'
+import { minimalConfig, type Options, read, withRoute } from './files.ts'
 
 function warnings(t: Test, options: Options): readonly string[] {
   const reading = read(t, options)
@@ -12,16 +12,16 @@ function warnings(t: Test, options: Options): readonly string[] {
   )
 }
 
-const [route] = least.routes
+const [route] = minimalConfig.routes
 const routes = (...changes: readonly Options[]) => ({
-  ...least,
+  ...minimalConfig,
   routes: changes.map((change, index) => ({ ...route, name: `r${index}`, ...change })),
 })
 
 t.test('a config without risks warns of nothing', async (t) => {
-  t.strictSame(warnings(t, least), [])
+  t.strictSame(warnings(t, minimalConfig), [])
   t.strictSame(warnings(t, routes({ path: '/a' }, { path: '/health', auth: 'none' })), [])
-  t.strictSame(warnings(t, { ...least, trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }), [])
+  t.strictSame(warnings(t, { ...minimalConfig, trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }), [])
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['GET'] })), [])
 })
 
@@ -59,7 +59,7 @@ t.test('proxies that are everybody, or a good part of it, are warned of', async 
     'fc00::/7',
     '2000::/3',
   ]
-  t.strictSame(warnings(t, { ...least, trustedProxies: ranges }), [
+  t.strictSame(warnings(t, { ...minimalConfig, trustedProxies: ranges }), [
     `trustedProxies.1: every client is ${believed}`,
     `trustedProxies.2: every client is ${believed}`,
     `trustedProxies.3: clients from a large part of the Internet are ${believed}`,
@@ -69,7 +69,7 @@ t.test('proxies that are everybody, or a good part of it, are warned of', async 
 })
 
 t.test('a config without routes is warned of: nothing is forwarded', async (t) => {
-  t.strictSame(warnings(t, { ...least, routes: [] }), [
+  t.strictSame(warnings(t, { ...minimalConfig, routes: [] }), [
     'routes: nothing is forwarded: every request but those to the gateway itself gets a 404',
   ])
 })
@@ -79,22 +79,26 @@ t.test(
   async (t) => {
     const rest = 'give the https URL that clients use'
     const secure = { cookie: { secure: true } }
-    t.strictSame(warnings(t, { ...least, publicUrl: 'http://api.example.com' }), [
+    t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'http://api.example.com' }), [
       `publicUrl: keys and tokens travel unencrypted, and the refresh cookie is not Secure: ${rest}`,
     ])
-    t.strictSame(warnings(t, { ...least, ...secure, publicUrl: 'http://10.0.0.1:8080' }), [
+    t.strictSame(warnings(t, { ...minimalConfig, ...secure, publicUrl: 'http://10.0.0.1:8080' }), [
       `publicUrl: keys and tokens travel unencrypted: ${rest}`,
     ])
     for (const host of ['localhost:1', 'a.localhost', '127.0.0.1:8080', '127.1.2.3', '[::1]:80']) {
-      t.strictSame(warnings(t, { ...least, listen: { port: 0 }, publicUrl: `http://${host}` }), [], host)
+      t.strictSame(
+        warnings(t, { ...minimalConfig, listen: { port: 0 }, publicUrl: `http://${host}` }),
+        [],
+        host,
+      )
     }
-    t.strictSame(warnings(t, { ...least, publicUrl: 'https://api.example.com' }), [])
+    t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'https://api.example.com' }), [])
   },
 )
 
 t.test('a backend that is not checked is warned of, where there is something to check', async (t) => {
   const upstream = (url: string) => ({
-    ...least,
+    ...minimalConfig,
     upstreams: { backend: { targets: [{ url }], tls: { verify: false } } },
   })
   t.strictSame(warnings(t, upstream('http://a')), [])
@@ -112,10 +116,10 @@ t.test('a WebSocket route that takes no GET is warned of', async (t) => {
 })
 
 t.test('a certificate whose time is over, and a publicUrl without TLS, are warned of', async (t) => {
-  const env = { CERT: expired.cert, KEY: expired.key }
+  const env = { CERT: expiredCertificate.cert, KEY: expiredCertificate.key }
   const listen = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
   const warned = (publicUrl: string) => {
-    const reading = read(t, { ...least, listen, publicUrl }, { env })
+    const reading = read(t, { ...minimalConfig, listen, publicUrl }, { env })
     return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
       ({ path, message }) => `${path.join('.')}: ${message}`,
     )

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { complaints, least, type Options, problems, withUpstream } from './files.ts'
+import { minimalConfig, type Options, problemMessages, problems, withUpstream } from './files.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 
 t.test('what overrides an option is told where the value is wrong, not the file', async (t) => {
-  const text = JSON.stringify({ ...least, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
+  const text = JSON.stringify({ ...minimalConfig, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
   const told = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
   t.strictSame(told('listen.port=x'), [
     '--set listen.port  listen.port: must be a whole number from 0 to 65535',
@@ -60,7 +60,7 @@ t.test('what keeps an override from being placed is told by its own name', async
 t.test('what an override begins and does not finish is told by its name', async (t) => {
   const around = { settings: ['upstreams.1.connections=5', 'routes[1].name=second'] }
   const place = (setting: string) => `--set ${setting}`
-  t.strictSame(problems(t, JSON.stringify(least), around).toSorted(), [
+  t.strictSame(problems(t, JSON.stringify(minimalConfig), around).toSorted(), [
     `${place('routes[1].name')}  routes[1].auth: is missing`,
     `${place('routes[1].name')}  routes[1].path: is missing`,
     `${place('routes[1].name')}  routes[1].upstream: is missing`,
@@ -70,8 +70,8 @@ t.test('what an override begins and does not finish is told by its name', async 
 
 t.test('a list may be made longer, an item after the other', async (t) => {
   const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
-  t.strictSame(complaints(t, least, { settings }), [])
-  t.strictSame(complaints(t, least, { settings: settings.toReversed() }), [
+  t.strictSame(problemMessages(t, minimalConfig, { settings }), [])
+  t.strictSame(problemMessages(t, minimalConfig, { settings: settings.toReversed() }), [
     'trustedProxies[1]: the next item of the list has number 0',
   ])
 })
@@ -80,7 +80,7 @@ function told(t: Test, setting: string): readonly string[] {
   const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
   // Whatever a fault of ours does to the prototype of all objects must not reach the other tests.
   t.teardown(() => Reflect.deleteProperty(Object.prototype, 'polluted'))
-  return complaints(t, options, { settings: [setting] })
+  return problemMessages(t, options, { settings: [setting] })
 }
 
 t.test('the same holds for the environment', async (t) => {
@@ -93,7 +93,11 @@ t.test('the same holds for the environment', async (t) => {
     '__',
     'LISTEN__',
   ]) {
-    const found = complaints(t, { ...least, listen: { port: 1 } }, env(`GATEHOUSE__${name}`, '1'))
+    const found = problemMessages(
+      t,
+      { ...minimalConfig, listen: { port: 1 } },
+      env(`GATEHOUSE__${name}`, '1'),
+    )
     t.not(found.length, 0, name)
   }
 })
@@ -101,5 +105,5 @@ t.test('the same holds for the environment', async (t) => {
 t.test('two variables for one option are a fault: neither is the later one', async (t) => {
   const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
   const message = '$GATEHOUSE__Listen__Port  listen.port: is already set by $GATEHOUSE__LISTEN__PORT'
-  t.strictSame(problems(t, JSON.stringify(least), { env: twice }), [message])
+  t.strictSame(problems(t, JSON.stringify(minimalConfig), { env: twice }), [message])
 })

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import type { StoreOptions } from '../../src/store/open.ts'
 import type { Facts, Report } from './facts.ts'
 
-export interface LastWords {
+export interface WriterResult {
   /** All that the store has answered. */
   readonly answered: Facts
   /** What was asked and not answered: it may have been done or not, but only whole. */
@@ -31,7 +31,7 @@ export async function writeUntilKilled(
   t: Test,
   options: StoreOptions,
   { writesMin, kill }: WriterEnd,
-): Promise<LastWords> {
+): Promise<WriterResult> {
   const main = fileURLToPath(new URL('./writer-main.ts', import.meta.url))
   const child = spawn(process.execPath, [main, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -55,7 +55,7 @@ export async function writeUntilKilled(
   return hear(said)
 }
 
-function hear(said: string): LastWords {
+function hear(said: string): WriterResult {
   // What comes after the last line break was cut short.
   const reports = said
     .split('\n')

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
-import { type Place, place } from '../cli/place.ts'
+import { createWorkspace, type Workspace } from '../cli/place.ts'
 import { type Ready, type RunOptions, type Serving, serve } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
 
 /** A gateway of several workers: the real program on a config of its own. */
-export interface Fleet extends Serving, Ready, Place {
+export interface Fleet extends Serving, Ready, Workspace {
   readonly configFile: string
   readonly readyFile: string
   /** Process IDs of the workers that were started so far, in their order. */
@@ -42,7 +42,7 @@ export interface FleetOptions {
 export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
   const { backend = 'http://127.0.0.1:1', workers = 2, config = {}, files = {}, args = [] } = options
   const { listen, ...others } = config
-  const where = place(
+  const where = createWorkspace(
     t,
     {
       listen: { port: 0, workers, ...(listen as Options | undefined) },

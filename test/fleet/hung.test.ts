@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openFleet } from '../../src/fleet/fleet.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import { until } from '../setup/net.ts'
 import { isAlive, type LogLine } from './fleet.ts'
 
@@ -15,7 +15,7 @@ cluster.setupPrimary({ execArgv: [], silent: true })
 
 /** A fleet of two whose first process is this one. */
 async function startFleet(t: Test) {
-  const { config: file } = place(t, { listen: { port: 0, workers: 2 } })
+  const { config: file } = createWorkspace(t, { listen: { port: 0, workers: 2 } })
   const lines: LogLine[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createMemory } from '../../src/fleet/memory.ts'
+import { createFleetMemory } from '../../src/fleet/memory.ts'
 
 const roomy = { entriesMax: 100, bytesMax: 10_000 }
 
 /** A memory that two workers watch from time 1 on. */
 function start(options = roomy) {
-  const memory = createMemory(options)
+  const memory = createFleetMemory(options)
   memory.remember(1, [{ kind: 'watch', at: 1 }])
   memory.remember(2, [{ kind: 'watch', at: 2 }])
   const learn = (key: string, at: number, value: unknown = key) =>
@@ -51,13 +51,13 @@ t.test('a gap in the change log outdates everything', async (t) => {
 })
 
 t.test('a worker that is replaced leaves what is known, as long as another sees the changes', async (t) => {
-  const { learn, known, remember, leave } = start()
+  const { learn, known, remember, removeWorker } = start()
   learn('a', 10)
-  leave(1)
+  removeWorker(1)
   remember(1, [{ kind: 'watch', at: 20 }])
   t.strictSame(known('a'), ['a'])
-  leave(1)
-  leave(2)
+  removeWorker(1)
+  removeWorker(2)
   t.strictSame(known('a'), ['a'], 'the store may be out of reach of all of them')
   remember(1, [{ kind: 'watch', at: 30 }])
   t.strictSame(known('a'), [undefined], 'nobody saw what changed meanwhile')

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openFleet } from '../../src/fleet/fleet.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import type { LogLine } from './fleet.ts'
 
 // As the program starts them: without the loaders of the test runner, and not on the output of this test.
@@ -15,7 +15,7 @@ cluster.setupPrimary({ execArgv: [], silent: true })
 /** A fleet of two whose first process is this one. */
 export function newFleet(t: Test, startTimeoutMs?: number) {
   const options = { listen: { port: 0, workers: 2 }, log: { level: 'silent' } }
-  const { config: file } = place(t, options)
+  const { config: file } = createWorkspace(t, options)
   const lines: LogLine[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import { runProgram } from '../cli/run.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
@@ -53,7 +53,7 @@ t.test('a start that fails says why once, and leaves nobody behind', async (t) =
     ['listen.host=192.0.2.1', 'cannot listen on 192.0.2.1:0: '],
     ['store.sqlite.path=gateway.yaml/x.db', 'cannot open the database '],
   ] as const) {
-    const { config } = place(t, { listen: { port: 0, workers: 2 } })
+    const { config } = createWorkspace(t, { listen: { port: 0, workers: 2 } })
     const { status, stderr } = await runProgram(t, ['serve', '--config', config, '--set', setting], {
       withinMs: 60_000,
     })

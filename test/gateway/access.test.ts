@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { codeOf } from './support/problem.ts'
 
@@ -59,7 +59,7 @@ const outcomes = {
   },
 } as const
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.ts'
 import { codeOf } from './support/problem.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     let aheadMs = 0

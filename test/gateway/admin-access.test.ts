@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
@@ -91,7 +91,7 @@ t.test('who may use the admin API', async (t) => {
   })
 })
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`the audit log through the admin API on ${driver}`, async (t) => {
     const { gateway, admin, call } = await startAdminApi(t, driver)
     const { account } = await gateway.createAccount({ email: '=cmd@example.com' })

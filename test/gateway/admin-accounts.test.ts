@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -11,7 +11,7 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`accounts through the admin API on ${driver}`, async (t) => {
     const { gateway, admin, call } = await startAdminApi(t, driver)
 

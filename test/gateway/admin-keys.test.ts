@@ -1,11 +1,11 @@
 import t from 'tap'
 import { graceSecondsMax } from '../../src/accounts/account-keys.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { assertProblem } from './support/problem.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`keys and sessions through the admin API on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const upstreams = { backend: { targets: [{ url: backend.url }] } }

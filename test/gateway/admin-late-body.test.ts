@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import { drivers, type TestGateway } from '../setup/gateway.ts'
+import { storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { adminPath, startAdminApi } from './support/admin.ts'
@@ -10,7 +10,7 @@ import { assertProblem, codeOf } from './support/problem.ts'
 
 const newcomer = { email: 'newcomer@example.com', firstName: '', lastName: '', role: 'Admin' }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`an Admin who holds back the body, on ${driver}`, async (t) => {
     const { gateway, admin } = await startAdminApi(t, driver)
 

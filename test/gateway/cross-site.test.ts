@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { ask, askJson, cookieOf, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -27,7 +27,7 @@ const ours = [
   ['Referer: https://evil.example/'],
 ]
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver, config: { publicUrl: own } })
     const account = await gateway.createAccount()

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask, jwksPath } from './support/ask.ts'
 
@@ -24,7 +24,7 @@ const publicMembers: Readonly<Record<string, readonly string[]>> = {
   EdDSA: ['alg', 'crv', 'kid', 'kty', 'use', 'x'],
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   for (const [algorithm, members] of Object.entries(publicMembers)) {
     t.test(`${algorithm} tokens can be checked with the JWKS alone, on ${driver}`, async (t) => {
       const gateway = await startGateway(t, { driver, config: { tokens: { algorithm } } })
@@ -51,7 +51,7 @@ t.test('a secret is never in the JWKS', async (t) => {
   t.strictSame((await ask(t, gateway.url, `GET ${jwksPath}`)).json(), { keys: [] })
 })
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`a key is announced before it signs, and a retired one is forgotten, on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const account = await gateway.createAccount()

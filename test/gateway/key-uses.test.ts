@@ -3,11 +3,11 @@ import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import { startBackend } from '../setup/backend.ts'
-import { type Driver, drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { spoil } from '../setup/spoil.ts'
+import { tamper } from '../setup/spoil.ts'
 
-async function start(t: Test, driver: Driver) {
+async function start(t: Test, driver: StoreDriver) {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
     driver,
@@ -61,14 +61,14 @@ t.test('when is told anew though nothing of the requests changes', async (t) => 
   })
 })
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`the last use of each key is told, on ${driver}`, async (t) => {
     const { gateway, callFrom } = await start(t, driver)
     const account = await gateway.createAccount()
     const { id } = account.account
 
     t.test('nothing is told of keys that were never used, or only refused', async (t) => {
-      t.equal(await callFrom('192.0.2.9', spoil(account.secretKey)), 401)
+      t.equal(await callFrom('192.0.2.9', tamper(account.secretKey)), 401)
       const status = await gateway.operate(({ keys }) => keys.status(id))
       t.match(status, {
         secretKey: { lastUse: undefined, isRevealable: true },

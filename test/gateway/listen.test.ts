@@ -2,11 +2,11 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { OperatorError } from '../../src/errors.ts'
 import { listen } from '../../src/http/listen.ts'
-import { asNobody } from '../setup/as-nobody.ts'
+import { runUnprivileged } from '../setup/as-nobody.ts'
 
 t.test('a port that only root may have is told with the right to grant', async (t) => {
   const server = createServer()
-  const failure = await asNobody(() =>
+  const failure = await runUnprivileged(() =>
     listen(server, { host: '127.0.0.1', port: 80 }, 'listen.port').catch((error: unknown) => error),
   )
   server.close()

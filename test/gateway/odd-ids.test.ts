@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { adminPath, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
@@ -8,7 +8,7 @@ import { assertProblem } from './support/problem.ts'
 /** IDs that no account has, and that a router might refuse by itself. */
 const ids = ['%FF', 'a%ffb', '%C3', '%ED%A0%80', '%C3%A4', '%25FF', 'x'.repeat(120), 'x'.repeat(9_000)]
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`an ID that cannot be one is asked for like any other, on ${driver}`, async (t) => {
     const { gateway, admin } = await startAdminApi(t, driver)
     const asAdmin = [`SecretKey: ${admin.secretKey}`]

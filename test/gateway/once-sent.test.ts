@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { onceSent } from '../../src/http/once-sent.ts'
+import { onResponseSent } from '../../src/http/once-sent.ts'
 import { portOf } from '../setup/net.ts'
 
 /** A connection, and the response to a request on it. */
@@ -26,7 +26,7 @@ async function openExchange(t: Test) {
 t.test('an answer that the connection has taken counts as sent', async (t) => {
   const { client, response } = await openExchange(t)
   let isSent = false
-  onceSent(response, () => {
+  onResponseSent(response, () => {
     isSent = true
   })
   response.end('answer')
@@ -37,7 +37,7 @@ t.test('an answer that the connection has taken counts as sent', async (t) => {
 t.test('an answer written to a connection whose reset is not read yet does not count as sent', async (t) => {
   const { client, socket, response } = await openExchange(t)
   let isSent = false
-  onceSent(response, () => {
+  onResponseSent(response, () => {
     isSent = true
   })
   client.resetAndDestroy()

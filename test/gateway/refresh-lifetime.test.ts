@@ -1,11 +1,11 @@
 import t from 'tap'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { ask, askJson, cookieOf, refreshTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 const dayMs = 24 * 3_600_000
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     let aheadMs = 0
     const gateway = await startGateway(t, {

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { ask, askJson, cookieOf, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })

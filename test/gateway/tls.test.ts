@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
-import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
+import { type Certificate, expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { startGateway, type TestGatewayOptions } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -101,8 +101,8 @@ t.test('a shutdown gives idle connections their next answer', async (t) => {
 })
 
 t.test('an expired certificate is shown all the same: who takes it is for the client to say', async (t) => {
-  const gateway = await start(t, expired)
-  await t.rejects(connectTls(t, gateway.url, { ca: expired.cert }), /expired/)
+  const gateway = await start(t, expiredCertificate)
+  await t.rejects(connectTls(t, gateway.url, { ca: expiredCertificate.cert }), /expired/)
   await connectTls(t, gateway.url, { rejectUnauthorized: false })
 })
 

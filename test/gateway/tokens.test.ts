@@ -1,12 +1,12 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, cookieOf } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 const members = ['Id', 'FirstName', 'LastName', 'Email', 'Role', 'IsVerified', 'JwtToken', 'RefreshToken']
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })

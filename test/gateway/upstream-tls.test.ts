@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import t, { type Test } from 'tap'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import { serve } from '../cli/run.ts'
-import { type Certificate, expired, makeCertificate } from '../setup/certificates.ts'
+import { type Certificate, expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { portOf } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
@@ -41,7 +41,7 @@ t.test('an authority that the system trusts is trusted, without a word in the co
   const shown = makeCertificate(t, 'DNS:localhost')
   const url = await startTlsBackend(t, shown)
   const routes = [{ name: 'public', path: '/', upstream: 'backend', auth: 'none' }]
-  const { config, folder } = place(t, { upstreams: { backend: { targets: [{ url }] } }, routes })
+  const { config, folder } = createWorkspace(t, { upstreams: { backend: { targets: [{ url }] } }, routes })
   const statusWith = async (env: Readonly<Record<string, string>>) => {
     const gateway = await serve(t, ['--config', config], { cwd: folder, env })
     return (await fetch(`${gateway.url}/public`)).status
@@ -52,7 +52,7 @@ t.test('an authority that the system trusts is trusted, without a word in the co
 
 const wrong: readonly (readonly [what: string, shown: (t: Test) => Certificate, reason: RegExp])[] = [
   ['the wrong name', (t) => makeCertificate(t, 'DNS:other.example'), /altnames|does not match/],
-  ['its time over', () => expired, /expired/],
+  ['its time over', () => expiredCertificate, /expired/],
 ]
 
 for (const [what, make, reason] of wrong) {

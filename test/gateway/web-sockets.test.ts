@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { type Driver, drivers, startGateway } from '../setup/gateway.ts'
+import { type StoreDriver, startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { readMetrics } from './support/metrics.ts'
 import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
 
 const identity = { headers: { session: 'X-User-Session', scheme: 'X-User-Scheme' } }
 
-async function start(t: Test, driver: Driver = 'sqlite') {
+async function start(t: Test, driver: StoreDriver = 'sqlite') {
   const backend = await startWebSocketBackend(t)
   const route = { upstream: 'backend', websocket: true }
   const routes = [
@@ -19,7 +19,7 @@ async function start(t: Test, driver: Driver = 'sqlite') {
   return { backend, gateway }
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`the identity is on the upgrade request, by either scheme, on ${driver}`, async (t) => {
     const { backend, gateway } = await start(t, driver)
     const created = await gateway.createAccount()

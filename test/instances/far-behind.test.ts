@@ -4,7 +4,7 @@ import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import { logSessions, openInspector } from '../store/redis/place.ts'
-import { startWire } from '../store/redis/wire.ts'
+import { startTcpProxy } from '../store/redis/wire.ts'
 import { wordOf } from './instances.ts'
 
 const config = {
@@ -17,7 +17,7 @@ const config = {
 t.test('who was cut off for 50,000 changes is back at once, and nothing revoked passes', async (t) => {
   const redis = await startRedis(t)
   const inspector = openInspector(t, redis)
-  const wire = await startWire(t, redis.port)
+  const wire = await startTcpProxy(t, redis.port)
   const backend = (await startWebSocketBackend(t)).url
   const options = { backend, config, driver: 'redis' } as const
   const other = await startGateway(t, { ...options, redis })

@@ -3,7 +3,7 @@ import { get, serveFleet } from '../fleet/fleet.ts'
 import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../setup/redis.ts'
-import { startWire, type Wire } from '../store/redis/wire.ts'
+import { startTcpProxy, type TcpProxy } from '../store/redis/wire.ts'
 
 interface Keys {
   readonly id: string
@@ -13,14 +13,14 @@ interface Keys {
 
 interface Store {
   readonly redis: RedisServer
-  readonly wire: Wire
+  readonly wire: TcpProxy
 }
 
 /** What becomes of the messages about changes while the gateway is stopped. */
 const messages: Readonly<Record<string, (store: Store) => unknown>> = {
   'that come': () => {},
   'whose connection was closed': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'),
-  'whose connection fell silent': ({ wire }) => wire.cutThose('subscribe'),
+  'whose connection fell silent': ({ wire }) => wire.cutMatching('subscribe'),
 }
 
 const frozenMs = 1_000
@@ -29,7 +29,7 @@ const routes = [{ name: 'any', path: '/', upstream: 'backend', auth: 'any' }]
 /** A gateway on Redis, and a caller that it knows by key and by token. */
 async function startKnowing(t: Test) {
   const redis = await startRedis(t)
-  const wire = await startWire(t, redis.port)
+  const wire = await startTcpProxy(t, redis.port)
   const backend = (await startBackend(t)).url
   const config = {
     routes,

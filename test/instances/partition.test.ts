@@ -3,14 +3,14 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
-import { startWire } from '../store/redis/wire.ts'
+import { startTcpProxy } from '../store/redis/wire.ts'
 import { wordOf } from './instances.ts'
 
 t.test(
   'who is changed while the store cannot be asked goes on, though the change is published',
   async (t) => {
     const redis = await startRedis(t)
-    const wire = await startWire(t, redis.port)
+    const wire = await startTcpProxy(t, redis.port)
     const backend = (await startBackend(t)).url
     const other = await startGateway(t, { backend, driver: 'redis', redis })
     const gateway = await startGateway(t, { backend, driver: 'redis', redis: { ...redis, url: wire.url } })
@@ -20,7 +20,7 @@ t.test(
     await until('all are known', async () => (await words()).every((word) => word === '200'))
 
     // What is published still comes: its connection says nothing but that it listens.
-    t.ok(wire.cutThose('evalsha') > 0)
+    t.ok(wire.cutMatching('evalsha') > 0)
     const readiness = async () => (await (await fetch(`${gateway.opsUrl}/readyz`)).text()).includes('"ok"')
     await until('the store is missed', async () => !(await readiness()))
     await other.operate(async (operator) => {

@@ -2,12 +2,12 @@ import t from 'tap'
 import { createAccountId, createKey } from '../../src/accounts/keys.ts'
 import { createLinkToken } from '../../src/accounts/link-token.ts'
 import { createPortalToken } from '../../src/auth/portal-token.ts'
-import { hidden, hideSecrets, secretStart } from '../../src/log/hide-secrets.ts'
-import { prefixes } from '../../src/token-format.ts'
+import { hideSecrets, secretPlaceholder, secretStartPattern } from '../../src/log/hide-secrets.ts'
+import { secretPrefixes } from '../../src/token-format.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 
 const id = createAccountId()
-const secrets: Readonly<Record<keyof typeof prefixes, string>> = {
+const secrets: Readonly<Record<keyof typeof secretPrefixes, string>> = {
   secretKey: createKey('secretKey', id),
   apiKey: createKey('apiKey', id),
   refreshToken: createRefreshTokens(Buffer.alloc(32)).create(createSessionId(), 1),
@@ -18,14 +18,14 @@ const secrets: Readonly<Record<keyof typeof prefixes, string>> = {
 
 for (const [kind, secret] of Object.entries(secrets)) {
   t.test(`hides a secret of the kind ${kind} wherever it stands, in upper case too`, async (t) => {
-    t.match(secret, secretStart)
-    t.equal(hideSecrets(`/files/${secret}/x`), `/files/${hidden}/x`)
-    t.equal(hideSecrets(`/files/${secret.replace('_', '%5f')}`), `/files/${hidden}`)
+    t.match(secret, secretStartPattern)
+    t.equal(hideSecrets(`/files/${secret}/x`), `/files/${secretPlaceholder}/x`)
+    t.equal(hideSecrets(`/files/${secret.replace('_', '%5f')}`), `/files/${secretPlaceholder}`)
     for (const spelling of [secret.toUpperCase(), secret.toLowerCase()]) {
-      t.match(spelling, secretStart)
-      t.equal(hideSecrets(`/files/${spelling}/x`), `/files/${hidden}/x`, spelling)
+      t.match(spelling, secretStartPattern)
+      t.equal(hideSecrets(`/files/${spelling}/x`), `/files/${secretPlaceholder}/x`, spelling)
     }
-    t.ok(Object.values(prefixes).some((prefix) => secret.startsWith(`${prefix}_`)))
+    t.ok(Object.values(secretPrefixes).some((prefix) => secret.startsWith(`${prefix}_`)))
   })
 }
 

@@ -11,7 +11,7 @@ function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {
   writeFileSync(file, '')
   let fd = openSync(file, 'a')
   t.teardown(() => closeSync(fd))
-  const output = openLogOutput({ fd, batchBytes: 64, pieceBytesMax: 128, ...options })
+  const output = openLogOutput({ fd, batchBytes: 64, chunkBytesMax: 128, ...options })
 
   /** Puts something else behind the descriptor: a new one gets the lowest number, which is the one just closed. */
   function turnTo(other: string): void {

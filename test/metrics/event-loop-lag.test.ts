@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { showEventLoopLag } from '../../src/metrics/event-loop-lag.ts'
+import { collectEventLoopLag } from '../../src/metrics/event-loop-lag.ts'
 import { until } from '../setup/net.ts'
 
 const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
@@ -8,7 +8,7 @@ const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 /** Figures of this process. */
 function watchLag(t: Test) {
   const registry = new Registry()
-  t.teardown(showEventLoopLag(registry))
+  t.teardown(collectEventLoopLag(registry))
   return async (figure: string) => {
     const metrics = await registry.getMetricsAsJSON()
     return metrics.find((metric) => metric.name === name(figure))?.values[0]?.value ?? Number.NaN

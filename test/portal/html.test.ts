@@ -1,5 +1,5 @@
 import t from 'tap'
-import { html, when } from '../../src/pages/html.ts'
+import { attributeIf, html } from '../../src/pages/html.ts'
 import { relativeTime, time } from '../../src/pages/time.ts'
 import { clientName } from '../../src/portal/client-name.ts'
 import { createSnippets } from '../../src/portal/snippets.ts'
@@ -10,7 +10,7 @@ t.test('whatever is put into a template is text, in the page and in attributes',
   t.equal(String(html`<p title="${evil}">${evil}</p>`), `<p title="${escaped}">${escaped}</p>`)
   t.equal(String(html`${[evil, html`<b>${evil}</b>`]}`), `${escaped}<b>${escaped}</b>`)
   t.equal(
-    String(html`<i${when(false, 'hidden')}${when(true, 'open')}>${undefined}${false}${0}</i>`),
+    String(html`<i${attributeIf(false, 'hidden')}${attributeIf(true, 'open')}>${undefined}${false}${0}</i>`),
     '<i open>0</i>',
   )
 })

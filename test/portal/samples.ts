@@ -1,5 +1,5 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
-import type { FormState, Frame } from '../../src/portal/frame.ts'
+import type { FormState, PageFrame } from '../../src/portal/frame.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit.ts'
 import type { PortalSession } from '../../src/store/portal-access.ts'
 import type { Account, Session } from '../../src/store/store.ts'
@@ -11,13 +11,13 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-export function frame(over: Partial<Frame> = {}): Frame {
+export function frame(over: Partial<PageFrame> = {}): PageFrame {
   return {
     base: '/portal',
     assets: { style: '', script: '' },
     nonce: '',
     now,
-    csrf: 'sample',
+    csrfToken: 'sample',
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
     roles: ['Admin', 'User'],
     notice: undefined,
@@ -25,13 +25,13 @@ export function frame(over: Partial<Frame> = {}): Frame {
   }
 }
 
-export function adminFrame(over: Partial<Frame> = {}): Frame {
+export function adminFrame(over: Partial<PageFrame> = {}): PageFrame {
   const viewer = { id: 'Pq8RsYd4NfHj6GtB', email: 'grace@example.com', name: 'Grace Hopper', isAdmin: true }
   return frame({ viewer, ...over })
 }
 
 /** An Admin's, who looks at the account of `account()`: their own. */
-export function ownFrame(over: Partial<Frame> = {}): Frame {
+export function ownFrame(over: Partial<PageFrame> = {}): PageFrame {
   const viewer = { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: true }
   return frame({ viewer, ...over })
 }

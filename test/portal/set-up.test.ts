@@ -1,10 +1,10 @@
 import t from 'tap'
-import { drivers } from '../setup/gateway.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   const test = portalTests(t, { driver })
   test(`with the link of the command line one sets a password, and signs in with it (${driver})`, async (t, portal) => {
     const account = await portal.createAccount({ email: 'ada@example.com' })

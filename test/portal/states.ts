@@ -1,12 +1,12 @@
 import type { SetupLink } from '../../src/accounts/setup-links.ts'
 import { GatehouseError } from '../../src/errors.ts'
-import { portalWords } from '../../src/http/portal/words.ts'
+import { errorText } from '../../src/http/portal/words.ts'
 import type { Html } from '../../src/pages/html.ts'
 import { accountPage, deleteAccountPage } from '../../src/portal/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/accounts.ts'
 import { auditPage } from '../../src/portal/audit.ts'
 import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/door.ts'
-import { emptyForm, type Frame } from '../../src/portal/frame.ts'
+import { emptyForm, type PageFrame } from '../../src/portal/frame.ts'
 import { importPage } from '../../src/portal/import.ts'
 import { type IntegrationView, integrationPage } from '../../src/portal/integration.ts'
 import { profilePage } from '../../src/portal/profile.ts'
@@ -14,7 +14,7 @@ import { sessionsPage } from '../../src/portal/sessions.ts'
 import * as samples from './samples.ts'
 
 /** Every page in every state that somebody may see it in. */
-export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = {
+export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>> = {
   'sign-in': (over) => signInPage(out(over), { ...emptyForm, next: '' }),
   'sign-in-wrong': (over) =>
     signInPage(out(over), {
@@ -41,9 +41,9 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
   error: (over) =>
     errorPage(out(over), {
-      ...portalWords(new GatehouseError('store-unavailable'), 'nothing'),
+      ...errorText(new GatehouseError('store-unavailable'), 'nothing'),
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
-      way: { href: '/portal/profile', text: 'Try again' },
+      recoveryLink: { href: '/portal/profile', text: 'Try again' },
     }),
   'error-signed-in': (over) =>
     errorPage(samples.adminFrame(over), {
@@ -59,7 +59,11 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       samples.frame(over),
       integration({
         keys: samples.resetKeys,
-        shown: { kind: 'secretKey', key: samples.sampleKeys.secretKey, made: { graceSeconds: 86_400 } },
+        shown: {
+          kind: 'secretKey',
+          key: samples.sampleKeys.secretKey,
+          replacement: { graceSeconds: 86_400 },
+        },
       }),
     ),
   'integration-reset-no-copies': (over) =>
@@ -67,7 +71,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
       samples.frame(over),
       integration({
         keys: samples.unkeptKeys,
-        shown: { kind: 'apiKey', key: samples.sampleKeys.apiKey, made: { graceSeconds: 0 } },
+        shown: { kind: 'apiKey', key: samples.sampleKeys.apiKey, replacement: { graceSeconds: 0 } },
       }),
     ),
   'integration-overlap': (over) =>
@@ -89,10 +93,15 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
   'integration-no-copies': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.unkeptKeys })),
   'integration-tried': (over) =>
-    integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', tried } })),
+    integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', outcome } })),
   'integration-tried-open': (over) => {
-    const answer = { ...tried.answer, scheme: 'no key, as it takes none', takesIdentity: false, identity: [] }
-    const open = { ...tryIt, chosen: 'orders', tried: { ...tried, answer } }
+    const answer = {
+      ...outcome.answer,
+      scheme: 'no key, as it takes none',
+      sendsIdentity: false,
+      identity: [],
+    }
+    const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, answer } }
     return integrationPage(samples.frame(over), integration({ tryIt: open }))
   },
   sessions: (over) =>
@@ -212,7 +221,7 @@ export const states: Readonly<Record<string, (over: Partial<Frame>) => Html>> = 
     auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
 }
 
-function out(over: Partial<Frame>): Frame {
+function out(over: Partial<PageFrame>): PageFrame {
   return samples.frame({ ...over, viewer: undefined })
 }
 
@@ -222,26 +231,26 @@ const tryIt: IntegrationView['tryIt'] = {
     { name: 'orders', path: '/orders', host: 'shop.example.com' },
   ],
   chosen: undefined,
-  tried: undefined,
+  outcome: undefined,
 }
 
-const tried = {
+const outcome = {
   kind: 'answered',
   answer: {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
     scheme: 'the secret',
-    takesIdentity: true,
+    sendsIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],
       ['X-User-Role', 'User'],
     ],
     contentType: 'application/json',
     body: '{\n  "message": "This is the demo backend. It got:",\n  "method": "GET",\n  "url": "/hello"\n}',
-    isCut: false,
+    isTruncated: false,
   },
-} as const satisfies IntegrationView['tryIt']['tried']
+} as const satisfies IntegrationView['tryIt']['outcome']
 
 function integration(over: Partial<IntegrationView>): IntegrationView {
   return {
@@ -269,12 +278,12 @@ function pageOf(items: typeof samples.sessions) {
   return { items, nextCursor: undefined, isFirstPage: true }
 }
 
-function accountCreated(over: Partial<Frame>, link: SetupLink | undefined): Html {
+function accountCreated(over: Partial<PageFrame>, link: SetupLink | undefined): Html {
   return accountPage(samples.adminFrame(over), {
     account: samples.account({ isVerified: false }),
     keys: samples.freshKeys,
     sessions: pageOf([]),
     portalSessions: [],
-    handout: { kind: 'created', ...samples.sampleKeys, link },
+    oneTimeSecrets: { kind: 'created', ...samples.sampleKeys, link },
   })
 }

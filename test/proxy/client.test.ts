@@ -1,12 +1,12 @@
 import t from 'tap'
-import { parseRange } from '../../src/config/address-range.ts'
+import { parseAddressRange } from '../../src/config/address-range.ts'
 import { type ClientClaims, createTrustedProxies, readClient } from '../../src/proxy/client.ts'
-import { plainAddress } from '../../src/wire/address.ts'
+import { unmappedAddress } from '../../src/wire/address.ts'
 
 function trust(...ranges: readonly string[]) {
   return createTrustedProxies(
     ranges.map((text) => {
-      const range = parseRange(text)
+      const range = parseAddressRange(text)
       if (!range) throw new Error(`${text} is no range`)
       return range
     }),
@@ -138,9 +138,9 @@ t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', 
     '::ffff:0102:0304',
     '0000:0000:0000:0000:0000:FFFF:0102:0304',
   ]) {
-    t.equal(plainAddress(address), '1.2.3.4', address)
+    t.equal(unmappedAddress(address), '1.2.3.4', address)
   }
-  t.equal(plainAddress('::ffff:cb00:71ff'), '203.0.113.255')
+  t.equal(unmappedAddress('::ffff:cb00:71ff'), '203.0.113.255')
   for (const address of [
     '1.2.3.4',
     '::1',
@@ -154,7 +154,7 @@ t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', 
     'ffff::1.2.3.4',
     '::ffff:',
   ]) {
-    t.equal(plainAddress(address), address, address)
+    t.equal(unmappedAddress(address), address, address)
   }
 })
 

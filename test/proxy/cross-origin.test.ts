@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createCrossOrigin, withCrossOrigin, withoutCrossOrigin } from '../../src/proxy/cross-origin.ts'
+import { createCorsHeaders, withCorsHeaders, withoutCorsHeaders } from '../../src/proxy/cross-origin.ts'
 
-const page = createCrossOrigin('https://app.example')
-const nobody = createCrossOrigin(undefined)
+const page = createCorsHeaders('https://app.example')
+const nobody = createCorsHeaders(undefined)
 const exposed =
   'X-Request-Id, Retry-After, WWW-Authenticate, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset'
 const ours = [
@@ -29,8 +29,8 @@ t.test('what the upstream says of CORS gives way, in every spelling', async (t) 
     'Access-Control-Allow-Private-Network',
     'true',
   ]
-  t.strictSame(withCrossOrigin(said, page), ['A', '1', ...ours, 'Vary', 'Origin'])
-  t.strictSame(withCrossOrigin(said, nobody), ['A', '1', 'Vary', 'Origin'])
+  t.strictSame(withCorsHeaders(said, page), ['A', '1', ...ours, 'Vary', 'Origin'])
+  t.strictSame(withCorsHeaders(said, nobody), ['A', '1', 'Vary', 'Origin'])
 })
 
 t.test('the names that it exposes are kept, each once', async (t) => {
@@ -40,20 +40,20 @@ t.test('the names that it exposes are kept, each once', async (t) => {
     'Access-Control-Expose-Headers',
     'etag, Link',
   ]
-  t.equal(withCrossOrigin(said, page)[5], `${exposed}, ETag, Link`)
-  t.strictSame(withCrossOrigin(said, nobody), ['Vary', 'Origin'])
+  t.equal(withCorsHeaders(said, page)[5], `${exposed}, ETag, Link`)
+  t.strictSame(withCorsHeaders(said, nobody), ['Vary', 'Origin'])
 })
 
 t.test('Vary names Origin once', async (t) => {
   for (const value of ['Origin', 'origin', '*', 'Accept,Origin', 'Accept , ORIGIN , X']) {
-    t.strictSame(withCrossOrigin(['Vary', value], nobody), ['Vary', value], value)
+    t.strictSame(withCorsHeaders(['Vary', value], nobody), ['Vary', value], value)
   }
   for (const value of ['Accept', 'X-Origin', 'Original', '']) {
-    t.strictSame(withCrossOrigin(['Vary', value], nobody), ['Vary', value, 'Vary', 'Origin'], value)
+    t.strictSame(withCorsHeaders(['Vary', value], nobody), ['Vary', value, 'Vary', 'Origin'], value)
   }
 })
 
 t.test('an interim answer says nothing of CORS', async (t) => {
   const said = ['Link', '</a>', 'access-control-allow-origin', '*', 'X', 'Access-Control-Allow-Origin']
-  t.strictSame(withoutCrossOrigin(said), ['Link', '</a>', 'X', 'Access-Control-Allow-Origin'])
+  t.strictSame(withoutCorsHeaders(said), ['Link', '</a>', 'X', 'Access-Control-Allow-Origin'])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closeFrame, FrameBoundary } from '../../src/proxy/frame-boundary.ts'
+import { closeFrame, FrameTracker } from '../../src/proxy/frame-boundary.ts'
 import { createRandom } from '../upstream/random.ts'
 
 /** A frame as RFC 6455 5.2 has it. @param form how many bytes the length takes, as far as it fits */
@@ -36,11 +36,11 @@ const kinds: readonly { readonly what: string; readonly frame: Buffer }[] = [
 t.test('a frame ends where its last byte is, however it is cut', async (t) => {
   for (const { what, frame } of kinds) {
     for (let cut = 0; cut <= frame.length; cut++) {
-      const boundary = new FrameBoundary()
+      const boundary = new FrameTracker()
       t.equal(boundary.isAtBoundary, true)
-      boundary.pass(frame.subarray(0, cut), false)
+      boundary.consume(frame.subarray(0, cut), false)
       if (boundary.isAtBoundary !== (cut === 0 || cut === frame.length)) t.fail(`${what}, cut after ${cut}`)
-      boundary.pass(frame.subarray(cut), false)
+      boundary.consume(frame.subarray(cut), false)
       if (!boundary.isAtBoundary) t.fail(`${what}, whole after ${cut}`)
     }
   }
@@ -51,16 +51,16 @@ t.test('asked to stop it takes what completes the current frame, and no byte mor
   for (const { what, frame } of kinds) {
     const both = Buffer.concat([frame, next])
     for (let cut = 0; cut <= frame.length; cut++) {
-      const boundary = new FrameBoundary()
-      boundary.pass(both.subarray(0, cut), false)
-      const taken = boundary.pass(both.subarray(cut), true)
+      const boundary = new FrameTracker()
+      boundary.consume(both.subarray(0, cut), false)
+      const taken = boundary.consume(both.subarray(cut), true)
       // At a boundary already it takes nothing at all.
       const expected = cut === 0 || cut === frame.length ? 0 : frame.length - cut
       if (taken !== expected || !boundary.isAtBoundary) t.fail(`${what}, cut after ${cut}: took ${taken}`)
     }
   }
-  t.equal(new FrameBoundary().pass(next, true), 0)
-  t.equal(new FrameBoundary().pass(next, false), next.length)
+  t.equal(new FrameTracker().consume(next, true), 0)
+  t.equal(new FrameTracker().consume(next, false), next.length)
 })
 
 t.test('a long stream of frames in random pieces is followed to its end', async (t) => {
@@ -74,23 +74,23 @@ t.test('a long stream of frames in random pieces is followed to its end', async 
   })
   const stream = Buffer.concat(frames)
   const ends = new Set(frames.map((_, index) => Buffer.concat(frames.slice(0, index + 1)).length))
-  const boundary = new FrameBoundary()
+  const boundary = new FrameTracker()
   for (let start = 0; start < stream.length; ) {
     const end = Math.min(stream.length, start + 1 + random.below(50))
-    t.equal(boundary.pass(stream.subarray(start, end), false), end - start)
+    t.equal(boundary.consume(stream.subarray(start, end), false), end - start)
     start = end
     if (boundary.isAtBoundary !== ends.has(end)) t.fail(`at ${end}`)
   }
 })
 
 t.test('a frame of 4 GiB and more is followed without being kept', async (t) => {
-  const boundary = new FrameBoundary()
+  const boundary = new FrameTracker()
   const header = Buffer.from([0x82, 127, 0, 0, 0, 1, 0, 0, 0, 5])
-  boundary.pass(header, false)
+  boundary.consume(header, false)
   const chunk = Buffer.alloc(16_777_216)
-  for (let count = 0; count < 256; count++) boundary.pass(chunk, false)
+  for (let count = 0; count < 256; count++) boundary.consume(chunk, false)
   t.equal(boundary.isAtBoundary, false)
-  t.equal(boundary.pass(Buffer.alloc(9), true), 5)
+  t.equal(boundary.consume(Buffer.alloc(9), true), 5)
   t.equal(boundary.isAtBoundary, true)
 })
 
@@ -102,9 +102,9 @@ t.test('a Close frame has its code and reason, and a mask towards a server', asy
   const payload = masked.subarray(6).map((byte, index) => byte ^ (masked[2 + (index % 4)] ?? 0))
   t.strictSame([...payload], [0x03, 0xe9, ...Buffer.from('bye')])
   for (const isMasked of [false, true]) {
-    const boundary = new FrameBoundary()
+    const boundary = new FrameTracker()
     const frame = closeFrame(1001, 'the gateway is shutting down', isMasked)
-    t.equal(boundary.pass(frame, false), frame.length)
+    t.equal(boundary.consume(frame, false), frame.length)
     t.equal(boundary.isAtBoundary, true)
   }
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createHeaderRules } from '../../src/proxy/header-rules.ts'
-import { defaultIdentityNames } from '../setup/identity-names.ts'
+import { defaultIdentityHeaders } from '../setup/identity-names.ts'
 import { memoryInUse } from './memory.ts'
 
 /** What a server that turns names into variables takes for the same name. */
@@ -24,7 +24,7 @@ t.test(
   'every default identity name is dropped in every spelling, though another is configured',
   async (t) => {
     const rules = createHeaderRules(['Remote-User', 'Remote-Role'])
-    for (const alias of [...defaultIdentityNames, 'Remote-User', 'Remote-Role'].flatMap(aliasesOf)) {
+    for (const alias of [...defaultIdentityHeaders, 'Remote-User', 'Remote-Role'].flatMap(aliasesOf)) {
       t.equal(rules.ruleOf(alias), 'drop', alias)
     }
   },
@@ -102,7 +102,7 @@ t.test('what only a proxy may say is told apart, in every spelling', async (t) =
     'X-Forwarded-User',
     'X-Forwarded-Whatever-Comes',
   ]
-  for (const name of names.flatMap(aliasesOf)) t.equal(rules.ruleOf(name), 'proxy-word', name)
+  for (const name of names.flatMap(aliasesOf)) t.equal(rules.ruleOf(name), 'forwarding-field', name)
 })
 
 t.test('credentials and cookies have rules of their own', async (t) => {

@@ -47,13 +47,13 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
 export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
   return {
     rawHeaders,
-    isFamiliar: false,
+    isCachedHead: false,
     route: routeOf(false),
     principal,
     client,
     requestId: 'req-1',
     body: { kind: 'none', isEmpty: false },
-    connectionNames: undefined,
+    connectionOptions: undefined,
     isUpgrade: false,
     isLast: false,
     minorVersion: 1,

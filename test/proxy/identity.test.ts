@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Principal } from '../../src/auth/principal.ts'
-import { createIdentityWriter, headerValue } from '../../src/proxy/identity.ts'
+import { createIdentityWriter, encodeHeaderValue } from '../../src/proxy/identity.ts'
 import { principal } from './heads.ts'
 
 const all = {
@@ -80,7 +80,7 @@ const values: readonly (readonly [value: string, written: string])[] = [
 
 t.test('a value is visible ASCII as it is, anything else and the percent sign percent-encoded', async (t) => {
   for (const [index, [value, written]] of values.entries()) {
-    t.equal(headerValue(value), written, `value ${index}`)
+    t.equal(encodeHeaderValue(value), written, `value ${index}`)
   }
 })
 
@@ -95,13 +95,13 @@ t.test('a backend that decodes a value gets what was stored, so that no two valu
     '%25',
     '%2525',
   ]
-  for (const name of names) t.equal(decodeURIComponent(headerValue(name)), name)
-  t.equal(new Set(names.map(headerValue)).size, names.length)
+  for (const name of names) t.equal(decodeURIComponent(encodeHeaderValue(name)), name)
+  t.equal(new Set(names.map(encodeHeaderValue)).size, names.length)
 })
 
 t.test('no character whatever can end its line', async (t) => {
   for (let code = 0; code < 0x10000; code++) {
-    const line = headerValue(`a${String.fromCharCode(code)}b`)
+    const line = encodeHeaderValue(`a${String.fromCharCode(code)}b`)
     if (!/^[!-~]+$/.test(line)) t.fail(`U+${code.toString(16)} gives ${JSON.stringify(line)}`)
   }
   const role = 'User\r\nX-User-Id: acc_2'

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
-import { letGo } from '../../src/wire/let-go.ts'
+import { releaseBuffer } from '../../src/wire/let-go.ts'
 import { startServer } from '../setup/backend.ts'
 import { startProxy } from './proxies.ts'
 
@@ -69,7 +69,7 @@ for (const framing of ['counted', 'chunked'] as const) {
 
 t.test('only whole and large pieces of memory are let go', async (t) => {
   const large = Buffer.allocUnsafeSlow(16_385)
-  letGo(large)
+  releaseBuffer(large)
   t.equal(large.length, 0, 'nothing is left to be read by mistake')
   for (const kept of [
     Buffer.allocUnsafeSlow(16_384),
@@ -77,7 +77,7 @@ t.test('only whole and large pieces of memory are let go', async (t) => {
     Buffer.from(new SharedArrayBuffer(20_000)),
   ]) {
     const { length } = kept
-    letGo(kept)
+    releaseBuffer(kept)
     t.equal(kept.length, length)
   }
 })

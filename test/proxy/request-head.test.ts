@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLastOnItsConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
+import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
 import type { RequestBody } from '../../src/wire/request-head.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
@@ -79,7 +79,7 @@ t.test('hop-by-hop fields, Host and framing from the client never pass', async (
 t.test(
   'what Connection nominates is dropped, in any case; ours stand though they are nominated',
   async (t) => {
-    const connectionNames = new Set([
+    const connectionOptions = new Set([
       'x-hop',
       'cookie',
       'authorization',
@@ -107,7 +107,7 @@ t.test(
       'y',
     ]
     const counted: RequestBody = { kind: 'counted', length: 3 }
-    t.strictSame(linesOf(sent, { connectionNames, body: counted }), [
+    t.strictSame(linesOf(sent, { connectionOptions, body: counted }), [
       'Expect: 100-continue',
       'X: y',
       'Content-Length: 3',
@@ -217,7 +217,7 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
     'X-User-Id',
     'eve',
   ]
-  t.strictSame(linesOf(sent, { isUpgrade: true, connectionNames: new Set(['x-user-id']) }), [
+  t.strictSame(linesOf(sent, { isUpgrade: true, connectionOptions: new Set(['x-user-id']) }), [
     'Sec-WebSocket-Key: abc',
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Protocol: chat',
@@ -231,7 +231,7 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
 t.test('lines that were written before are those that would be written anew', async (t) => {
   const writer = writerOf()
   const rawHeaders = ['Accept', 'a', 'SecretKey', 'k', 'Authorization', 'b', 'Forwarded', 'for=x', 'X-A', '1']
-  const input: RequestHeadInput = { ...inputOf(rawHeaders), isFamiliar: true }
+  const input: RequestHeadInput = { ...inputOf(rawHeaders), isCachedHead: true }
   let inputs = [input]
   const vary = (changesOf: readonly ((input: RequestHeadInput) => Partial<RequestHeadInput>)[]) => {
     inputs = inputs.flatMap((each) => changesOf.map((changes) => ({ ...each, ...changes(each) })))
@@ -244,7 +244,7 @@ t.test('lines that were written before are those that would be written anew', as
   vary([() => ({}), (each) => ({ client: { ...each.client, forwardedFor: '192.0.2.1' } })])
   vary([() => ({}), () => ({ isUpgrade: true, requestId: 'req-2' })])
   for (const each of [...inputs, ...inputs.toReversed()].flatMap((each) => [each, each])) {
-    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, isFamiliar: false }))
+    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, isCachedHead: false }))
   }
 })
 
@@ -258,7 +258,7 @@ t.test(
     const body = { kind: 'chunked' } as const
     t.strictSame(linesOf(sent, { body }), [chunks, ...ownLines])
     const passesTrailers = { ...routeOf(false), passesTrailers: true }
-    const isLast = isLastOnItsConnection({ body, expectsContinue: false }, passesTrailers)
+    const isLast = isLastOnConnection({ body, expectsContinue: false }, passesTrailers)
     t.strictSame(linesOf(sent, { body, isLast, route: passesTrailers }), [
       'Trailer: X-Sum',
       chunks,
@@ -279,7 +279,7 @@ t.test(
       [false, 'chunked', true, true],
     ] as const) {
       const body = kind === 'none' ? ({ kind, isEmpty: false } as const) : ({ kind } as const)
-      t.equal(isLastOnItsConnection({ body, expectsContinue }, { passesTrailers }), isLast)
+      t.equal(isLastOnConnection({ body, expectsContinue }, { passesTrailers }), isLast)
     }
   },
 )

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { type ResponseHeadInput, responseLines, responseTrailerLines } from '../../src/proxy/response-head.ts'
+import {
+  type ResponseHeadInput,
+  responseHeaderLines,
+  responseTrailerLines,
+} from '../../src/proxy/response-head.ts'
 import { parseFieldLines } from '../../src/wire/field-lines.ts'
 
 const origins = {
@@ -11,7 +15,7 @@ function keptOf(
   headers: readonly string[],
   changes: Partial<ResponseHeadInput> = {},
 ): readonly string[] | undefined {
-  const lines = responseLines({ status: 200, headers, mayHaveTrailers: false, ...origins, ...changes })
+  const lines = responseHeaderLines({ status: 200, headers, mayHaveTrailers: false, ...origins, ...changes })
   const fields = parseFieldLines(Buffer.from(lines, 'latin1'))
   // The Date that is added where there is none has a test of its own.
   const isDated = headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'date')
@@ -20,7 +24,7 @@ function keptOf(
 
 t.test('an answer without a Date gets one, an interim answer none', async (t) => {
   const linesOf = (status: number, headers: readonly string[]) =>
-    responseLines({ status, headers, mayHaveTrailers: false, ...origins })
+    responseHeaderLines({ status, headers, mayHaveTrailers: false, ...origins })
   t.match(linesOf(200, ['X', 'y']), /^X: y\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n$/)
   t.equal(linesOf(200, ['date', 'now']), 'date: now\r\n')
   t.equal(linesOf(103, ['X', 'y']), 'X: y\r\n')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseTarget } from '../../src/routes/target.ts'
+import { parseRequestTarget } from '../../src/routes/target.ts'
 
 /** Kinds of path that servers read differently, with what stands for each. */
 const ambiguous: Readonly<Record<string, readonly string[]>> = {
@@ -82,7 +82,7 @@ const ambiguous: Readonly<Record<string, readonly string[]>> = {
 
 for (const [kind, targets] of Object.entries(ambiguous)) {
   t.test(`a path with ${kind} is refused`, async (t) => {
-    for (const sent of targets) t.equal(parseTarget(sent), undefined, JSON.stringify(sent))
+    for (const sent of targets) t.equal(parseRequestTarget(sent), undefined, JSON.stringify(sent))
   })
 }
 
@@ -91,10 +91,10 @@ t.test('every control character is refused, raw in path and query, encoded in th
   for (const code of codes) {
     const raw = String.fromCharCode(code)
     const hex = code.toString(16).padStart(2, '0')
-    t.equal(parseTarget(`/a${raw}b`), undefined, `${hex} raw in the path`)
-    t.equal(parseTarget(`/a?${raw}b`), undefined, `${hex} raw in the query`)
-    t.equal(parseTarget(`/a%${hex}b`), undefined, `%${hex}`)
-    t.equal(parseTarget(`/a%${hex.toUpperCase()}b`), undefined, `%${hex.toUpperCase()}`)
+    t.equal(parseRequestTarget(`/a${raw}b`), undefined, `${hex} raw in the path`)
+    t.equal(parseRequestTarget(`/a?${raw}b`), undefined, `${hex} raw in the query`)
+    t.equal(parseRequestTarget(`/a%${hex}b`), undefined, `%${hex}`)
+    t.equal(parseRequestTarget(`/a%${hex.toUpperCase()}b`), undefined, `%${hex.toUpperCase()}`)
   }
 })
 
@@ -113,7 +113,7 @@ t.test('a dot segment is found in every way to write its parts', async (t) => {
   const targets = everyTextOf(['/a'], slashes, dots, ['', ...dots], ends, slashes, ['b'])
   t.equal(targets.length, 1_500)
   t.strictSame(
-    targets.filter((sent) => parseTarget(sent) !== undefined),
+    targets.filter((sent) => parseRequestTarget(sent) !== undefined),
     [],
   )
 })

@@ -1,7 +1,7 @@
 import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Route } from '../../src/routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../src/routes/table.ts'
-import { parseTarget, type Target } from '../../src/routes/target.ts'
+import { parseRequestTarget, type RequestTarget } from '../../src/routes/target.ts'
 
 export interface FakeUpstream {
   readonly responseTimeoutMs: number
@@ -48,8 +48,8 @@ export function tableOf(routes: readonly Partial<RouteOptions>[]): RouteTable<Fa
   )
 }
 
-export function targetOf(sent: string): Target {
-  const target = parseTarget(sent)
+export function targetOf(sent: string): RequestTarget {
+  const target = parseRequestTarget(sent)
   if (!target) throw new Error(`${sent} is refused`)
   return target
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseTarget } from '../../src/routes/target.ts'
+import { parseRequestTarget } from '../../src/routes/target.ts'
 
 /** What is sent, and the path it is matched by. */
 const plainPaths: readonly (readonly [sent: string, path: string])[] = [
@@ -22,7 +22,7 @@ const plain = { hasParameters: false, hasEncodedSlash: false }
 
 t.test('a plain path is matched as it is, with every character that is unusual but harmless', async (t) => {
   for (const [sent, path] of plainPaths) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', ...plain }, sent)
+    t.strictSame(parseRequestTarget(sent), { path, sentPath: sent, query: '', ...plain }, sent)
   }
 })
 
@@ -42,14 +42,14 @@ const escapedPaths: readonly (readonly [sent: string, path: string])[] = [
 
 t.test('unreserved characters are decoded for matching, other escapes written in upper case', async (t) => {
   for (const [sent, path] of escapedPaths) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', ...plain }, sent)
+    t.strictSame(parseRequestTarget(sent), { path, sentPath: sent, query: '', ...plain }, sent)
   }
 })
 
 t.test('what is encoded twice is decoded by nobody here, and passes', async (t) => {
   for (const sent of ['/%252e%252e%252fadmin', '/a/%252E%252E/b', '/%255c', '/%2561', '/%2500']) {
-    t.equal(parseTarget(sent)?.sentPath, sent)
-    t.equal(parseTarget(sent)?.hasEncodedSlash, false)
+    t.equal(parseRequestTarget(sent)?.sentPath, sent)
+    t.equal(parseRequestTarget(sent)?.hasEncodedSlash, false)
   }
 })
 
@@ -65,7 +65,7 @@ t.test('an encoded slash or backslash is told, in either case', async (t) => {
   ]
   for (const [sent, path] of slashed) {
     t.strictSame(
-      parseTarget(sent),
+      parseRequestTarget(sent),
       { path, sentPath: sent, query: '', ...plain, hasEncodedSlash: true },
       sent,
     )
@@ -83,11 +83,15 @@ t.test('parameters of segments are told, encoded or not', async (t) => {
     ['/shop/;jsessionid=1', '/shop/;jsessionid=1'],
   ]
   for (const [sent, path] of paths) {
-    t.strictSame(parseTarget(sent), { path, sentPath: sent, query: '', ...plain, hasParameters: true }, sent)
+    t.strictSame(
+      parseRequestTarget(sent),
+      { path, sentPath: sent, query: '', ...plain, hasParameters: true },
+      sent,
+    )
   }
-  t.equal(parseTarget('/a?b;c')?.hasParameters, false, 'a query has none')
-  t.equal(parseTarget('/a%253Bb')?.hasParameters, false, 'nor has what is encoded twice')
-  for (const sent of ['/a/;x/b', '/;/a', '/a/%3B/b']) t.equal(parseTarget(sent), undefined, sent)
+  t.equal(parseRequestTarget('/a?b;c')?.hasParameters, false, 'a query has none')
+  t.equal(parseRequestTarget('/a%253Bb')?.hasParameters, false, 'nor has what is encoded twice')
+  for (const sent of ['/a/;x/b', '/;/a', '/a/%3B/b']) t.equal(parseRequestTarget(sent), undefined, sent)
 })
 
 t.test('the query is kept as it was sent, whatever it holds', async (t) => {
@@ -104,7 +108,7 @@ t.test('the query is kept as it was sent, whatever it holds', async (t) => {
     '?q=caf\xe9',
   ]
   for (const query of queries) {
-    t.strictSame(parseTarget(`/a${query}`), { path: '/a', sentPath: '/a', query, ...plain }, query)
+    t.strictSame(parseRequestTarget(`/a${query}`), { path: '/a', sentPath: '/a', query, ...plain }, query)
   }
 })
 
@@ -117,9 +121,10 @@ t.test('an absolute form is taken by its path', async (t) => {
     ['http://example.com?c=d', '/', '?c=d'],
     ['HTTPS://example.com:8443/a', '/a', ''],
   ]
-  for (const [sent, sentPath, query] of forms) t.hasStrict(parseTarget(sent), { sentPath, query }, sent)
+  for (const [sent, sentPath, query] of forms)
+    t.hasStrict(parseRequestTarget(sent), { sentPath, query }, sent)
   for (const sent of ['http://example.com/../a', 'http://example.com//a', 'http://example.com/a#b']) {
-    t.equal(parseTarget(sent), undefined, sent)
+    t.equal(parseRequestTarget(sent), undefined, sent)
   }
 })
 
@@ -146,6 +151,6 @@ t.test('a target that is neither a path nor an absolute URL is refused', async (
     'http://user:pass@example.com/a',
     'http://example.com\\a',
   ]) {
-    t.equal(parseTarget(sent), undefined, sent)
+    t.equal(parseRequestTarget(sent), undefined, sent)
   }
 })

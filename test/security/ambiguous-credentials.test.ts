@@ -3,11 +3,11 @@ import { accessTokenPath, ask, askJson } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 
 const ambiguous = { status: 400, code: 'credentials-ambiguous' }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const route = { upstream: 'backend', websocket: true }

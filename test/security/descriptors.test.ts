@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import { program, textOf } from '../cli/run.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 
 t.test('a want of file descriptors ends neither the gateway nor what it serves afterwards', async (t) => {
-  const { config, folder } = place(t)
+  const { config, folder } = createWorkspace(t)
   const readyFile = join(folder, 'ready.json')
   const command = 'ulimit -n 80; exec "$0" "$@"'
   const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
@@ -51,7 +51,7 @@ t.test('a want of file descriptors of the gateway takes no target out', async (t
   // It answers nothing, so that connections stay.
   const backend = await startServer(t, () => {})
   const passive = { maxFailures: 1, window: '10s', ejectFor: '1h' }
-  const { config, folder } = place(t, {
+  const { config, folder } = createWorkspace(t, {
     upstreams: { backend: { targets: [{ url: backend }], health: { passive } } },
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
   })

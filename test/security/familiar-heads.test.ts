@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
 
@@ -28,7 +28,7 @@ const changes: Readonly<Record<string, Change>> = {
   'a deletion': ({ operate }, { account }) => operate(({ accounts }) => accounts.remove(account.id)),
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { backend: (await startBackend(t)).url, driver })
 

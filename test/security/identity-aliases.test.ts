@@ -3,7 +3,7 @@ import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { defaultIdentityNames } from '../setup/identity-names.ts'
+import { defaultIdentityHeaders } from '../setup/identity-names.ts'
 
 const configured = { id: 'Remote-User', role: 'X-Auth.Role', email: 'X_Mail' }
 
@@ -67,7 +67,7 @@ async function start(t: Test, config: Readonly<Record<string, unknown>>) {
 t.test('no spelling of an identity header passes, on no kind of route', async (t) => {
   const { backend, gateway, id, secretKey } = await start(t, {})
   const ours = [`X-User-Id: ${id}`, 'X-User-Role: User']
-  for (const name of defaultIdentityNames) {
+  for (const name of defaultIdentityHeaders) {
     for (const alias of aliasesOf(name)) {
       for (const [path, headers, expected] of [
         ['/public', [], []],
@@ -82,7 +82,7 @@ t.test('no spelling of an identity header passes, on no kind of route', async (t
         ])
         t.equal(response.status, 200)
         t.strictSame(
-          identityLines(backend.last().rawHeaders, defaultIdentityNames),
+          identityLines(backend.last().rawHeaders, defaultIdentityHeaders),
           expected,
           `${alias} on ${path}`,
         )
@@ -93,7 +93,7 @@ t.test('no spelling of an identity header passes, on no kind of route', async (t
 
 t.test('configured names are guarded as well as those of the defaults', async (t) => {
   const { backend, gateway, id, secretKey, email } = await start(t, { identity: { headers: configured } })
-  const names = [...defaultIdentityNames, ...Object.values(configured)]
+  const names = [...defaultIdentityHeaders, ...Object.values(configured)]
   for (const name of names) {
     for (const alias of aliasesOf(name)) {
       await ask(t, gateway.url, 'GET /public', [`${alias}: root`])
@@ -111,7 +111,7 @@ t.test('configured names are guarded as well as those of the defaults', async (t
 t.test('no trailer carries an identity, where the route passes trailers', async (t) => {
   const route = { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey', trailers: 'pass' }
   const { backend, gateway, secretKey } = await start(t, { routes: [route] })
-  for (const name of defaultIdentityNames) {
+  for (const name of defaultIdentityHeaders) {
     const trailers = aliasesOf(name).map((alias) => `${alias}: root`)
     const lines = ['Transfer-Encoding: chunked', 'TE: trailers', '', '1', 'x', '0', ...trailers, 'X-Sum: 1']
     const response = await ask(t, gateway.url, 'POST /key', [`SecretKey: ${secretKey}`, ...lines])
@@ -129,13 +129,13 @@ t.test('an upgrade carries the identity of the gateway alone', async (t) => {
   ]
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
   const { account, secretKey } = await gateway.createAccount()
-  const forged = Object.fromEntries(defaultIdentityNames.flatMap(aliasesOf).map((alias) => [alias, 'root']))
+  const forged = Object.fromEntries(defaultIdentityHeaders.flatMap(aliasesOf).map((alias) => [alias, 'root']))
   for (const [path, credential, expected] of [
     ['/open', {}, []],
     ['/ws', { SecretKey: secretKey }, [`X-User-Id: ${account.id}`, 'X-User-Role: User']],
   ] as const) {
     await openWebSocket(t, gateway.url + path, { headers: { ...forged, ...credential } })
-    t.strictSame(identityLines(backend.upgrades.at(-1)?.rawHeaders ?? [], defaultIdentityNames), expected)
+    t.strictSame(identityLines(backend.upgrades.at(-1)?.rawHeaders ?? [], defaultIdentityHeaders), expected)
   }
 })
 

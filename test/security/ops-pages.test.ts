@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import t from 'tap'
-import { refuseForeignPage } from '../../src/http/ops-guard.ts'
+import { refuseCrossOrigin } from '../../src/http/ops-guard.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
@@ -64,9 +64,9 @@ t.test('a listener beyond loopback can be scraped by an address or the name of a
     'g.internal',
     '10.1.2.3',
   ])
-    t.equal(refuseForeignPage({ host }, open), undefined, host)
+    t.equal(refuseCrossOrigin({ host }, open), undefined, host)
   for (const host of ['gatehouse.example.com', 'svc.example', 'evil.local', '[::1', 'a b', '10.1.2.3.nip.io'])
-    t.match(refuseForeignPage({ host }, open), /^Host: .*ops\.hosts/, host)
-  t.equal(refuseForeignPage({ host: 'gw.corp.example' }, { ...open, hosts: ['gw.corp.example'] }), undefined)
-  t.equal(refuseForeignPage({ host: 'gw.corp.example' }, { ...open, host: 'gw.corp.example' }), undefined)
+    t.match(refuseCrossOrigin({ host }, open), /^Host: .*ops\.hosts/, host)
+  t.equal(refuseCrossOrigin({ host: 'gw.corp.example' }, { ...open, hosts: ['gw.corp.example'] }), undefined)
+  t.equal(refuseCrossOrigin({ host: 'gw.corp.example' }, { ...open, host: 'gw.corp.example' }), undefined)
 })

@@ -4,10 +4,10 @@ import { createPortalToken } from '../../src/auth/portal-token.ts'
 import { run } from '../cli/run.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`no secret is in a log line, metric, error or page, on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, {

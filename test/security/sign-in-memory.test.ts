@@ -1,6 +1,6 @@
 import t from 'tap'
 import { rssBytesOf } from '../../bench/process-tree.ts'
-import { place } from '../cli/place.ts'
+import { createWorkspace } from '../cli/place.ts'
 import { serve } from '../cli/run.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
@@ -16,7 +16,7 @@ const emailLength = 60_000
 const growthMax = 64 * 1_048_576
 
 t.test('2,000 sign-ins with e-mails of 60 kB leave the memory of a gateway as it was', async (t) => {
-  const { url, pid } = await serve(t, ['--config', place(t, { log: { access: false } }).config], {
+  const { url, pid } = await serve(t, ['--config', createWorkspace(t, { log: { access: false } }).config], {
     withinMs: 60_000,
   })
   const send = await openPortalForm(url, '/sign-in')

@@ -5,9 +5,9 @@ import t from 'tap'
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import { deriveKey } from '../../src/accounts/sealing.ts'
 import { openSealingKey } from '../../src/accounts/sealing-key.ts'
-import { openLimiter } from '../../src/auth/rate-limit.ts'
-import { createPeople } from '../../src/people.ts'
-import { drivers, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { openRateLimiter } from '../../src/auth/rate-limit.ts'
+import { createAccountServices } from '../../src/people.ts'
+import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
 
 const password = 'correct horse battery'
@@ -60,7 +60,7 @@ function formsOf(secret: string): readonly Buffer[] {
   })
 }
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`a stolen store yields nothing without the sealing key, on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const secrets: Record<string, string> = { password }
@@ -74,20 +74,20 @@ for (const driver of drivers) {
     // All that makes a secret, and all that keeps something of one.
     await gateway.operate(async ({ config, store, setupLinks, accounts, keys, signingKeys }) => {
       const clock = Date.now
-      const limiter = openLimiter({ store, contact: { isUp: true }, clock })
+      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock })
       t.teardown(() => limiter.close())
       const mails: string[] = []
       const mail = { host: '127.0.0.1', port: 1, security: 'none' as const, from: 'a@b.c' }
       const tls = { verify: true, ca: undefined }
       const withMail = { ...config, mail: { ...mail, tls, username: undefined, password: undefined } }
-      const people = createPeople({ config: withMail, store, sealingKey: key, limiter, clock })
+      const people = createAccountServices({ config: withMail, store, sealingKey: key, limiter, clock })
       const usedLink = await setupLinks.create(id)
       const signedIn = await people.signIn.redeemSetupLink({ token: usedLink.token, password }, visitor)
       const openLink = await setupLinks.create(id)
       const second = await people.signIn.signIn({ email, password }, visitor)
       await people.signIn.signOut(second, visitor)
       await t.rejects(
-        people.actsOf({ kind: 'system', channel: 'system' }).profile.sendVerification(id, email),
+        people.actionsOf({ kind: 'system', channel: 'system' }).profile.sendVerification(id, email),
         {
           code: 'mail-unavailable',
         },

@@ -2,9 +2,9 @@ import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { codeOf } from '../gateway/support/problem.ts'
 import { startBackend } from '../setup/backend.ts'
-import { drivers, startGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 
-for (const driver of drivers) {
+for (const driver of storeDrivers) {
   t.test(`on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })

@@ -1,5 +1,5 @@
 /** Runs something without the rights of root, where the tests have them. */
-export async function asNobody<Result>(run: () => Result | Promise<Result>): Promise<Result> {
+export async function runUnprivileged<Result>(run: () => Result | Promise<Result>): Promise<Result> {
   if (process.geteuid?.() !== 0) return run()
   process.seteuid?.(65_534)
   try {

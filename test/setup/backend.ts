@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { portOf } from './net.ts'
 
 /** A request as a backend got it. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly method: string
   readonly url: string
   /** Name, value, name, value, as they arrived. */
@@ -18,19 +18,19 @@ export interface SeenRequest {
 export interface Backend {
   readonly url: string
   /** Every request it has answered, in order. */
-  readonly seen: SeenRequest[]
-  last(): SeenRequest
+  readonly seen: ReceivedRequest[]
+  last(): ReceivedRequest
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse, seen: SeenRequest) => void
+type Answer = (request: IncomingMessage, response: ServerResponse, seen: ReceivedRequest) => void
 
 /** A real HTTP server behind the gateway that remembers what it got; it answers `ok` unless told otherwise. */
 export async function startBackend(t: Test, answer: Answer = sayOk): Promise<Backend> {
-  const seen: SeenRequest[] = []
+  const seen: ReceivedRequest[] = []
   const url = await startServer(t, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const record: SeenRequest = {
+    const record: ReceivedRequest = {
       method: request.method ?? '',
       url: request.url ?? '',
       rawHeaders: request.rawHeaders,

@@ -23,7 +23,7 @@ export function makeCertificate(t: Test, names: string): Certificate {
 }
 
 /** For localhost and 127.0.0.1, good on one day of January 2020; of the tests alone. */
-export const expired: Certificate = {
+export const expiredCertificate: Certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8O+qNDlVam7yR0dt
 yP+u5q4i5q4GrE0XwpFw5Y5XSlmhRANCAATZsulSSK9F/LJsS2jyesylZPtwe/B7

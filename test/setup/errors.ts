@@ -2,7 +2,7 @@ import { type Debugger, type InspectorNotification, Session } from 'node:inspect
 import type { Test } from 'tap'
 
 /** The first line of every error that is thrown in this process until the test ends, also of those that are caught. */
-export function watchErrors(t: Test): readonly string[] {
+export function recordThrownErrors(t: Test): readonly string[] {
   const errors: string[] = []
   const session = new Session()
   session.connect()

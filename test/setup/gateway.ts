@@ -11,9 +11,9 @@ import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log/log.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
-export const drivers = ['sqlite', 'redis'] as const
+export const storeDrivers = ['sqlite', 'redis'] as const
 
-export type Driver = (typeof drivers)[number]
+export type StoreDriver = (typeof storeDrivers)[number]
 
 /** Options of the config as they stand in the file. */
 type Options = Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ export interface TokenAnswer {
 export interface TestGatewayOptions {
   /** Where requests go: the target of an upstream `backend`. */
   readonly backend?: string
-  readonly driver?: Driver
+  readonly driver?: StoreDriver
   readonly redis?: RedisServer
   /** Laid over the options of the test gateway. */
   readonly config?: Options
@@ -73,11 +73,11 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
   const loaded = loadConfig(input)
   const gateway = await openGateway({
     loaded,
-    reread: () => onReread(loadConfig(input)),
+    rereadConfig: () => onReread(loadConfig(input)),
     log: createLog({ level: loaded.config.log.level, stream }),
     ...(options.clock && { clock: options.clock }),
   })
-  if (options.driver === 'redis') await settled(gateway.opsUrl)
+  if (options.driver === 'redis') await untilReady(gateway.opsUrl)
   let isDown = false
   async function shutDown(): Promise<boolean> {
     isDown = true
@@ -153,11 +153,11 @@ function configOf(
 }
 
 /** How long a gateway may take to find its Redis on a busy machine; where there is none, no test waits longer. */
-const settledWithinMs = 3_000
+const readyTimeoutMs = 3_000
 
 /** It takes requests before its store answers: most tests are about what comes after. */
-async function settled(opsUrl: string): Promise<void> {
-  const deadline = performance.now() + settledWithinMs
+async function untilReady(opsUrl: string): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs
   while (performance.now() < deadline) {
     const { status } = (await (await fetch(`${opsUrl}/readyz`)).json()) as { readonly status: string }
     if (status === 'ok') return

@@ -1,5 +1,5 @@
 /** The names of identity headers that no client can send, whatever is configured. */
-export const defaultIdentityNames: readonly string[] = [
+export const defaultIdentityHeaders: readonly string[] = [
   'X-User-Id',
   'X-User-Role',
   'X-User-Email',

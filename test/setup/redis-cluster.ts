@@ -12,7 +12,7 @@ export interface ClusterMaster {
 const slots = 16_384
 
 /** A real Cluster of three masters without replicas, each with a third of the slots. */
-export async function startMasters(scope: Scope): Promise<readonly [ClusterMaster, ...ClusterMaster[]]> {
+export async function startRedisCluster(scope: Scope): Promise<readonly [ClusterMaster, ...ClusterMaster[]]> {
   const first = await startMaster(scope, 0)
   const masters = [first, await startMaster(scope, 1), await startMaster(scope, 2)] as const
   for (const { client } of masters) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createHistory, historyMs, sampleMs } from '../../src/status/history.ts'
-import { plots } from '../../src/status/plots.ts'
+import { plotsCard } from '../../src/status/plots.ts'
 
 t.test(
   'the history holds an hour of points and no more, and forgets whole snapshots after a minute',
@@ -11,7 +11,7 @@ t.test(
     const pointsMax = historyMs / sampleMs
     let now = 1_000_000_000_000
     for (let turn = 0; turn <= 3 * pointsMax; turn++) {
-      metrics.requests.of('a', 'GET', '200').value += 30
+      metrics.requests.labels('a', 'GET', '200').value += 30
       history.add(now, await metrics.ownSnapshot())
       // Looks in between take no sample.
       history.add(now + 1, await metrics.ownSnapshot())
@@ -24,8 +24,8 @@ t.test(
     t.equal(points.length, pointsMax)
     t.ok(points.every(({ requests, seconds }) => requests === 30 && seconds === sampleMs / 1_000))
     t.ok(now - Date.parse(points[0]?.at ?? '') < historyMs)
-    t.equal(now - (history.minuteBefore(now)?.at ?? 0), 60_000)
-    t.equal(history.minuteBefore(now + 120_000), undefined)
+    t.equal(now - (history.oldestRecentSample(now)?.at ?? 0), 60_000)
+    t.equal(history.oldestRecentSample(now + 120_000), undefined)
     t.strictSame(history.points(now + 2 * historyMs), [], 'old points are not told, even if nobody adds any')
   },
 )
@@ -55,11 +55,11 @@ t.test('the plots draw gaps where nothing was measured, and join reasons beyond 
     latencyMs: p50 === null ? null : { p50, p95: p50, p99: p50 },
     overheadMs: null,
   })
-  const { text } = plots([point(45_000, 1), point(30_000, null), point(15_000, 2), point(0, 2)], now)
+  const { text } = plotsCard([point(45_000, 1), point(30_000, null), point(15_000, 2), point(0, 2)], now)
   t.match(text, /<path class="line line-1" d="M\d+ [\d.]+h\.1M\d+ [\d.]+h\.1L\d+ [\d.]+"/, 'a gap')
   t.match(text, /other reasons <span class="muted">11\.4\/s/)
   t.equal(text.match(/role="img"/g)?.length, 4)
   t.match(text, '<details class="numbers"', 'the same as a table')
   t.notMatch(text, /style="|NaN|Infinity|undefined/)
-  t.match(plots([], now).text, 'first figures')
+  t.match(plotsCard([], now).text, 'first figures')
 })

@@ -7,7 +7,7 @@ import type { Status } from '../../src/status/status.ts'
 
 t.test('whatever a name holds is text on the page, and each state has its words', async (t) => {
   const metrics = createMetrics({ version: '1' })
-  metrics.requests.of('<script>alert(1)</script>', 'GET', '200').value++
+  metrics.requests.labels('<script>alert(1)</script>', 'GET', '200').value++
   const reading = readMetrics(await metrics.snapshot())
   const status: Status = {
     status: 'ok',

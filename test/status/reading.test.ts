@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Config } from '../../src/config/config.ts'
 import { createMetrics, type MetricsSnapshot } from '../../src/metrics/metrics.ts'
 import { readMetrics } from '../../src/status/reading.ts'
-import { createStatus } from '../../src/status/status.ts'
+import { openStatusReader } from '../../src/status/status.ts'
 
 const duration = 'gatehouse_http_request_duration_seconds'
 const requests = 'gatehouse_http_requests_total'
@@ -10,8 +10,8 @@ const requests = 'gatehouse_http_requests_total'
 /** Real instruments in which requests of a route took so many seconds. */
 async function observe(seconds: readonly number[], metrics = createMetrics({ version: '1' })) {
   for (const each of seconds) {
-    metrics.requestDuration.of('orders').observe(each)
-    metrics.requests.of('orders', 'GET', '200').value++
+    metrics.requestDuration.labels('orders').observe(each)
+    metrics.requests.labels('orders', 'GET', '200').value++
   }
   return { metrics, snapshot: await metrics.snapshot() }
 }
@@ -40,7 +40,7 @@ t.test('since an earlier moment only what has come counts; a gauge is as it is',
   metrics.webSocketsOpen.set(7)
   const before = await metrics.snapshot()
   const { snapshot: after } = await observe([20], metrics)
-  metrics.requests.of('new', 'GET', '200').value++
+  metrics.requests.labels('new', 'GET', '200').value++
   const reading = readMetrics(await metrics.snapshot(), before)
   t.equal(reading.sum(requests), 2)
   t.equal(reading.sum(requests, { route: 'orders' }), 1)
@@ -81,7 +81,7 @@ t.test('the health of a target is told where it is watched', async (t) => {
       targets: targets.map((url) => ({ url: new URL(url), weight: 2 })),
     })),
   }
-  const reader = createStatus({
+  const reader = openStatusReader({
     // The cast is sound: of the config these are read.
     config: () => config as unknown as Config,
     storeState: () => ({ writesRefused: null, risks: [] }),
@@ -92,7 +92,7 @@ t.test('the health of a target is told where it is watched', async (t) => {
     clock: () => 0,
   })
   reader.close()
-  const status = await reader.look()
+  const status = await reader.read()
   t.equal(status.status, 'shutting-down')
   t.strictSame(
     status.upstreams.map(({ targets }) => targets.map(({ isHealthy }) => isHealthy)),

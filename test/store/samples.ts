@@ -4,7 +4,7 @@ import { noPortalAccess } from '../../src/store/portal-access.ts'
 import type { RefreshTokenUse } from '../../src/store/rotation.ts'
 import type {
   Account,
-  ChangeReading,
+  ChangeLogReading,
   NewSession,
   Store,
   StoredKey,
@@ -95,7 +95,7 @@ export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSi
 }
 
 /** What a reading of the change log tells, without the times. */
-export function told({ head, changes }: ChangeReading): unknown {
+export function told({ head, changes }: ChangeLogReading): unknown {
   return { head, changes: changes?.map(({ change }) => change) }
 }
 

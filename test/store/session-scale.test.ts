@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { createAccountSessions } from '../../src/accounts/account-sessions.ts'
 import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createCursor } from '../../src/accounts/cursor.ts'
-import { entriesBy } from '../../src/accounts/entries.ts'
+import { createAuditEntryFactory } from '../../src/accounts/entries.ts'
 import { createSealer } from '../../src/accounts/sealing.ts'
 import type { Account, Store } from '../../src/store/store.ts'
 import { startRedis } from '../setup/redis.ts'
@@ -94,7 +94,13 @@ function sessionsOn(store: Store) {
   const by = { kind: 'system', channel: 'system' } as const
   const clock = () => now
   const accounts = createAccounts({ store, sealer: createSealer(randomBytes(32)), reveal: false, by, clock })
-  return createAccountSessions({ store, accounts, entry: entriesBy(by, clock), clock, refreshIdleMs: hour })
+  return createAccountSessions({
+    store,
+    accounts,
+    entry: createAuditEntryFactory(by, clock),
+    clock,
+    refreshIdleMs: hour,
+  })
 }
 
 /** The newest is number 1; they are one millisecond apart. */

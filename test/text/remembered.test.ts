@@ -1,10 +1,10 @@
 import t from 'tap'
-import { remembered } from '../../src/text/remembered.ts'
+import { memoizeBounded } from '../../src/text/remembered.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 
 function startCounting() {
   const asked: string[] = []
-  const lengthOf = remembered({ textsMax: 2_048, lengthMax: 64 }, (text) => {
+  const lengthOf = memoizeBounded({ entriesMax: 2_048, keyLengthMax: 64 }, (text) => {
     asked.push(text)
     return { length: text.length }
   })
@@ -44,7 +44,7 @@ t.test(
 
 t.test('100,000 long texts leave nothing in memory', async (t) => {
   const { lengthOf } = startCounting()
-  const forget = remembered({ textsMax: 2_048, lengthMax: 64 }, (text) => ({ length: text.length }))
+  const forget = memoizeBounded({ entriesMax: 2_048, keyLengthMax: 64 }, (text) => ({ length: text.length }))
   lengthOf('x')
   const before = memoryInUse()
   for (let count = 0; count < 100_000; count++) forget(`${count}`.padEnd(1_000, 'x'))

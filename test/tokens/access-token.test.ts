@@ -121,7 +121,7 @@ t.test('claims are kept as they are, whatever is in them', async (t) => {
 t.test('a token of a key that is gone is none, even if it was known', async (t) => {
   const [old, next] = [newSigningKey('old'), newSigningKey('next')]
   const { keyring, issue, verify } = createBench([old], {
-    verified: { get: () => undefined, set: () => {}, refuse: () => {}, whyRefused: () => undefined },
+    verified: { get: () => undefined, set: () => {}, setRefused: () => {}, refusalReason: () => undefined },
   })
   const token = issue(subject)
   keyring.replace([old, next])

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { GatehouseError } from '../../src/errors.ts'
 import type { Store } from '../../src/store/store.ts'
-import { openAcknowledgements, waitingMax } from '../../src/tokens/acknowledgements.ts'
+import { openAcknowledgements, pendingMax } from '../../src/tokens/acknowledgements.ts'
 import { until } from '../setup/net.ts'
 import { createAccount, now, second, startSession, useOf } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
@@ -33,8 +33,8 @@ t.test('tokens given out close together are noted in one step', async (t) => {
   const { store, state, reached } = await openStore(t)
   const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
   const given = await rotateMany(store, 40)
-  for (const each of given) acknowledgements.note(each)
-  await until('all are noted', () => acknowledgements.waiting() === 0 || undefined)
+  for (const each of given) acknowledgements.enqueue(each)
+  await until('all are noted', () => acknowledgements.pendingCount() === 0 || undefined)
   t.equal(state.steps, 1)
   for (const { sessionId, at } of given) t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
 })
@@ -47,14 +47,14 @@ t.test(
     const [noted, recorded] = await rotateMany(store, 2)
     if (!noted || !recorded) throw new Error('there are no sessions')
     state.isUp = false
-    acknowledgements.note(noted)
-    await acknowledgements.record(recorded)
+    acknowledgements.enqueue(noted)
+    await acknowledgements.writeNow(recorded)
     await until('it was offered often', () => state.steps > 5 || undefined)
     // The same token given out once more does not prolong its grace.
-    acknowledgements.note({ ...noted, at: noted.at + second })
-    t.equal(acknowledgements.waiting(), 2)
+    acknowledgements.enqueue({ ...noted, at: noted.at + second })
+    t.equal(acknowledgements.pendingCount(), 2)
     state.isUp = true
-    await until('all are noted', () => acknowledgements.waiting() === 0 || undefined)
+    await until('all are noted', () => acknowledgements.pendingCount() === 0 || undefined)
     for (const { sessionId, at } of [noted, recorded]) {
       t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
     }
@@ -66,7 +66,7 @@ t.test('what is noted is written before the gateway ends', async (t) => {
   const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
   const [given] = await rotateMany(store, 1)
   if (!given) throw new Error('there is no session')
-  acknowledgements.note(given)
+  acknowledgements.enqueue(given)
   await acknowledgements.close()
   t.equal((await store.findSession(given.sessionId))?.acknowledgedAt, given.at)
 })
@@ -81,17 +81,17 @@ t.test('what waits for a store has a bound, and what is beyond it is told', asyn
   const acknowledgements = openAcknowledgements({ store: reached, onLoss })
   const noteMany = (from: number, to: number) => {
     for (let index = from; index < to; index++) {
-      acknowledgements.note({ sessionId: `session${index}`, generation: 2, at: now })
+      acknowledgements.enqueue({ sessionId: `session${index}`, generation: 2, at: now })
     }
   }
-  noteMany(0, waitingMax)
-  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, 0], 'at the bound')
-  noteMany(waitingMax, waitingMax + 1)
-  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, 1], 'one beyond it')
-  noteMany(waitingMax, 2 * waitingMax)
-  t.strictSame([acknowledgements.waiting(), lost], [waitingMax, waitingMax + 1], 'far beyond it')
-  acknowledgements.note({ sessionId: 'session0', generation: 3, at: now })
-  t.equal(lost, waitingMax + 1, 'a session that waits already takes no more room')
+  noteMany(0, pendingMax)
+  t.strictSame([acknowledgements.pendingCount(), lost], [pendingMax, 0], 'at the bound')
+  noteMany(pendingMax, pendingMax + 1)
+  t.strictSame([acknowledgements.pendingCount(), lost], [pendingMax, 1], 'one beyond it')
+  noteMany(pendingMax, 2 * pendingMax)
+  t.strictSame([acknowledgements.pendingCount(), lost], [pendingMax, pendingMax + 1], 'far beyond it')
+  acknowledgements.enqueue({ sessionId: 'session0', generation: 3, at: now })
+  t.equal(lost, pendingMax + 1, 'a session that waits already takes no more room')
 })
 
 t.test('a fault of one step is told, and does not hold up the others', async (t) => {
@@ -104,10 +104,10 @@ t.test('a fault of one step is told, and does not hold up the others', async (t)
     },
   }
   const acknowledgements = openAcknowledgements({ store, onLoss: (...what) => lost.push(what) })
-  acknowledgements.note({ sessionId: 'a', generation: 2, at: now })
+  acknowledgements.enqueue({ sessionId: 'a', generation: 2, at: now })
   await until('it is told', () => lost.length > 0 || undefined)
   isFaulty = false
-  acknowledgements.note({ sessionId: 'b', generation: 2, at: now })
-  await until('the next is written', () => acknowledgements.waiting() === 0 || undefined)
+  acknowledgements.enqueue({ sessionId: 'b', generation: 2, at: now })
+  await until('the next is written', () => acknowledgements.pendingCount() === 0 || undefined)
   t.strictSame(lost, [[fault, 1]])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createLru } from '../../src/cache/lru.ts'
-import { createAssertions, type KnownAssertion } from '../../src/tokens/assertion.ts'
+import { type CachedAssertion, createAssertions } from '../../src/tokens/assertion.ts'
 import { createKeyring } from '../../src/tokens/keyring.ts'
 import { createBench, newSigningKey } from './forge.ts'
 
@@ -16,9 +16,9 @@ function create({ lifetimeMs = 60_000, entriesMax = 100, keys = [newSigningKey('
   const keyring = createKeyring(keys[0]?.material.algorithm ?? 'ES256')
   if (keys.length > 0) keyring.replace(keys)
   const time = { nowMs: startMs }
-  const known = createLru<KnownAssertion>(entriesMax)
-  const { of } = createAssertions({ keyring, known, issuer, lifetimeMs, clock: () => time.nowMs })
-  return { of, time, keyring }
+  const cache = createLru<CachedAssertion>(entriesMax)
+  const { issue } = createAssertions({ keyring, cache, issuer, lifetimeMs, clock: () => time.nowMs })
+  return { of: issue, time, keyring }
 }
 
 t.test('it says who is calling, to whom, by whom and for how long', async (t) => {

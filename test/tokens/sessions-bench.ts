@@ -56,7 +56,7 @@ export async function openSessions(
   async function refresh(refreshToken: string) {
     const issued = await sessions.refresh(refreshToken, visitor)
     issued.acknowledge()
-    await until('it is noted', () => acknowledgements.waiting() === 0 || undefined)
+    await until('it is noted', () => acknowledgements.pendingCount() === 0 || undefined)
     return issued
   }
   return {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { batchMax, openExporter, waitingMax } from '../../src/tracing/exporter.ts'
+import { batchMax, openExporter, queueMax } from '../../src/tracing/exporter.ts'
 import type { Span } from '../../src/tracing/span.ts'
 import { until } from '../setup/net.ts'
 import { type Collector, startCollector } from './collector.ts'
@@ -78,7 +78,7 @@ t.test('as many wait as may, one more is dropped, and far more cost nothing but 
   const { fill, counts } = open(t, collector.url)
   fill(batchMax)
   await until('the first are on their way', () => collector.requests.length === 1 || undefined)
-  fill(waitingMax)
+  fill(queueMax)
   t.equal(counts.dropped.value, 0)
   fill(1)
   t.equal(counts.dropped.value, 1)

@@ -40,8 +40,8 @@ t.test('what is not well-formed is none', async (t) => {
 })
 
 t.test('a sampled trace goes on with a span of ours as the parent of the upstream', async (t) => {
-  const { begin } = createTracer(0)
-  const trace = begin(['A', '1', 'TraceParent', sampled, 'tracestate', 'a=b'])
+  const { startTrace } = createTracer(0)
+  const trace = startTrace(['A', '1', 'TraceParent', sampled, 'tracestate', 'a=b'])
   t.match(trace, { traceId, parentId, isSampled: true })
   t.strictSame(trace.rawHeaders.slice(0, 4), ['A', '1', 'tracestate', 'a=b'])
   t.strictSame(trace.rawHeaders.slice(4), ['traceparent', `00-${traceId}-${trace.upstreamSpanId}-01`])
@@ -50,7 +50,7 @@ t.test('a sampled trace goes on with a span of ours as the parent of the upstrea
 
 t.test('a trace that is not sampled passes as it is', async (t) => {
   const sent = ['traceparent', `00-${traceId}-${parentId}-00`, 'tracestate', 'a=b']
-  const trace = createTracer(1).begin(sent)
+  const trace = createTracer(1).startTrace(sent)
   t.equal(trace.isSampled, false)
   t.strictSame(trace.rawHeaders, sent)
 })
@@ -60,9 +60,9 @@ t.test('without one, with two, or with one that is none, a trace begins, and no 
     [1, '01'],
     [0, '00'],
   ] as const) {
-    const { begin } = createTracer(ratio)
+    const { startTrace } = createTracer(ratio)
     for (const sent of [[], ['traceparent', 'x'], ['traceparent', sampled, 'Traceparent', sampled]]) {
-      const trace = begin([...sent, 'tracestate', 'a=b', 'B', '2'])
+      const trace = startTrace([...sent, 'tracestate', 'a=b', 'B', '2'])
       t.equal(trace.parentId, undefined)
       t.equal(trace.isSampled, ratio === 1)
       t.strictSame(trace.rawHeaders.slice(0, 3), ['B', '2', 'traceparent'])
@@ -74,8 +74,10 @@ t.test('without one, with two, or with one that is none, a trace begins, and no 
 })
 
 t.test('of the traces that begin here a share is sampled', async (t) => {
-  const { begin } = createTracer(0.25)
-  const count = Array.from({ length: 4_000 }, () => begin([])).filter(({ isSampled }) => isSampled).length
+  const { startTrace } = createTracer(0.25)
+  const count = Array.from({ length: 4_000 }, () => startTrace([])).filter(
+    ({ isSampled }) => isSampled,
+  ).length
   // 1,000 and seven standard deviations.
   t.ok(Math.abs(count - 1_000) < 200, `${count} of 4,000`)
 })

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { type Balancing, createChoice } from '../../src/upstream/balance.ts'
+import { type Balancing, createBalancer } from '../../src/upstream/balance.ts'
 import type { Candidate } from '../../src/upstream/candidate.ts'
 import { startBackend } from '../setup/backend.ts'
 import { openTestUpstream, request } from './exchange.ts'
 
 interface Named extends Candidate {
   readonly name: string
-  underWay: number
-  health: { isOut: boolean; isDueForTrial(): boolean; beginTrial(): void }
+  inFlight: number
+  health: { isEjected: boolean; isDueForTrial(): boolean; beginTrial(): void }
 }
 
 /** Targets by name and weight; each can be taken out by hand. */
@@ -16,8 +16,8 @@ function targetsOf(weights: Readonly<Record<string, number>>): readonly [Named, 
     name,
     weight,
     origin: `http://${name}.internal:3000`,
-    underWay: 0,
-    health: { isOut: false, isDueForTrial: () => false, beginTrial: () => {} },
+    inFlight: 0,
+    health: { isEjected: false, isDueForTrial: () => false, beginTrial: () => {} },
   }))
   if (!first) throw new Error('no weights')
   return [first, ...others]
@@ -25,7 +25,7 @@ function targetsOf(weights: Readonly<Record<string, number>>): readonly [Named, 
 
 function choosing(balancing: Balancing, weights: Readonly<Record<string, number>>) {
   const targets = targetsOf(weights)
-  const choose = createChoice(balancing, targets)
+  const choose = createBalancer(balancing, targets)
   const byName = (name: string): Named => {
     const target = targets.find((target) => target.name === name)
     if (!target) throw new Error(`no target ${name}`)
@@ -63,19 +63,19 @@ t.test('after a full round each had as many turns as its weight', async (t) => {
 
 t.test('who is out gets no turn, and the others share them by weight', async (t) => {
   const { choose, byName } = choosing('roundRobin', { A: 2, B: 1, C: 1 })
-  byName('B').health.isOut = true
+  byName('B').health.isEjected = true
   t.equal(Array.from({ length: 6 }, () => choose()).join(''), 'ACAACA')
-  byName('B').health.isOut = false
+  byName('B').health.isEjected = false
   t.equal(Array.from({ length: 8 }, () => choose()).filter((name) => name === 'B').length, 2)
 })
 
 t.test('no way of choosing takes a target that is out, or was tried', async (t) => {
   for (const balancing of ['roundRobin', 'leastRequests', 'ipHash'] as const) {
     const { choose, byName, targets } = choosing(balancing, { A: 1, B: 1, C: 1 })
-    byName('A').health.isOut = true
+    byName('A').health.isEjected = true
     t.equal(choose('', [byName('B')]), 'C', balancing)
     t.equal(choose('', [byName('B'), byName('C')]), undefined, balancing)
-    for (const { health } of targets) health.isOut = true
+    for (const { health } of targets) health.isEjected = true
     t.equal(choose(), undefined, balancing)
   }
   const single = choosing('roundRobin', { A: 1 })
@@ -86,8 +86,8 @@ t.test('a target on trial is chosen for a request that is sent first, not for an
   for (const balancing of ['roundRobin', 'leastRequests', 'ipHash'] as const) {
     const { choose, byName } = choosing(balancing, { A: 1, B: 1 })
     let trials = 0
-    byName('A').health = { isOut: true, isDueForTrial: () => trials === 0, beginTrial: () => trials++ }
-    byName('B').health.isOut = true
+    byName('A').health = { isEjected: true, isDueForTrial: () => trials === 0, beginTrial: () => trials++ }
+    byName('B').health.isEjected = true
     t.equal(choose('', [byName('B')]), undefined, balancing)
     t.equal(trials, 0)
     t.equal(choose(), 'A', balancing)
@@ -98,14 +98,14 @@ t.test('a target on trial is chosen for a request that is sent first, not for an
 
 t.test('leastRequests takes the target with the fewest under way, by weight', async (t) => {
   const { choose, byName } = choosing('leastRequests', { A: 1, B: 1, C: 2 })
-  byName('A').underWay = 3
-  byName('B').underWay = 2
-  byName('C').underWay = 5
+  byName('A').inFlight = 3
+  byName('B').inFlight = 2
+  byName('C').inFlight = 5
   t.equal(choose(), 'B')
-  byName('C').underWay = 3
+  byName('C').inFlight = 3
   t.equal(choose(), 'C')
-  byName('C').health.isOut = true
-  byName('B').underWay = 4
+  byName('C').health.isEjected = true
+  byName('B').inFlight = 4
   t.equal(choose(), 'A')
 })
 
@@ -116,9 +116,9 @@ t.test('leastRequests takes turns by weight where all have equally little to do'
 
 t.test('leastRequests fills targets by their weights', async (t) => {
   const { choose, byName, targets } = choosing('leastRequests', { A: 1, B: 3, C: 6 })
-  for (let sent = 0; sent < 100; sent++) byName(choose() ?? '').underWay++
+  for (let sent = 0; sent < 100; sent++) byName(choose() ?? '').inFlight++
   t.strictSame(
-    targets.map(({ underWay }) => underWay),
+    targets.map(({ inFlight }) => inFlight),
     [10, 30, 60],
   )
 })
@@ -151,7 +151,7 @@ t.test('ipHash spreads clients by weight', async (t) => {
 t.test('with ipHash a target that goes moves its own clients alone, and by weight', async (t) => {
   const { choose, byName } = choosing('ipHash', { A: 1, B: 1, C: 3 })
   const before = new Map(addresses.map((address) => [address, choose(address)]))
-  byName('A').health.isOut = true
+  byName('A').health.isEjected = true
   const moved = addresses.filter((address) => choose(address) !== before.get(address))
   t.strictSame(
     moved.map((address) => before.get(address)).filter((name) => name !== 'A'),
@@ -160,7 +160,7 @@ t.test('with ipHash a target that goes moves its own clients alone, and by weigh
   t.equal(moved.length, [...before.values()].filter((name) => name === 'A').length)
   const toC = moved.filter((address) => choose(address) === 'C').length / moved.length
   t.ok(Math.abs(toC - 0.75) < 0.05, `${toC} of them went to C`)
-  byName('A').health.isOut = false
+  byName('A').health.isEjected = false
   t.strictSame(
     addresses.filter((address) => choose(address) !== before.get(address)),
     [],
@@ -170,7 +170,7 @@ t.test('with ipHash a target that goes moves its own clients alone, and by weigh
 
 t.test('with ipHash two targets of one origin have a share each', async (t) => {
   const [A, ...others] = targetsOf({ A: 1, B: 1 })
-  const choose = createChoice('ipHash', [A, ...others.map((target) => ({ ...target, origin: A.origin }))])
+  const choose = createBalancer('ipHash', [A, ...others.map((target) => ({ ...target, origin: A.origin }))])
   const toA = addresses.filter((clientAddress) => choose({ clientAddress }, [])?.name === 'A').length
   t.ok(Math.abs(toA / addresses.length - 0.5) < 0.03, `${toA} of ${addresses.length}`)
 })

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
-import type { ActiveTerms } from '../../src/upstream/health.ts'
-import type { HealthChange, UpstreamTerms } from '../../src/upstream/upstream.ts'
+import type { ActiveCheckOptions } from '../../src/upstream/health.ts'
+import type { HealthChange, UpstreamConfig } from '../../src/upstream/upstream.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
-import { watchErrors } from '../setup/errors.ts'
+import { recordThrownErrors } from '../setup/errors.ts'
 import { freePort, until } from '../setup/net.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
@@ -13,7 +13,7 @@ import { startTlsBackend } from './tls-backend.ts'
 function openChecked(
   t: Test,
   urls: string | readonly string[],
-  terms: Partial<UpstreamTerms> & { readonly active?: Partial<ActiveTerms> } = {},
+  terms: Partial<UpstreamConfig> & { readonly active?: Partial<ActiveCheckOptions> } = {},
 ) {
   const { active, ...others } = terms
   const changes: HealthChange[] = []
@@ -155,7 +155,7 @@ t.test('an answer without end is good, and is read no further than needed', asyn
 })
 
 t.test('to give up a body that is too long is no error', async (t) => {
-  const errors = watchErrors(t)
+  const errors = recordThrownErrors(t)
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n${'x'.repeat(300_000)}`)
   })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { PassiveTerms } from '../../src/upstream/health.ts'
-import type { HealthChange, UpstreamTerms } from '../../src/upstream/upstream.ts'
+import type { PassiveCheckOptions } from '../../src/upstream/health.ts'
+import type { HealthChange, UpstreamConfig } from '../../src/upstream/upstream.ts'
 import { startBackend } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
@@ -10,7 +10,7 @@ import { type Asked, exchange, openTestUpstream, request } from './exchange.ts'
 function openWatched(
   t: Test,
   urls: string | readonly string[],
-  terms: Partial<UpstreamTerms> & { readonly passive?: Partial<PassiveTerms> } = {},
+  terms: Partial<UpstreamConfig> & { readonly passive?: Partial<PassiveCheckOptions> } = {},
 ) {
   const { passive, ...others } = terms
   const changes: HealthChange[] = []
@@ -173,9 +173,9 @@ t.test('an accepted upgrade is an answer, and counts as under way until it is cl
   time.now = 60_000
   const { socket } = await exchange(upstream, { path: '/ws', isUpgrade: true }).upgrade
   t.match(changes.at(-1), { isHealthy: true })
-  t.equal(upstream.targets[0]?.underWay, 1)
+  t.equal(upstream.targets[0]?.inFlight, 1)
   socket.destroy()
-  await until('it is over', () => upstream.targets[0]?.underWay === 0 || undefined)
+  await until('it is over', () => upstream.targets[0]?.inFlight === 0 || undefined)
 })
 
 t.test('whatever becomes of requests, none stays under way', async (t) => {
@@ -185,20 +185,20 @@ t.test('whatever becomes of requests, none stays under way', async (t) => {
   })
   const dead = `http://127.0.0.1:${await freePort()}`
   const upstream = openTestUpstream(t, [backend.url, dead], { retryAttempts: 1, balancing: 'leastRequests' })
-  const underWay = () => upstream.targets.reduce((sum, target) => sum + target.underWay, 0)
+  const inFlight = () => upstream.targets.reduce((sum, target) => sum + target.inFlight, 0)
   const cancelled = Array.from({ length: 3 }, () => exchange(upstream, { path: '/silent' }))
-  t.equal(underWay(), 3)
+  t.equal(inFlight(), 3)
   const ended = ['/ok', '/broken', '/ok', '/broken'].map((path) =>
     exchange(upstream, { path, method: 'POST' }),
   )
   await Promise.allSettled(ended.map(({ answer }) => answer))
   await Promise.all(cancelled.map(({ sent }) => sent))
-  t.equal(underWay(), 3)
+  t.equal(inFlight(), 3)
   for (const { call } of cancelled) {
     call.cancel()
     call.cancel()
   }
-  t.equal(underWay(), 0)
+  t.equal(inFlight(), 0)
 })
 
 t.test('leastRequests leaves a slow target be', async (t) => {

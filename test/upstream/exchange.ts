@@ -8,19 +8,19 @@ import type { Target } from '../../src/upstream/target.ts'
 import {
   openUpstream,
   type Upstream,
+  type UpstreamConfig,
   type UpstreamOptions,
-  type UpstreamTerms,
 } from '../../src/upstream/upstream.ts'
 
 /** An upstream of these targets, closed with the test; its timeouts are long unless they are what is tested. */
 export function openTestUpstream(
   t: Test,
   urls: string | readonly string[],
-  terms: Partial<UpstreamTerms> = {},
+  terms: Partial<UpstreamConfig> = {},
   options: Partial<UpstreamOptions> = {},
 ): Upstream {
   const targets = [urls].flat().map((url) => ({ url: new URL(url), weight: 1 }))
-  const whole: UpstreamTerms = {
+  const whole: UpstreamConfig = {
     name: 'backend',
     targets,
     balancing: 'roundRobin',

@@ -7,7 +7,7 @@ const from = (clientNetwork: string, accountId?: string) => ({ clientNetwork, ac
 function areEnough(clients: readonly (ReturnType<typeof from> | undefined)[], enough = 5): boolean {
   const failures = new FailedRequests(enough)
   for (const client of clients) failures.add(1, client)
-  return failures.areEnough()
+  return failures.isThresholdReached()
 }
 
 const times = <Value>(count: number, value: Value) => Array.from({ length: count }, () => value)
@@ -49,8 +49,8 @@ t.test('failures before the window do not count', async (t) => {
   failures.add(1, undefined)
   failures.forgetBefore(1)
   failures.add(2, undefined)
-  t.notOk(failures.areEnough())
+  t.notOk(failures.isThresholdReached())
   failures.forgetBefore(1)
   failures.add(3, undefined)
-  t.ok(failures.areEnough())
+  t.ok(failures.isThresholdReached())
 })

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { type PassiveTerms, TargetHealth } from '../../src/upstream/health.ts'
+import { type PassiveCheckOptions, TargetHealth } from '../../src/upstream/health.ts'
 
 const active = { unhealthyAfter: 3, healthyAfter: 2 }
-const passive: PassiveTerms = { maxFailures: 3, windowMs: 10_000, ejectForMs: 15_000 }
+const passive: PassiveCheckOptions = { maxFailures: 3, windowMs: 10_000, ejectForMs: 15_000 }
 
 function watched(terms: {
   active?: { readonly unhealthyAfter: number; readonly healthyAfter: number }
-  passive?: PassiveTerms
+  passive?: PassiveCheckOptions
 }) {
   const told: string[] = []
   const time = { now: 0 }
@@ -14,7 +14,7 @@ function watched(terms: {
     active: terms.active,
     passive: terms.passive,
     clock: () => time.now,
-    onChange: (isOut, reason) => told.push(`${isOut ? 'out' : 'in'}: ${reason}`),
+    onChange: (isEjected, reason) => told.push(`${isEjected ? 'out' : 'in'}: ${reason}`),
   })
   return {
     health,
@@ -22,7 +22,7 @@ function watched(terms: {
     time,
     fail: (count: number) => {
       for (let failed = 0; failed < count; failed++)
-        health.noteFailure('connect-failed: refused', undefined, false)
+        health.recordFailure('connect-failed: refused', undefined, false)
     },
   }
 }
@@ -31,53 +31,53 @@ t.test(
   'as many failed checks in a row take a target out as are told, no fewer, and it is told once',
   async (t) => {
     const { health, told } = watched({ active })
-    for (const check of ['a', 'b', undefined, 'a', 'b']) health.noteCheck(check)
-    t.equal(health.isOut, false, 'a success between them begins anew')
-    health.noteCheck('it answered 500')
-    t.equal(health.isOut, true)
-    for (let more = 0; more < 5; more++) health.noteCheck('it answered 500')
+    for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
+    t.equal(health.isEjected, false, 'a success between them begins anew')
+    health.recordCheck('it answered 500')
+    t.equal(health.isEjected, true)
+    for (let more = 0; more < 5; more++) health.recordCheck('it answered 500')
     t.strictSame(told, ['out: 3 checks in a row failed, the last: it answered 500'])
   },
 )
 
 t.test('as many good checks in a row bring it back, no fewer', async (t) => {
   const { health, told } = watched({ active })
-  for (let failed = 0; failed < 3; failed++) health.noteCheck('down')
-  for (const check of [undefined, 'down', undefined]) health.noteCheck(check)
-  t.equal(health.isOut, true, 'a failure between them begins anew')
-  health.noteCheck(undefined)
-  t.equal(health.isOut, false)
+  for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
+  for (const check of [undefined, 'down', undefined]) health.recordCheck(check)
+  t.equal(health.isEjected, true, 'a failure between them begins anew')
+  health.recordCheck(undefined)
+  t.equal(health.isEjected, false)
   t.equal(told.at(-1), 'in: 2 checks in a row succeeded')
   t.equal(told.length, 2)
 })
 
 t.test('at the limits of one a single check decides', async (t) => {
   const { health } = watched({ active: { unhealthyAfter: 1, healthyAfter: 1 } })
-  health.noteCheck('down')
-  t.equal(health.isOut, true)
-  health.noteCheck(undefined)
-  t.equal(health.isOut, false)
+  health.recordCheck('down')
+  t.equal(health.isEjected, true)
+  health.recordCheck(undefined)
+  t.equal(health.isEjected, false)
 })
 
 t.test('a target that the checks took out is not tried by requests', async (t) => {
   const { health, time, fail } = watched({ active, passive })
   fail(3)
-  for (let failed = 0; failed < 3; failed++) health.noteCheck('down')
+  for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
   time.now = 1_000_000
   t.equal(health.isDueForTrial(), false)
-  health.noteTrialAnswer()
-  t.equal(health.isOut, true)
-  health.noteCheck(undefined)
-  health.noteCheck(undefined)
-  t.equal(health.isOut, false, 'what the checks bring back was not ejected any more')
+  health.recordTrialAnswer()
+  t.equal(health.isEjected, true)
+  health.recordCheck(undefined)
+  health.recordCheck(undefined)
+  t.equal(health.isEjected, false, 'what the checks bring back was not ejected any more')
 })
 
 t.test('as many failures within the window eject a target as are told, no fewer', async (t) => {
   const { health, told, fail } = watched({ passive })
   fail(2)
-  t.equal(health.isOut, false)
+  t.equal(health.isEjected, false)
   fail(1)
-  t.equal(health.isOut, true)
+  t.equal(health.isEjected, true)
   fail(10)
   t.strictSame(told, ['out: 3 requests failed within 10000 ms, the last: connect-failed: refused'])
 })
@@ -87,10 +87,10 @@ t.test('a failure counts for just the window', async (t) => {
   fail(2)
   time.now = 10_000
   fail(1)
-  t.equal(health.isOut, false, 'the first two are over')
+  t.equal(health.isEjected, false, 'the first two are over')
   time.now = 19_999
   fail(2)
-  t.equal(health.isOut, true, 'and the third is not')
+  t.equal(health.isEjected, true, 'and the third is not')
 })
 
 t.test('an ejected target is tried after its time, not before, and by one request at a time', async (t) => {
@@ -102,7 +102,7 @@ t.test('an ejected target is tried after its time, not before, and by one reques
   t.equal(health.isDueForTrial(), true)
   health.beginTrial()
   t.equal(health.isDueForTrial(), false)
-  t.equal(health.isOut, true)
+  t.equal(health.isEjected, true)
   time.now = 30_000
   t.equal(health.isDueForTrial(), true, 'where nothing came of the first another tries it')
 })
@@ -112,13 +112,13 @@ t.test('an answer to the trial brings it back with nothing counted', async (t) =
   fail(3)
   time.now = 15_000
   health.beginTrial()
-  health.noteTrialAnswer()
-  t.equal(health.isOut, false)
+  health.recordTrialAnswer()
+  t.equal(health.isEjected, false)
   t.equal(told.at(-1), 'in: it has answered a request again')
   fail(2)
-  t.equal(health.isOut, false)
+  t.equal(health.isEjected, false)
   fail(1)
-  t.equal(health.isOut, true)
+  t.equal(health.isEjected, true)
 })
 
 t.test('a trial that fails ejects it for as long again, and says nothing new', async (t) => {
@@ -127,7 +127,7 @@ t.test('a trial that fails ejects it for as long again, and says nothing new', a
   time.now = 15_000
   health.beginTrial()
   time.now = 17_000
-  health.noteFailure('connect-failed: refused', undefined, true)
+  health.recordFailure('connect-failed: refused', undefined, true)
   time.now = 31_999
   t.equal(health.isDueForTrial(), false)
   time.now = 32_000
@@ -147,7 +147,7 @@ t.test('requests that were under way when it was ejected do not prolong it', asy
 t.test('what is not configured changes nothing', async (t) => {
   const unwatched = watched({})
   unwatched.fail(1_000)
-  for (let failed = 0; failed < 1_000; failed++) unwatched.health.noteCheck('down')
-  t.equal(unwatched.health.isOut, false)
+  for (let failed = 0; failed < 1_000; failed++) unwatched.health.recordCheck('down')
+  t.equal(unwatched.health.isEjected, false)
   t.strictSame(unwatched.told, [])
 })

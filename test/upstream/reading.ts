@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../src/upstream/failure.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
-import { type ConnectionTerms, ResponseParser } from '../../src/upstream/response-parser.ts'
+import { type ConnectionPersistence, ResponseParser } from '../../src/upstream/response-parser.ts'
 
 export interface Asked {
   readonly method?: string
@@ -13,7 +13,7 @@ export interface Asked {
 export interface Reading {
   readonly information: ResponseHead[]
   head: ResponseHead | undefined
-  terms: ConnectionTerms | undefined
+  terms: ConnectionPersistence | undefined
   body: string
   trailers: readonly string[] | undefined
   /** What came after a 101. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import t from 'tap'
 import { startServer } from '../setup/backend.ts'
-import { expired, makeCertificate } from '../setup/certificates.ts'
+import { expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { portOf } from '../setup/net.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
 import { startTlsBackend } from './tls-backend.ts'
@@ -57,9 +57,11 @@ t.test('verify: false takes any certificate', async (t) => {
 })
 
 t.test('a certificate whose time is over is refused, though its authority is known', async (t) => {
-  const { port } = await startTlsBackend(t, expired)
+  const { port } = await startTlsBackend(t, expiredCertificate)
   const url = `https://localhost:${port}`
-  const { failure } = exchange(openTestUpstream(t, url, { tls: { verify: true, ca: expired.cert } }))
+  const { failure } = exchange(
+    openTestUpstream(t, url, { tls: { verify: true, ca: expiredCertificate.cert } }),
+  )
   t.match(await failure, { reason: 'connect-failed', message: /expired/ })
   const unverified = openTestUpstream(t, url, { tls: { verify: false, ca: undefined } })
   t.equal((await request(unverified)).body, 'http/1.1 localhost')

@@ -11,8 +11,8 @@ export interface ValidResponse {
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`
-const persistent = { isPersistent: true, isBodyFeared: false, keepAliveMs: undefined }
-const closing = { isPersistent: false, isBodyFeared: false, keepAliveMs: undefined }
+const persistent = { isPersistent: true, mayHaveStrayBody: false, keepAliveMs: undefined }
+const closing = { isPersistent: false, mayHaveStrayBody: false, keepAliveMs: undefined }
 
 /** Responses that say without doubt what they are. */
 export const validResponses: readonly ValidResponse[] = [
@@ -92,12 +92,12 @@ export const validResponses: readonly ValidResponse[] = [
   {
     what: '204, whose length means nothing',
     sent: 'HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n',
-    read: { status: 204, body: '', terms: { ...persistent, isBodyFeared: true }, order: ['head', 'end'] },
+    read: { status: 204, body: '', terms: { ...persistent, mayHaveStrayBody: true }, order: ['head', 'end'] },
   },
   {
     what: '304 with the length of what it stands for',
     sent: 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\nContent-Length: 30\r\n\r\n',
-    read: { status: 304, body: '', terms: { ...persistent, isBodyFeared: true } },
+    read: { status: 304, body: '', terms: { ...persistent, mayHaveStrayBody: true } },
   },
   {
     what: '304 with an encoding but no chunks',
@@ -108,7 +108,7 @@ export const validResponses: readonly ValidResponse[] = [
     what: 'HEAD with a length',
     sent: `${ok}Content-Length: 1000\r\n\r\n`,
     asked: { method: 'HEAD' },
-    read: { status: 200, body: '', terms: { ...persistent, isBodyFeared: true }, order: ['head', 'end'] },
+    read: { status: 200, body: '', terms: { ...persistent, mayHaveStrayBody: true }, order: ['head', 'end'] },
   },
   {
     what: 'HEAD without a length',
@@ -159,7 +159,7 @@ export const validResponses: readonly ValidResponse[] = [
   {
     what: 'how long the target keeps the connection',
     sent: `${ok}Keep-Alive: max=100, timeout=5\r\nContent-Length: 0\r\n\r\n`,
-    read: { status: 200, terms: { isPersistent: true, isBodyFeared: false, keepAliveMs: 5_000 } },
+    read: { status: 200, terms: { isPersistent: true, mayHaveStrayBody: false, keepAliveMs: 5_000 } },
   },
   {
     what: 'an empty reason',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ClientConnection } from '../../src/wire/client-connection.ts'
-import { stalledMs } from '../../src/wire/patience.ts'
+import { sendTimeoutMs } from '../../src/wire/patience.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listening.ts'
@@ -38,14 +38,14 @@ t.test('a connection is read on after a body whose last piece was held back', as
     (connection) => {
       if (connection.bodyState === 'whole') return answerWith(connection, 'next')
       connection.attach({
-        onBodyData: () => connection.holdBody(),
-        hasPassedAll: () => true,
+        onBodyData: () => connection.pauseBody(),
+        isChunkReleased: () => true,
         onBodyEnd: () => void setImmediate(() => answerWith(connection, 'first')),
-        onBodyBroken: () => connection.breakOff(),
+        onBodyError: () => connection.abort(),
         onClientDrain: () => {},
-        onGone: () => {},
+        onAbort: () => {},
       })
-      return connection.wantBody()
+      return connection.resumeBody()
     },
     { requestTimeoutMs: 30_000, tls: undefined },
   )
@@ -71,5 +71,5 @@ t.test('an answer that is not read to its end has a deadline like any other', as
   client.send(request)
   const connection = await until('it asks', () => asked[0])
   t.ok(connection.socket.writableLength > 0, 'some of it is left')
-  t.ok(connection.deadline - performance.now() <= stalledMs)
+  t.ok(connection.deadline - performance.now() <= sendTimeoutMs)
 })

@@ -31,14 +31,14 @@ async function listenOverTls(t: Test) {
       onBodyData: (chunk) => {
         body += chunk.toString('latin1')
       },
-      hasPassedAll: () => true,
+      isChunkReleased: () => true,
       onBodyEnd: answer,
-      onBodyBroken: () => connection.breakOff(),
+      onBodyError: () => connection.abort(),
       onClientDrain: () => {},
-      onGone: () => {},
+      onAbort: () => {},
     })
     if (connection.bodyState === 'whole') answer()
-    else connection.wantBody()
+    else connection.resumeBody()
   }
   return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
 }
@@ -102,11 +102,11 @@ t.test('over TLS a body that waits when its client closes its side is there all 
       onBodyData: (chunk) => {
         body += chunk.toString('latin1')
       },
-      hasPassedAll: () => true,
+      isChunkReleased: () => true,
       onBodyEnd: () => answerWith(connection, body),
-      onBodyBroken: () => connection.breakOff(),
+      onBodyError: () => connection.abort(),
       onClientDrain: () => {},
-      onGone: () => {},
+      onAbort: () => {},
     })
     asked.push(connection)
   }
@@ -122,7 +122,7 @@ t.test('over TLS a body that waits when its client closes its side is there all 
   socket.end('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello', () => tcp.uncork())
   const connection = await until('it asks', () => asked[0])
   await until('its end is seen', () => connection.socket.readableEnded)
-  connection.wantBody()
+  connection.resumeBody()
   t.equal((await client.response()).body, 'hello')
 })
 

@@ -2,26 +2,26 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import type { ClientConnection } from '../../src/wire/client-connection.ts'
 import type { ConnectionOptions } from '../../src/wire/connection-events.ts'
-import { createListener, type ListenerTerms } from '../../src/wire/listener.ts'
+import { createListener, type ReloadableListenerOptions } from '../../src/wire/listener.ts'
 import { portOf } from '../setup/net.ts'
 
 /** Listens until the test ends; what cannot be read breaks the connection off. */
 export async function listen(
   t: Test,
   onRequest: ConnectionOptions<ClientConnection>['onRequest'],
-  terms: Pick<ListenerTerms, 'requestTimeoutMs' | 'tls'> & Partial<ListenerTerms>,
+  terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
   const { server, connections, adapt } = createListener({
     ...limits,
     isDraining: () => false,
     onRequest,
-    onUnreadable: (connection) => connection.breakOff(),
+    onUnreadable: (connection) => connection.abort(),
     onEnd: () => {},
     onAcceptError: () => {},
     mayAccept: () => true,
     onDropped: () => {},
-    answerInPlain: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
+    answerPlainHttp: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -34,7 +34,7 @@ export async function listen(
     connections,
     server,
     /** Takes other limits. */
-    adapt: (changes: Partial<ListenerTerms>) => adapt({ ...limits, ...changes }),
+    adapt: (changes: Partial<ReloadableListenerOptions>) => adapt({ ...limits, ...changes }),
   }
 }
 

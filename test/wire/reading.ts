@@ -1,5 +1,5 @@
 import { HeadTooLarge, MalformedMessage } from '../../src/wire/malformed.ts'
-import { RecentFields } from '../../src/wire/recent-fields.ts'
+import { HeadCache } from '../../src/wire/recent-fields.ts'
 import type { RequestHead } from '../../src/wire/request-head.ts'
 import { RequestParser } from '../../src/wire/request-parser.ts'
 
@@ -17,9 +17,9 @@ export interface Reading {
 export function readHeads(
   pieces: readonly Buffer[],
   bytesMax = headBytesMax,
-  recent = new RecentFields(),
+  recent = new HeadCache(),
 ): Reading {
-  const parser = new RequestParser({ headBytesMax: bytesMax, recentFields: recent })
+  const parser = new RequestParser({ headBytesMax: bytesMax, headCache: recent })
   const reading: Reading = { heads: [], rest: '', refusal: undefined }
   for (const piece of pieces) {
     let rest = piece

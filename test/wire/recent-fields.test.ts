@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { RecentFields } from '../../src/wire/recent-fields.ts'
+import { HeadCache } from '../../src/wire/recent-fields.ts'
 import { RequestParser } from '../../src/wire/request-parser.ts'
 import { createRandom, cutAtRandom } from '../upstream/random.ts'
 import { bytesOf, headBytesMax, readHeads } from './reading.ts'
@@ -9,50 +9,50 @@ import { makeRequest } from './requests.ts'
 const block = 'Host: x\r\nSecretKey: gsk_0123456789abcdef\r\nAccept: */*\r\n\r\n'
 
 /** Reads this by itself, as on a connection of its own. */
-function read(recent: RecentFields, text: string) {
+function read(recent: HeadCache, text: string) {
   return readHeads([bytesOf(text)], undefined, recent).heads[0]
 }
 
 /** After this the block is known. */
-function readTwice(recent: RecentFields, text: string): void {
-  for (let times = 0; times < 2; times++) t.equal(read(recent, text)?.isFamiliar, false)
+function readTwice(recent: HeadCache, text: string): void {
+  for (let times = 0; times < 2; times++) t.equal(read(recent, text)?.isCachedHead, false)
 }
 
 /** Whether a head is known that came as often as it takes: a long one three times. */
 function isRemembered(text: string): boolean | undefined {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   readTwice(recent, text)
   read(recent, text)
-  return read(recent, text)?.isFamiliar
+  return read(recent, text)?.isCachedHead
 }
 
 t.test('fields that came twice are known, whatever the request line says', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   readTwice(recent, `GET /a HTTP/1.1\r\n${block}`)
   const first = read(recent, `GET /b HTTP/1.1\r\n${block}`)
   const second = read(recent, `\r\nPOST /c?d HTTP/1.1\r\n${block}`)
-  t.match(first, { method: 'GET', target: '/b', isFamiliar: true })
-  t.match(second, { method: 'POST', target: '/c?d', isFamiliar: true })
+  t.match(first, { method: 'GET', target: '/b', isCachedHead: true })
+  t.match(second, { method: 'POST', target: '/c?d', isCachedHead: true })
   t.equal(second?.rawHeaders, first?.rawHeaders, 'the very same')
   t.strictSame(first?.rawHeaders, ['Host', 'x', 'SecretKey', 'gsk_0123456789abcdef', 'Accept', '*/*'])
 })
 
 t.test('long ones with a number that changes each time take no place of others', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   const long = (number: number) =>
     `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(1_000)}\r\nX-Number: ${1e9 + number}\r\n\r\n`
   const known = Array.from({ length: 50_000 }, (_, number) => read(recent, long(number))).filter(
-    (head) => head?.isFamiliar,
+    (head) => head?.isCachedHead,
   )
   t.equal(known.length, 0)
   readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
-  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isFamiliar, true)
-  const again = Array.from({ length: 4 }, () => read(recent, long(0))?.isFamiliar)
+  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isCachedHead, true)
+  const again = Array.from({ length: 4 }, () => read(recent, long(0))?.isCachedHead)
   t.equal(again.at(-1), true, 'one that does come again is known in the end')
 })
 
 t.test('not if a single byte of them is another', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
   for (let at = 0; at < block.length; at++) {
     for (const byte of ['z', ' ', '\r', '\n', ':', '\0']) {
@@ -62,33 +62,33 @@ t.test('not if a single byte of them is another', async (t) => {
       t.strictSame(readHeads([bytesOf(text)], undefined, recent), alone, JSON.stringify(text))
     }
   }
-  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isFamiliar, true)
+  t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isCachedHead, true)
 })
 
 t.test('nor in HTTP/1.0, in pieces, or with something behind them', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   const whole = `GET / HTTP/1.1\r\n${block}`
   readTwice(recent, whole)
-  t.equal(read(recent, `GET / HTTP/1.0\r\n${block}`)?.isFamiliar, false)
+  t.equal(read(recent, `GET / HTTP/1.0\r\n${block}`)?.isCachedHead, false)
   const pieces = [whole.slice(0, 40), whole.slice(40)].map(bytesOf)
-  t.equal(readHeads(pieces, undefined, recent).heads[0]?.isFamiliar, false)
+  t.equal(readHeads(pieces, undefined, recent).heads[0]?.isCachedHead, false)
   const { heads } = readHeads([bytesOf(whole + whole)], undefined, recent)
   t.strictSame(
-    heads.map(({ isFamiliar }) => isFamiliar),
+    heads.map(({ isCachedHead }) => isCachedHead),
     [false, true],
   )
 })
 
 t.test('a body that follows is framed as before, in a piece of its own or in the same', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'
   const bodies = ['abc\r\n\r\ndef', 'ab', 'abcdefghi', 'a\r\n\r\nb\r\n\r\n']
   readTwice(recent, `${head}${bodies[0]}`)
   for (const body of bodies) {
     for (const pieces of [[head, body], [head + body]]) {
-      const parser = new RequestParser({ headBytesMax, recentFields: recent })
+      const parser = new RequestParser({ headBytesMax, headCache: recent })
       t.match(parser.feed(bytesOf(pieces[0] ?? '')), {
-        isFamiliar: !pieces[0]?.endsWith('b\r\n\r\n'),
+        isCachedHead: !pieces[0]?.endsWith('b\r\n\r\n'),
         body: { kind: 'counted', length: 9 },
       })
       t.equal(parser.end, head.length)
@@ -97,30 +97,30 @@ t.test('a body that follows is framed as before, in a piece of its own or in the
 })
 
 t.test('fields of 2,048 bytes are remembered, of more are not', async (t) => {
-  for (const [length, isFamiliar] of [
+  for (const [length, isCachedHead] of [
     [2_048, true],
     [2_049, false],
     [12_000, false],
   ] as const) {
-    t.equal(isRemembered(`GET / HTTP/1.1\r\nX: ${'x'.repeat(length - 7)}\r\n\r\n`), isFamiliar, `${length}`)
+    t.equal(isRemembered(`GET / HTTP/1.1\r\nX: ${'x'.repeat(length - 7)}\r\n\r\n`), isCachedHead, `${length}`)
   }
 })
 
 t.test('32 fields are remembered, more are not', async (t) => {
-  for (const [count, isFamiliar] of [
+  for (const [count, isCachedHead] of [
     [32, true],
     [33, false],
     [400, false],
   ] as const) {
-    t.equal(isRemembered(`GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(count)}\r\n`), isFamiliar, `${count}`)
+    t.equal(isRemembered(`GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(count)}\r\n`), isCachedHead, `${count}`)
   }
 })
 
 t.test('no more than 2,048 are remembered', async (t) => {
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   const texts = Array.from({ length: 4_000 }, (_, index) => `GET / HTTP/1.1\r\nX: ${index}\r\n\r\n`)
   for (const text of texts) for (let times = 0; times < 2; times++) read(recent, text)
-  const known = texts.filter((text) => read(recent, text)?.isFamiliar)
+  const known = texts.filter((text) => read(recent, text)?.isCachedHead)
   t.equal(known.length, 2_048)
 })
 
@@ -130,7 +130,7 @@ t.test('what does not come for a second or two is forgotten, the rest is not', a
   const pass = (seconds: number) => {
     for (let passed = 0; passed < seconds; passed++) mock.timers.tick(1_000)
   }
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   const often = `GET / HTTP/1.1\r\n${block}`
   const twice = often.replace('Accept', 'X-Accept')
   readTwice(recent, often)
@@ -140,17 +140,17 @@ t.test('what does not come for a second or two is forgotten, the rest is not', a
     pass(1)
     t.equal(read(recent, often)?.rawHeaders, first)
   }
-  t.equal(read(recent, twice)?.isFamiliar, false)
+  t.equal(read(recent, twice)?.isCachedHead, false)
   pass(2)
-  t.equal(read(recent, often)?.isFamiliar, false)
-  t.equal(read(recent, often)?.isFamiliar, true, 'after all were forgotten it is learnt again')
+  t.equal(read(recent, often)?.isCachedHead, false)
+  t.equal(read(recent, often)?.isCachedHead, true, 'after all were forgotten it is learnt again')
   pass(2)
-  t.equal(read(recent, often)?.isFamiliar, false, 'and forgotten')
+  t.equal(read(recent, often)?.isCachedHead, false, 'and forgotten')
 })
 
 t.test('whatever came before, a head is read as if it were the first', async (t) => {
   const random = createRandom(14)
-  const recent = new RecentFields()
+  const recent = new HeadCache()
   let familiar = 0
   for (let round = 0; round < 2_000; round++) {
     const sent = makeRequest(random)

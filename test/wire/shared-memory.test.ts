@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { ClientConnection } from '../../src/wire/client-connection.ts'
-import { heldBytesMax } from '../../src/wire/response-writer.ts'
-import { justRead, kept, readIntoShared, shared } from '../../src/wire/shared-memory.ts'
-import { StraightReader } from '../../src/wire/straight-reader.ts'
+import { smallChunkBytesMax } from '../../src/wire/response-writer.ts'
+import { ownedCopy, readIntoSharedBuffer, receivedChunk, sharedBuffer } from '../../src/wire/shared-memory.ts'
+import { DirectSocketReader } from '../../src/wire/straight-reader.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listening.ts'
@@ -17,15 +17,15 @@ async function listenAndKeep(t: Test) {
     const answer = () => answerWith(connection, `${target} ${Buffer.concat(pieces).toString('latin1')}`)
     connection.attach({
       onBodyData: (chunk) => void pieces.push(chunk),
-      hasPassedAll: () => false,
+      isChunkReleased: () => false,
       onBodyEnd: answer,
-      onBodyBroken: () => connection.breakOff(),
+      onBodyError: () => connection.abort(),
       onClientDrain: () => {},
-      onGone: () => {},
+      onAbort: () => {},
     })
     if (target === '/wait') waiting.push(answer)
     else if (connection.bodyState === 'whole') answer()
-    else connection.wantBody()
+    else connection.resumeBody()
   }
   const { port, connections } = await listen(t, onRequest, { requestTimeoutMs: 30_000, tls: undefined })
   return { url: `http://127.0.0.1:${port}`, connections, waiting }
@@ -60,8 +60,8 @@ async function openPair(t: Test, { url, connections }: Listening) {
 t.test('what accepted sockets receive is read into the shared memory', async (t) => {
   const received: string[] = []
   const port = await accept(t, (socket) => {
-    const isPossible = readIntoShared(socket, (length) => {
-      received.push(shared.toString('latin1', 0, length))
+    const isPossible = readIntoSharedBuffer(socket, (length) => {
+      received.push(sharedBuffer.toString('latin1', 0, length))
       return true
     })
     t.ok(isPossible, 'this Node keeps the option onread where it is looked for')
@@ -74,25 +74,32 @@ t.test('what accepted sockets receive is read into the shared memory', async (t)
 })
 
 t.test('without what Node keeps the option in there is the other way', async (t) => {
-  t.notOk(readIntoShared({} as Socket, () => true))
-  t.notOk(readIntoShared({ _handle: {} } as unknown as Socket, () => true))
+  t.notOk(readIntoSharedBuffer({} as Socket, () => true))
+  t.notOk(readIntoSharedBuffer({ _handle: {} } as unknown as Socket, () => true))
   t.notOk(
-    readIntoShared({ _handle: { useUserBuffer() {} }, encrypted: true } as unknown as Socket, () => true),
+    readIntoSharedBuffer(
+      { _handle: { useUserBuffer() {} }, encrypted: true } as unknown as Socket,
+      () => true,
+    ),
   )
 })
 
 t.test('what is long is in memory of its own, and what is kept always', async (t) => {
-  t.equal(justRead(heldBytesMax).buffer, shared.buffer)
-  t.not(justRead(heldBytesMax + 1).buffer, shared.buffer)
-  t.not(justRead(shared.length).buffer, shared.buffer)
-  shared.write('before')
-  const [lent, copy, own] = [justRead(6), justRead(heldBytesMax + 1), kept(justRead(6))]
-  shared.write('behind')
+  t.equal(receivedChunk(smallChunkBytesMax).buffer, sharedBuffer.buffer)
+  t.not(receivedChunk(smallChunkBytesMax + 1).buffer, sharedBuffer.buffer)
+  t.not(receivedChunk(sharedBuffer.length).buffer, sharedBuffer.buffer)
+  sharedBuffer.write('before')
+  const [lent, copy, own] = [
+    receivedChunk(6),
+    receivedChunk(smallChunkBytesMax + 1),
+    ownedCopy(receivedChunk(6)),
+  ]
+  sharedBuffer.write('behind')
   t.same(
     [lent, copy, own].map((bytes) => bytes.toString('latin1', 0, 6)),
     ['behind', 'before', 'before'],
   )
-  t.equal(kept(copy), copy, 'which is not copied again')
+  t.equal(ownedCopy(copy), copy, 'which is not copied again')
 })
 
 t.test('a head in pieces, while others are read', async (t) => {
@@ -131,7 +138,7 @@ t.test('a socket that is given away is a stream again, of what is its own', asyn
   const sockets: Socket[] = []
   const port = await accept(t, (socket) => {
     sockets.push(socket)
-    const reader = new StraightReader(socket, (chunk) => {
+    const reader = new DirectSocketReader(socket, (chunk) => {
       early.push(String(chunk))
       reader.release()
       socket.on('data', (data: Buffer) => late.push(data))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { requestsPerTurnMax } from '../../src/wire/intake.ts'
-import { StraightReader } from '../../src/wire/straight-reader.ts'
+import { DirectSocketReader } from '../../src/wire/straight-reader.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listening.ts'
@@ -107,10 +107,10 @@ for (const givesWay of [false, true]) {
     const bytes = Buffer.alloc(2_000_000)
     let received = 0
     const server = createServer((socket: Socket) => {
-      const reader = new StraightReader(socket, (chunk) => {
+      const reader = new DirectSocketReader(socket, (chunk) => {
         turns.push(turn())
         received += chunk.length
-        if (givesWay) reader.giveWay()
+        if (givesWay) reader.yieldTurn()
         return true
       })
     })

@@ -1,7 +1,7 @@
 import type { Review } from '../review.ts'
 
 /** Headers that the gateway, the connection or the client need themselves, reduced to letters and digits. */
-const reserved = new Set([
+const reservedHeaders = new Set([
   'authorization',
   'connection',
   'contentencoding',
@@ -35,36 +35,38 @@ const reserved = new Set([
 /** Checks that identity headers have names of their own: all different, and none of a reserved header. */
 export function reviewIdentity(review: Review): void {
   const seen = new Map<string, string>()
-  for (const [path, name] of namesIn(review).filter(([path]) => review.isSound(path))) {
-    const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-    const twin = seen.get(plain)
-    if (plain === '') review.report(path, 'must contain a letter or digit')
-    else if (reserved.has(plain))
+  for (const [path, name] of headerNames(review).filter(([path]) => review.isValid(path))) {
+    const normalized = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+    const duplicate = seen.get(normalized)
+    if (normalized === '') review.report(path, 'must contain a letter or digit')
+    else if (reservedHeaders.has(normalized))
       review.report(path, `"${name}" has a meaning of its own: choose another name`)
-    else if (twin)
+    else if (duplicate)
       review.report(
         path,
-        `"${name}" is already the header of "${twin}" (only letters and digits are compared): choose another name`,
+        `"${name}" is already the header of "${duplicate}" (only letters and digits are compared): choose another name`,
       )
-    seen.set(plain, path.slice(path.includes('assertion') ? 1 : 2).join('.'))
+    seen.set(normalized, path.slice(path.includes('assertion') ? 1 : 2).join('.'))
   }
   reviewAssertion(review)
 }
 
 /** The name of each header with its path; not every name need be a text. */
-function namesIn({ tree, isShaped }: Review): readonly (readonly [readonly string[], string])[] {
+function headerNames({ tree, hasValidShape }: Review): readonly (readonly [readonly string[], string])[] {
   const headers = ['identity', 'headers']
   const assertion = ['identity', 'assertion']
-  const named = isShaped(headers) ? Object.entries(tree.identity.headers) : []
+  const named = hasValidShape(headers) ? Object.entries(tree.identity.headers) : []
   return [
     ...named.map(([field, name]) => [[...headers, field], name] as const),
-    ...(isShaped(assertion) ? [[[...assertion, 'header'], tree.identity.assertion.header] as const] : []),
+    ...(hasValidShape(assertion)
+      ? [[[...assertion, 'header'], tree.identity.assertion.header] as const]
+      : []),
   ]
 }
 
 /** With HS256 an upstream that can verify assertions could sign them too. */
 function reviewAssertion(review: Review): void {
-  if (!review.isSound(['tokens', 'algorithm']) || !review.isSound(['identity', 'assertion', 'enabled']))
+  if (!review.isValid(['tokens', 'algorithm']) || !review.isValid(['identity', 'assertion', 'enabled']))
     return
   const { identity, tokens } = review.tree
   if (identity.assertion.enabled && tokens.algorithm === 'HS256') {

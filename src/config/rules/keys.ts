@@ -1,18 +1,18 @@
 import { parseSealingKey } from '../../accounts/sealing-key.ts'
 import type { Review } from '../review.ts'
 
-const howToMake = 'make one with: openssl rand -base64 32'
+const creationHint = 'make one with: openssl rand -base64 32'
 
 /** Checks that an existing sealing key is valid. It may be made only with SQLite, which has a single instance. */
 export function reviewKeys(review: Review): void {
   const path = ['keys', 'sealingKey']
-  if (!review.isSound(path) || !review.isSound(['store', 'driver'])) return
+  if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return
   const { sealingKey } = review.tree.keys
   const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
   const text = isMadeAtStart
     ? review.secretIfPresent(path, sealingKey)
-    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : howToMake)
+    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : creationHint)
   if (text !== undefined && !parseSealingKey(text)) {
-    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${howToMake}`)
+    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${creationHint}`)
   }
 }

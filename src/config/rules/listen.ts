@@ -1,57 +1,57 @@
-import { pairComplaint, parseCertificate, parsePrivateKey } from '../certificate.ts'
-import { plainHost } from '../host.ts'
+import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
+import { normalizeHost } from '../host.ts'
 import type { Review } from '../review.ts'
-import { opsPortByDefault } from '../schema/schema.ts'
+import { defaultOpsPort } from '../schema/schema.ts'
 
 const path = ['listen', 'tls']
 
 /** Checks that the ops listener has an address of its own: two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {
   const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
-  if (!options.every(review.isSound)) return
+  if (!options.every(review.isValid)) return
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
   // Reported at the option that was changed from its default.
   const message = (other: string) => `is also the port of ${other}, on the same address: choose another`
-  if (ops.port === opsPortByDefault) review.report(['listen', 'port'], message('ops'))
+  if (ops.port === defaultOpsPort) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }
 
 /** Whether two hosts are one address, or one of them is every address. */
 function overlap(one: string, other: string): boolean {
-  const [a, b] = [plainHost(one), plainHost(other)]
+  const [a, b] = [normalizeHost(one), normalizeHost(other)]
   if (a === b || a === '::' || b === '::') return true
   return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
 }
 
 /** Checks that `cert` is a certificate, and `key` the key that belongs to it. */
 export function reviewListen(review: Review): void {
-  if (!review.isShaped(path)) return
+  if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
   if (!tls) return
   const secret = (half: 'cert' | 'key') =>
-    review.isSound([...path, half]) ? review.secret([...path, half], tls[half]) : undefined
+    review.isValid([...path, half]) ? review.secret([...path, half], tls[half]) : undefined
   const cert = secret('cert')
   const key = secret('key')
   const certificate = cert === undefined ? undefined : parseCertificate(cert)
   const privateKey = key === undefined ? undefined : parsePrivateKey(key)
-  if (cert !== undefined && !certificate) review.report([...path, 'cert'], certificateComplaint(cert))
-  if (key !== undefined && !privateKey) review.report([...path, 'key'], keyComplaint(key))
+  if (cert !== undefined && !certificate) review.report([...path, 'cert'], certificateProblem(cert))
+  if (key !== undefined && !privateKey) review.report([...path, 'key'], privateKeyProblem(key))
   if (cert === undefined || key === undefined || !certificate || !privateKey) return
   if (!certificate.checkPrivateKey(privateKey)) {
     review.report([...path, 'key'], 'is not the key of the certificate in listen.tls.cert')
     return
   }
-  const complaint = pairComplaint({ cert, key })
-  if (complaint !== undefined) review.report([...path, 'cert'], `cannot be used: ${complaint}`)
+  const problem = tlsPairProblem({ cert, key })
+  if (problem !== undefined) review.report([...path, 'cert'], `cannot be used: ${problem}`)
 }
 
-function certificateComplaint(pem: string): string {
+function certificateProblem(pem: string): string {
   if (/PRIVATE KEY-----/.test(pem)) return 'holds a private key, not a certificate: are cert and key swapped?'
   return 'holds no certificate in PEM form'
 }
 
-function keyComplaint(pem: string): string {
+function privateKeyProblem(pem: string): string {
   if (/BEGIN CERTIFICATE-----/.test(pem)) return 'holds a certificate, not its key: are cert and key swapped?'
   if (/ENCRYPTED/.test(pem))
     return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'

@@ -1,12 +1,12 @@
-import { parseTarget } from '../../routes/target.ts'
+import { parseRequestTarget } from '../../routes/target.ts'
 import type { Review } from '../review.ts'
 import { reviewCertificates } from './upstreams.ts'
 
 /** Checks that the portal has a path of its own, and that the mail options fit together. */
 export function reviewPortal(review: Review): void {
-  if (review.isSound(['portal', 'path'])) {
+  if (review.isValid(['portal', 'path'])) {
     const { path } = review.tree.portal
-    const isPlain = parseTarget(path)?.path === path
+    const isPlain = parseRequestTarget(path)?.path === path
     if (!isPlain) review.report(['portal', 'path'], 'must be a plain path without dot segments')
     else if (isReserved(path)) {
       review.report(['portal', 'path'], 'must not be at, above or below /api/v1 or /.well-known')
@@ -17,17 +17,17 @@ export function reviewPortal(review: Review): void {
 
 function reviewMail(review: Review): void {
   const { mail } = review.tree
-  if (!mail || !review.isShaped(['mail'])) return
-  const isSound = (...fields: readonly string[]) => review.isSound(['mail', ...fields])
-  if (mail.password && isSound('password')) review.secret(['mail', 'password'], mail.password)
+  if (!mail || !review.hasValidShape(['mail'])) return
+  const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])
+  if (mail.password && isValid('password')) review.secret(['mail', 'password'], mail.password)
   const isPaired = (mail.username === undefined) === (mail.password === undefined)
-  if (!isPaired && isSound('username') && isSound('password')) {
+  if (!isPaired && isValid('username') && isValid('password')) {
     review.report(['mail'], 'username and password go together')
   }
-  if (isSound('from') && !/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
+  if (isValid('from') && !/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
     review.report(['mail', 'from'], 'must be an e-mail address such as gatehouse@example.com')
   }
-  if (isSound('tls', 'ca') && mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
+  if (isValid('tls', 'ca') && mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
 }
 
 function isReserved(path: string): boolean {

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { parseTarget } from '../../routes/target.ts'
+import { parseRequestTarget } from '../../routes/target.ts'
 import { didYouMean } from '../../text/suggest.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
@@ -11,8 +11,10 @@ const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/
 
 /** Checks that each route is valid by itself, and that no two are for the same request. */
 export function reviewRoutes(review: Review): void {
-  if (!review.isShaped(['routes'])) return
-  const routes = [...review.tree.routes.entries()].filter(([index]) => review.isShaped(['routes', index]))
+  if (!review.hasValidShape(['routes'])) return
+  const routes = [...review.tree.routes.entries()].filter(([index]) =>
+    review.hasValidShape(['routes', index]),
+  )
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
@@ -23,12 +25,12 @@ export function reviewRoutes(review: Review): void {
 }
 
 function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree][]): void {
-  if (!review.isShaped(['upstreams'])) return
+  if (!review.hasValidShape(['upstreams'])) return
   const names = Object.keys(review.tree.upstreams)
   let unknown = 0
   for (const [index, { upstream }] of routes) {
     const path = ['routes', index, 'upstream']
-    if (!review.isSound(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
+    if (!review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
     // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `there is no upstream "${upstream}"${hint}`)
@@ -37,15 +39,18 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
 
 function reviewMatch(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  const ofPath = review.isSound(at('path')) ? pathComplaint(route.path) : undefined
-  if (ofPath) review.report(at('path'), ofPath)
-  if (review.isSound(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
+  const pathMessage = review.isValid(at('path')) ? pathProblem(route.path) : undefined
+  if (pathMessage) review.report(at('path'), pathMessage)
+  if (review.isValid(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
     review.report(at('host'), 'must be a host name without scheme, port and path')
   }
-  for (const [position, method] of (review.isShaped(at('methods')) ? (route.methods ?? []) : []).entries()) {
+  for (const [position, method] of (review.hasValidShape(at('methods'))
+    ? (route.methods ?? [])
+    : []
+  ).entries()) {
     const path = [...at('methods'), position]
-    const ofMethod = review.isSound(path) ? methodComplaint(method) : undefined
-    if (ofMethod) review.report(path, ofMethod)
+    const methodMessage = review.isValid(path) ? methodProblem(method) : undefined
+    if (methodMessage) review.report(path, methodMessage)
   }
 }
 
@@ -53,11 +58,11 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
 const wildcard = /\*|\/:|[{}]/
 
 /** Why servers could read a path differently; undefined where they cannot. */
-function pathComplaint(path: string): string | undefined {
+function pathProblem(path: string): string | undefined {
   if (wildcard.test(path)) {
     return 'is a prefix and takes whatever is below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
-  const target = parseTarget(path)
+  const target = parseRequestTarget(path)
   if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
     return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   }
@@ -65,7 +70,7 @@ function pathComplaint(path: string): string | undefined {
   return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
 }
 
-function methodComplaint(method: string): string | undefined {
+function methodProblem(method: string): string | undefined {
   if (neverProxied.has(method)) return `${method} is never proxied`
   if (METHODS.includes(method)) return undefined
   return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
@@ -73,7 +78,7 @@ function methodComplaint(method: string): string | undefined {
 
 function reviewAccess(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  if (!review.isSound(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
+  if (!review.isValid(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
   const message = `cannot be combined with auth: ${route.auth}, which lets anonymous requests pass`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
@@ -83,31 +88,31 @@ function reviewNames(review: Review, routes: readonly [number, RouteTree][]): vo
   const seen = new Set<string>()
   for (const [index, { name }] of routes) {
     const path = ['routes', index, 'name']
-    if (!review.isSound(path)) continue
+    if (!review.isValid(path)) continue
     if (seen.has(name)) review.report(path, `there is another route named "${name}"`)
     seen.add(name)
   }
 }
 
 function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]): void {
-  const sound = routes.filter(
+  const valid = routes.filter(
     ([index, route]) =>
-      review.isSound(['routes', index, 'path']) &&
-      review.isSound(['routes', index, 'host']) &&
-      review.isSound(['routes', index, 'methods']) &&
-      pathComplaint(route.path) === undefined,
+      review.isValid(['routes', index, 'path']) &&
+      review.isValid(['routes', index, 'host']) &&
+      review.isValid(['routes', index, 'methods']) &&
+      pathProblem(route.path) === undefined,
   )
   /** The first route for each kind of request: comparing 20,000 routes with each other would take too long. */
   const first = new Map<string, (typeof routes)[number]>()
-  for (const [index, route] of sound) {
-    const wants = wantsOf(route)
-    const rivals = wants.map((want) => first.get(want)).filter((rival) => rival !== undefined)
-    const [rival] = rivals.toSorted(([a], [b]) => a - b)
-    if (rival) {
-      const message = `route "${rival[1].name}" has the same host, path and method: one of them would never be used`
+  for (const [index, route] of valid) {
+    const matchKeys = matchKeysOf(route)
+    const conflicts = matchKeys.map((key) => first.get(key)).filter((rival) => rival !== undefined)
+    const [conflict] = conflicts.toSorted(([a], [b]) => a - b)
+    if (conflict) {
+      const message = `route "${conflict[1].name}" has the same host, path and method: one of them would never be used`
       review.report(['routes', index, 'path'], message)
     }
-    for (const want of wants) if (!first.has(want)) first.set(want, [index, route])
+    for (const key of matchKeys) if (!first.has(key)) first.set(key, [index, route])
   }
 }
 
@@ -115,7 +120,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
  * Host, path and method of the requests that a route is for. A route that names its methods wins over one that takes
  * all: only two of the same kind can conflict.
  */
-function wantsOf({ host, path, methods }: RouteTree): readonly string[] {
-  const place = `${host?.toLowerCase() ?? '*'} ${parseTarget(path)?.path.replace(/\/$/, '')}`
+function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
+  const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }

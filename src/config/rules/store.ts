@@ -1,5 +1,5 @@
 import type { Path } from '../problem.ts'
-import { parseNode } from '../redis-node.ts'
+import { parseRedisNode } from '../redis-node.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/fields.ts'
 import { reviewCertificates } from './upstreams.ts'
@@ -8,32 +8,32 @@ const path = ['store', 'redis']
 
 /** Checks that the chosen driver has all it needs, and only that. */
 export function reviewStore(review: Review): void {
-  if (!review.isShaped(path)) return
+  if (!review.hasValidShape(path)) return
   const { driver, redis } = review.tree.store
-  if (review.isSound(['store', 'driver']) && driver === 'redis' && !redis) {
+  if (review.isValid(['store', 'driver']) && driver === 'redis' && !redis) {
     review.report(path, 'is missing: driver: redis needs it')
   }
   if (!redis) return
-  const places = [redis.url, redis.sentinel, redis.cluster].filter((place) => place !== undefined)
-  if (places.length !== 1) review.report(path, 'give exactly one of url, sentinel and cluster')
+  const endpoints = [redis.url, redis.sentinel, redis.cluster].filter((place) => place !== undefined)
+  if (endpoints.length !== 1) review.report(path, 'give exactly one of url, sentinel and cluster')
   reviewUrl(review, redis.url)
   reviewNodes(review, 'sentinel')
   reviewNodes(review, 'cluster')
   reviewPassword(review, [...path, 'password'], redis.password)
   reviewPassword(review, [...path, 'sentinel', 'password'], redis.sentinel?.password)
   const ca = [...path, 'tls', 'ca']
-  if (review.isSound(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
+  if (review.isValid(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
 }
 
 function reviewUrl(review: Review, given: string | SecretReference | undefined): void {
   const at = [...path, 'url']
-  if (given === undefined || !review.isSound(at)) return
+  if (given === undefined || !review.isValid(at)) return
   const text = typeof given === 'string' ? given : review.secret(at, given)
   if (text !== undefined) reviewText(review, at, text, typeof given === 'string')
 }
 
 function reviewPassword(review: Review, at: Path, given: SecretReference | undefined): void {
-  if (given && review.isSound(at)) review.secret(at, given)
+  if (given && review.isValid(at)) review.secret(at, given)
 }
 
 function reviewText(review: Review, path: Path, text: string, isInline: boolean): void {
@@ -55,9 +55,9 @@ function reviewText(review: Review, path: Path, text: string, isInline: boolean)
 
 function reviewNodes(review: Review, kind: 'sentinel' | 'cluster'): void {
   const at = [...path, kind, 'nodes']
-  if (!review.isShaped(at)) return
+  if (!review.hasValidShape(at)) return
   for (const [index, node] of (review.tree.store.redis?.[kind]?.nodes ?? []).entries()) {
     const item = [...at, index]
-    if (review.isSound(item) && !parseNode(node)) review.report(item, 'must be host:port')
+    if (review.isValid(item) && !parseRedisNode(node)) review.report(item, 'must be host:port')
   }
 }

@@ -7,18 +7,18 @@ type KeyTree = Review['tree']['tokens']['keys'][number]
 /** Checks keys from files: exactly one signs, each is a valid key, and none is too weak. */
 export function reviewTokens(review: Review): void {
   const path = ['tokens', 'keys']
-  if (!review.isShaped(path)) return
+  if (!review.hasValidShape(path)) return
   const { keys } = review.tree.tokens
   const kids = new Set<string>()
   for (const [index, key] of keys.entries()) {
     const at = [...path, index]
-    if (review.isSound([...at, 'kid'])) {
+    if (review.isValid([...at, 'kid'])) {
       if (kids.has(key.kid)) review.report([...at, 'kid'], `there is another key with the ID "${key.kid}"`)
       kids.add(key.kid)
     }
-    if (review.isSound(at)) reviewMaterial(review, at, key)
+    if (review.isValid(at)) reviewMaterial(review, at, key)
   }
-  if (keys.length === 0 || !keys.every((_, index) => review.isSound([...path, index, 'use']))) return
+  if (keys.length === 0 || !keys.every((_, index) => review.isValid([...path, index, 'use']))) return
   const signers = keys.filter((key) => key.use === 'sign').length
   if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
 }
@@ -32,7 +32,7 @@ function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
   else if (!reference) review.report(path, 'is missing')
   else {
     const text = review.secret(path, reference)
-    const isReadable = text !== undefined && review.isSound(['tokens', 'algorithm'])
+    const isReadable = text !== undefined && review.isValid(['tokens', 'algorithm'])
     if (isReadable) reviewKey(review, { path, text, half, use: key.use })
   }
 }

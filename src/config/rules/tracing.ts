@@ -4,7 +4,7 @@ import type { Review } from '../review.ts'
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
   const path = ['tracing', 'otlp', 'endpoint']
-  if (!tracing || !review.isSound(path)) return
+  if (!tracing || !review.isValid(path)) return
   const url = URL.parse(tracing.otlp.endpoint)
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     review.report(path, 'must be a URL such as http://localhost:4318')

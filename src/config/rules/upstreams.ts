@@ -4,28 +4,28 @@ import type { Review } from '../review.ts'
 
 /** Checks that target URLs are plain origins, and that certificates can be read. */
 export function reviewUpstreams(review: Review): void {
-  const upstreams = review.isShaped(['upstreams']) ? review.tree.upstreams : {}
+  const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
   for (const [name, { targets, tls }] of Object.entries(upstreams).filter(([name]) =>
     isShapedUpstream(review, name),
   )) {
     for (const [index, target] of targets.entries()) {
       const path = ['upstreams', name, 'targets', index, 'url']
-      const complaint = review.isSound(path)
-        ? originComplaint(target.url, 'http://10.0.0.11:3000')
-        : undefined
-      if (complaint) review.report(path, complaint)
+      const problem = review.isValid(path) ? originProblem(target.url, 'http://10.0.0.11:3000') : undefined
+      if (problem) review.report(path, problem)
     }
     const caPath = ['upstreams', name, 'tls', 'ca']
-    if (review.isSound(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
+    if (review.isValid(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
   }
 }
 
 function isShapedUpstream(review: Review, name: string): boolean {
-  return review.isShaped(['upstreams', name, 'targets']) && review.isShaped(['upstreams', name, 'tls'])
+  return (
+    review.hasValidShape(['upstreams', name, 'targets']) && review.hasValidShape(['upstreams', name, 'tls'])
+  )
 }
 
 /** What keeps a text from being an http(s) origin, such as the example; undefined where it is one. */
-export function originComplaint(text: string, example: string): string | undefined {
+export function originProblem(text: string, example: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     return `must be a URL such as ${example}`

@@ -24,7 +24,7 @@ import { cookie, tokens } from './tokens.ts'
 import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
-export const opsPortByDefault = 9090
+export const defaultOpsPort = 9090
 
 const headerName = (doc: { readonly description: string; readonly default?: string }) =>
   text({ pattern: headerNamePattern, ...doc })
@@ -73,7 +73,7 @@ export const configSchema = {
     }),
     ops: section('The listener for operators: /status /metrics /livez /readyz.', {
       host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
-      port: port({ default: opsPortByDefault, description: '0 = any free port.' }),
+      port: port({ default: defaultOpsPort, description: '0 = any free port.' }),
       hosts: list(
         text({ pattern: '^[A-Za-z0-9_.-]{1,253}$', description: 'A host name, without scheme and port.' }),
         {

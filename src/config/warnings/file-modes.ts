@@ -14,7 +14,7 @@ interface SecretOption {
 }
 
 /** Files with secrets that other users of the machine can read or replace. Windows has no such modes. */
-export function findOpenFiles(tree: ConfigTree, resolvePath: (path: string) => string): Warning[] {
+export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: string) => string): Warning[] {
   if (process.platform === 'win32') return []
   return secretOptions(tree).flatMap(({ path, reference }): Warning[] => {
     const file = reference?.file === undefined ? undefined : resolvePath(reference.file)

@@ -1,48 +1,68 @@
 import { compileRoutes } from '../../routes/compile.ts'
 import { createRouteTable } from '../../routes/table.ts'
 import type { Config } from '../config.ts'
-import { type CompiledRoute, createScene, isOpen, routeAt, type Scene, strips, targetOf } from './scene.ts'
+import {
+  allowsAnonymous,
+  type CompiledRoute,
+  createRouteIndex,
+  matchRoute,
+  type RouteIndex,
+  stripsPrefix,
+  targetOf,
+} from './scene.ts'
 import type { Warning } from './warning.ts'
 
 /** Why a route that needs no credential opens more than it seems to; undefined where it does not. */
-type Rule = (route: CompiledRoute, scene: Scene) => string | undefined
+type Rule = (route: CompiledRoute, routeIndex: RouteIndex) => string | undefined
 
-const rules: readonly Rule[] = [opensAll, opensInside, opensOtherMethods, opensOtherHosts, opensByStripping]
+const rules: readonly Rule[] = [
+  exposesAllPaths,
+  exposesNestedPaths,
+  exposesOtherMethods,
+  exposesOtherHosts,
+  exposesByStripping,
+]
 
 /**
  * Routes that let requests without credentials pass where that is probably not intended. They are found with the same
  * route table that the gateway uses, so that a warning is always true.
  */
-export function findOpenRoutes({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
+export function findUnprotectedRoutes({
+  routes,
+  upstreams,
+}: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
-  const scene = createScene(compiled)
+  const routeIndex = createRouteIndex(compiled)
   return compiled.flatMap((route, index) => {
-    if (!isOpen(route)) return []
-    const messages = rules.map((rule) => rule(route, scene)).filter((message) => message !== undefined)
+    if (!allowsAnonymous(route)) return []
+    const messages = rules.map((rule) => rule(route, routeIndex)).filter((message) => message !== undefined)
     return messages.map((message) => ({ path: ['routes', index, 'auth'], message }))
   })
 }
 
-function opensAll(route: CompiledRoute): string | undefined {
+function exposesAllPaths(route: CompiledRoute): string | undefined {
   if (route.access.kind !== 'public' || route.prefix !== '') return undefined
   const where = route.host === undefined ? '/' : `${route.host}/`
   return `route "${route.name}" lets everybody reach everything under ${where} that no other route takes: give it auth: any, or a longer path`
 }
 
 /** Without this route its requests would get to one that needs a credential. */
-function opensInside(route: CompiledRoute, { table, above, hostsAbove }: Scene): string | undefined {
+function exposesNestedPaths(
+  route: CompiledRoute,
+  { table, candidates, hostsToCheck }: RouteIndex,
+): string | undefined {
   const target = targetOf(route)
-  const hosts = route.host === undefined ? hostsAbove(route.prefix) : [route.host]
+  const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [route.host]
   for (const host of hosts) {
     // No other routes could get requests for this host and path.
-    const others = above(host, route.prefix).filter((other) => other !== route)
+    const others = candidates(host, route.prefix).filter((other) => other !== route)
     const without = createRouteTable(others)
     for (const method of methodsOf(
       route,
-      others.filter((other) => !isOpen(other)),
+      others.filter((other) => !allowsAnonymous(other)),
     )) {
-      const next = routeAt(without, { host, target, method })
-      if (!next || isOpen(next) || routeAt(table, { host, target, method }) !== route) continue
+      const next = matchRoute(without, { host, target, method })
+      if (!next || allowsAnonymous(next) || matchRoute(table, { host, target, method }) !== route) continue
       // Both have the same host and prefix: a route that names a method there is intended.
       if (next.prefix === route.prefix && next.host === route.host) continue
       const place =
@@ -56,9 +76,9 @@ function opensInside(route: CompiledRoute, { table, above, hostsAbove }: Scene):
 }
 
 /** It takes all methods that protected routes of the same host and prefix do not name. */
-function opensOtherMethods(route: CompiledRoute, { at }: Scene): string | undefined {
+function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): string | undefined {
   if (route.methods !== undefined) return undefined
-  const beside = at(route.host, route.prefix).filter((other) => !isOpen(other))
+  const beside = routesAt(route.host, route.prefix).filter((other) => !allowsAnonymous(other))
   const methods = [...new Set(beside.flatMap((other) => [...(other.methods ?? [])]))]
   if (methods.length === 0) return undefined
   const names = beside.map(({ name }) => `"${name}"`).join(', ')
@@ -66,7 +86,7 @@ function opensOtherMethods(route: CompiledRoute, { at }: Scene): string | undefi
 }
 
 /** A guarded route is for one host: a request with another Host gets this route, and the same backend. */
-function opensOtherHosts(route: CompiledRoute, { bypassedBy }: Scene): string | undefined {
+function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): string | undefined {
   const bypassed = bypassedBy(route)
   return (
     bypassed &&
@@ -75,10 +95,10 @@ function opensOtherHosts(route: CompiledRoute, { bypassedBy }: Scene): string | 
 }
 
 /** With a stripped prefix it reaches paths of the backend that another route protects. */
-function opensByStripping(route: CompiledRoute, { atBackend }: Scene): string | undefined {
-  const bypassed = atBackend(route)
+function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: RouteIndex): string | undefined {
+  const bypassed = bypassedByStripping(route)
   if (!bypassed) return undefined
-  const stripping = strips(route) ? route : bypassed
+  const stripping = stripsPrefix(route) ? route : bypassed
   return `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix: give it the auth of "${bypassed.name}", or an upstream of its own`
 }
 

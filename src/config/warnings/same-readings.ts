@@ -4,12 +4,12 @@ import type { Config } from '../config.ts'
 import type { Warning } from './warning.ts'
 
 /** Routes whose paths a backend may read as the same: the gateway would refuse every request to them. */
-export function findSameReadings({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
+export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
-  const { places, otherReadings } = createRouteTable(compiled)
+  const { groups, ambiguityIndex } = createRouteTable(compiled)
   const indexOf = new Map(compiled.map((route, index) => [route, index]))
-  return places.flatMap((place) => {
-    const [other] = otherReadings.sameAs(place)
+  return groups.flatMap((place) => {
+    const [other] = ambiguityIndex.findEquivalents(place)
     if (other === undefined) return []
     return place.routes.map((route) => ({
       path: ['routes', indexOf.get(route) ?? 0, 'path'],

@@ -1,84 +1,88 @@
 import type { Route } from '../../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../routes/table.ts'
-import { parseTarget, type Target } from '../../routes/target.ts'
-import type { UpstreamTerms } from '../../upstream/upstream.ts'
+import { parseRequestTarget, type RequestTarget } from '../../routes/target.ts'
+import type { UpstreamConfig } from '../../upstream/upstream.ts'
 
-export type CompiledRoute = Route<UpstreamTerms>
+export type CompiledRoute = Route<UpstreamConfig>
 
 /**
  * What the rules about open routes need: the routes as the gateway has them, and its route table. A look-up costs
  * about the same however many routes there are.
  */
-export interface Scene {
-  readonly table: RouteTable<UpstreamTerms>
+export interface RouteIndex {
+  readonly table: RouteTable<UpstreamConfig>
   /** The routes of a host and prefix; undefined = the routes for any host. */
-  at(host: string | undefined, prefix: string): readonly CompiledRoute[]
+  routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could get a request for this host whose path is this prefix. */
-  above(host: string, prefix: string): readonly CompiledRoute[]
+  candidates(host: string, prefix: string): readonly CompiledRoute[]
   /** A host that no route names, and the hosts of guarded routes at or above a prefix, the nearest first. */
-  hostsAbove(prefix: string): Iterable<string>
+  hostsToCheck(prefix: string): Iterable<string>
   /** The guarded route of one host whose backend and path this open route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
   /** The guarded route whose paths at the backend this open route reaches too, as one of the two strips its prefix. */
-  atBackend(route: CompiledRoute): CompiledRoute | undefined
+  bypassedByStripping(route: CompiledRoute): CompiledRoute | undefined
 }
 
 /** A host that no route names. */
 const otherHost = 'any-other-host.invalid'
 
-export function createScene(routes: readonly CompiledRoute[]): Scene {
+export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
   const table = createRouteTable(routes)
-  const guarded = routes.filter((route) => !isOpen(route))
-  const byPlace = Map.groupBy(routes, ({ host, prefix }) => placeOf(host, prefix))
-  const namingHost = Map.groupBy(
-    guarded.filter(({ host }) => host !== undefined),
+  const protectedRoutes = routes.filter((route) => !allowsAnonymous(route))
+  const byHostAndPrefix = Map.groupBy(routes, ({ host, prefix }) => keyOf(host, prefix))
+  const protectedByPrefix = Map.groupBy(
+    protectedRoutes.filter(({ host }) => host !== undefined),
     ({ prefix }) => prefix,
   )
-  const bypassed = findBypassed(guarded, table)
-  const at: Scene['at'] = (host, prefix) => byPlace.get(placeOf(host, prefix)) ?? []
+  const bypassed = findBypassed(protectedRoutes, table)
+  const routesAt: RouteIndex['routesAt'] = (host, prefix) => byHostAndPrefix.get(keyOf(host, prefix)) ?? []
 
-  function* hostsAbove(prefix: string) {
+  function* hostsToCheck(prefix: string) {
     yield otherHost
     for (const path of prefixesOf(prefix)) {
-      for (const { host } of namingHost.get(path) ?? []) if (host !== undefined) yield host
+      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield host
     }
   }
 
   return {
     table,
-    at,
-    hostsAbove,
-    atBackend: createBackendIndex(guarded),
-    above: (host, prefix) =>
-      prefixesOf(prefix).flatMap((path) => [...at(host, path), ...at(undefined, path)]),
+    routesAt,
+    hostsToCheck,
+    bypassedByStripping: createBackendIndex(protectedRoutes),
+    candidates: (host, prefix) =>
+      prefixesOf(prefix).flatMap((path) => [...routesAt(host, path), ...routesAt(undefined, path)]),
     bypassedBy: (route) => bypassed.get(route),
   }
 }
 
-export function isOpen({ access }: CompiledRoute): boolean {
+export function allowsAnonymous({ access }: CompiledRoute): boolean {
   return access.kind === 'public' || access.isOptional
 }
 
-export function strips({ stripPrefix, depth }: CompiledRoute): boolean {
+export function stripsPrefix({ stripPrefix, depth }: CompiledRoute): boolean {
   return stripPrefix && depth > 0
 }
 
-export function targetOf({ name, prefix }: CompiledRoute): Target {
-  const target = parseTarget(prefix || '/')
+export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
+  const target = parseRequestTarget(prefix || '/')
   if (!target) throw new Error(`the prefix of route ${name} is no path`)
   return target
 }
 
-export function routeAt(
-  table: RouteTable<UpstreamTerms>,
-  { host, target, method }: { readonly host: string; readonly target: Target; readonly method: string },
+export function matchRoute(
+  table: RouteTable<UpstreamConfig>,
+  {
+    host,
+    target,
+    method,
+  }: { readonly host: string; readonly target: RequestTarget; readonly method: string },
 ): CompiledRoute | undefined {
   const match = table.match(host, target, method)
   return match.kind === 'route' ? match.route : undefined
 }
 
 /** No host is an asterisk. */
-function placeOf(host: string | undefined, prefix: string): string {
+function keyOf(host: string | undefined, prefix: string): string {
   return `${host ?? '*'} ${prefix}`
 }
 
@@ -90,16 +94,16 @@ function prefixesOf(prefix: string): readonly string[] {
 
 /** For each open route, the first guarded route of one host that it bypasses for other hosts. */
 function findBypassed(
-  guarded: readonly CompiledRoute[],
-  table: RouteTable<UpstreamTerms>,
+  protectedRoutes: readonly CompiledRoute[],
+  table: RouteTable<UpstreamConfig>,
 ): ReadonlyMap<CompiledRoute, CompiledRoute> {
   const bypassed = new Map<CompiledRoute, CompiledRoute>()
-  for (const other of guarded) {
-    if (other.host === undefined || strips(other)) continue
+  for (const other of protectedRoutes) {
+    if (other.host === undefined || stripsPrefix(other)) continue
     const target = targetOf(other)
     for (const method of other.methods ?? ['GET']) {
-      const route = routeAt(table, { host: otherHost, target, method })
-      if (!route || strips(route) || route.upstream !== other.upstream) continue
+      const route = matchRoute(table, { host: otherHost, target, method })
+      if (!route || stripsPrefix(route) || route.upstream !== other.upstream) continue
       if (!bypassed.has(route)) bypassed.set(route, other)
     }
   }
@@ -107,16 +111,19 @@ function findBypassed(
 }
 
 /** A route that strips its prefix can reach any path at its backend, also those of all other routes there. */
-function createBackendIndex(guarded: readonly CompiledRoute[]): Scene['atBackend'] {
-  const ofUpstream = new Map(
-    [...Map.groupBy(guarded, ({ upstream }) => upstream)].map(([upstream, routes]) => {
-      const index = { all: createMethodIndex(routes), stripping: createMethodIndex(routes.filter(strips)) }
+function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByStripping'] {
+  const byUpstream = new Map(
+    [...Map.groupBy(protectedRoutes, ({ upstream }) => upstream)].map(([upstream, routes]) => {
+      const index = {
+        all: createMethodIndex(routes),
+        stripping: createMethodIndex(routes.filter(stripsPrefix)),
+      }
       return [upstream, index] as const
     }),
   )
   return (route) => {
-    const index = ofUpstream.get(route.upstream)
-    if (strips(route)) return index?.all(route)
+    const index = byUpstream.get(route.upstream)
+    if (stripsPrefix(route)) return index?.all(route)
     return route.prefix === '' ? index?.stripping(route) : undefined
   }
 }

@@ -8,10 +8,10 @@ import type { Warning } from './warning.ts'
 const partsMax = 8
 
 /** Variables that look like options but are not read, as they have one underscore where there must be two. */
-export function findMissedVariables(env: Environment, tree: ConfigTree): Warning[] {
+export function findMisspelledVariables(env: Environment, tree: ConfigTree): Warning[] {
   return Object.entries(env).flatMap(([name, text]): Warning[] => {
     const [, rest] = /^GATEHOUSE_([^_].*)$/.exec(name) ?? []
-    if (rest === undefined || text === undefined || isOfOthers(name, text)) return []
+    if (rest === undefined || text === undefined || isUnrelated(name, text)) return []
     const parts = rest.split(/_+/)
     if (parts.length > partsMax) return []
     for (const spelling of spellings(parts)) {
@@ -26,7 +26,7 @@ export function findMissedVariables(env: Environment, tree: ConfigTree): Warning
 }
 
 /** Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; others a version. */
-function isOfOthers(name: string, text: string): boolean {
+function isUnrelated(name: string, text: string): boolean {
   return name === 'GATEHOUSE_CONFIG' || name === 'GATEHOUSE_VERSION' || /^(?:tcp|udp|sctp):\/\//.test(text)
 }
 

@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { accountData, createdData } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
-import type { Acts } from '../../accounts/acts.ts'
+import type { AccountActions } from '../../accounts/acts.ts'
 import { GatehouseError } from '../../errors.ts'
 import type { AccountChanges } from '../../store/store.ts'
-import { firstLink } from '../first-link.ts'
+import { tryCreateSetupLink } from '../first-link.ts'
 import type { Operation } from '../operation.ts'
-import { account, accountChanges, createdAccount, newAccount, pageOf, searchQuery } from './schemas.ts'
+import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
 
 /** What the operations of the admin API need. */
-export interface AdminParts {
+export interface AdminOperationOptions {
   /** The acts of the Admin who calls, under their name. */
-  actsOf(request: FastifyRequest): Acts
+  actionsOf(request: FastifyRequest): AccountActions
   /** Whether new accounts get a set-up link. */
   readonly hasPortal: boolean
 }
@@ -31,7 +31,7 @@ export function idOf({ params }: FastifyRequest): string {
 }
 
 /** Operations on all accounts. */
-export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly Operation[] {
+export function accountsOperations({ actionsOf, hasPortal }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'listAccounts',
@@ -40,12 +40,12 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
       description:
         'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
       query: searchQuery,
-      answers: { 200: { description: 'A page of accounts.', schema: pageOf(account) } },
+      answers: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
       problems: ['request-invalid'],
       handler: async (request) => {
         // The cast is sound: the schema has let nothing else through, and fills in the limit.
         const { q = '', cursor, limit } = request.query as PageQuery & { readonly q?: string }
-        const page = await actsOf(request).search.page({ query: q, cursor, limit })
+        const page = await actionsOf(request).search.page({ query: q, cursor, limit })
         return { items: page.items.map(accountData), nextCursor: page.nextCursor ?? null }
       },
     },
@@ -65,10 +65,10 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
         const { isVerified = false, ...input } = request.body as Omit<AccountInput, 'isVerified'> & {
           readonly isVerified?: boolean
         }
-        const { accounts, setupLinks } = actsOf(request)
+        const { accounts, setupLinks } = actionsOf(request)
         const created = await accounts.create({ ...input, isVerified })
         const { id } = created.account
-        const link = hasPortal ? await firstLink(request, setupLinks, id) : undefined
+        const link = hasPortal ? await tryCreateSetupLink(request, setupLinks, id) : undefined
         reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
         return createdData(created, link?.url)
       },
@@ -77,7 +77,7 @@ export function accountsOperations({ actsOf, hasPortal }: AdminParts): readonly 
 }
 
 /** Operations on one account. */
-export function accountOperations({ actsOf }: AdminParts): readonly Operation[] {
+export function accountOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'getAccount',
@@ -85,7 +85,7 @@ export function accountOperations({ actsOf }: AdminParts): readonly Operation[] 
       summary: 'Shows an account.',
       answers: { 200: { description: 'The account.', schema: account } },
       problems: ['account-not-found'],
-      handler: async (request) => accountData(await actsOf(request).accounts.find(idOf(request))),
+      handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
     },
     {
       id: 'updateAccount',
@@ -101,7 +101,7 @@ export function accountOperations({ actsOf }: AdminParts): readonly Operation[] 
           readonly disabled?: boolean
         }
         const given = { ...changes, ...(disabled !== undefined && { isDisabled: disabled }) }
-        return accountData(await actsOf(request).accounts.update(idOf(request), given))
+        return accountData(await actionsOf(request).accounts.update(idOf(request), given))
       },
     },
     {
@@ -111,7 +111,7 @@ export function accountOperations({ actsOf }: AdminParts): readonly Operation[] 
       answers: { 204: { description: 'It is gone.' } },
       problems: ['account-not-found', 'own-account'],
       handler: async (request, reply) => {
-        await actsOf(request).accounts.remove(idOf(request))
+        await actionsOf(request).accounts.remove(idOf(request))
         reply.code(204)
       },
     },

@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import type { ActsOf } from '../../accounts/acts.ts'
-import { type Operation, ownOperations } from '../operation.ts'
+import type { AccountActionsOf } from '../../accounts/acts.ts'
+import { type Operation, registerOperations } from '../operation.ts'
 import { adminPaths } from '../own-paths.ts'
-import { acceptDescribedOnly } from '../validate.ts'
-import { type AdminParts, accountOperations, accountsOperations } from './accounts.ts'
-import { type AdmissionOptions, adminOf, createAdmission } from './admit.ts'
+import { validateWithSchemas } from '../validate.ts'
+import { type AdminOperationOptions, accountOperations, accountsOperations } from './accounts.ts'
+import { type AdmissionOptions, adminActorOf, createAdmission } from './admit.ts'
 import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
 import { sessionsOperations } from './sessions.ts'
 
 export interface AdminOptions extends AdmissionOptions {
-  readonly actsOf: ActsOf
+  readonly actionsOf: AccountActionsOf
   readonly hasPortal: boolean
 }
 
@@ -24,24 +24,24 @@ export interface AdminApi {
 }
 
 /** The admin API: what Admins do in the portal, for programs. No cache may keep its answers. */
-export function createAdminApi({ actsOf, hasPortal, ...options }: AdminOptions): AdminApi {
-  const operations = adminOperations({ actsOf: (request) => actsOf(adminOf(request)), hasPortal })
+export function createAdminApi({ actionsOf, hasPortal, ...options }: AdminOptions): AdminApi {
+  const operations = adminOperations({ actionsOf: (request) => actionsOf(adminActorOf(request)), hasPortal })
   const admission = createAdmission(options)
 
   function register(scope: FastifyInstance): void {
-    acceptDescribedOnly(scope)
+    validateWithSchemas(scope)
     scope.addHook('onSend', async (_request, reply) => {
       reply.header('Cache-Control', 'no-store')
     })
     for (const [path, ofPath] of Object.entries(operations)) {
-      ownOperations(scope, path, { operations: ofPath, admission })
+      registerOperations(scope, path, { operations: ofPath, admission })
     }
   }
 
   return { operations, register }
 }
 
-function adminOperations(parts: AdminParts): AdminOperations {
+function adminOperations(parts: AdminOperationOptions): AdminOperations {
   const all = {
     [adminPaths.accounts]: accountsOperations(parts),
     [adminPaths.account]: accountOperations(parts),

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { authorize } from '../../auth/authorize.ts'
-import { GatehouseError, refusalOf } from '../../errors.ts'
+import { GatehouseError, sharedError } from '../../errors.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 import type { Actor } from '../../store/audit.ts'
 import { arrivalOf, destinationOf, principalOf } from '../arrival.ts'
@@ -17,16 +17,16 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const gate = createGate({ ...options, findRoute: () => adminRoute })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {
-    const passage = await gate(arrivalOf(raw), destinationOf(raw))
-    if (passage instanceof GatehouseError) throw passage
+    const gateResult = await gate(arrivalOf(raw), destinationOf(raw))
+    if (gateResult instanceof GatehouseError) throw gateResult
   }
 
   async function admitAgain({ raw }: FastifyRequest): Promise<void> {
     const arrival = arrivalOf(raw)
     const decision = await authenticator.decide(access, arrival.fields.credentials, performance.now())
-    if (decision.kind === 'refused') throw refusalOf(decision.code)
+    if (decision.kind === 'refused') throw sharedError(decision.code)
     const code = authorize(access, decision.principal)
-    if (code !== undefined) throw refusalOf(code)
+    if (code !== undefined) throw sharedError(code)
     arrival.decision = decision
   }
 
@@ -34,7 +34,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 }
 
 /** The Admin who was let in, as the audit log names them. */
-export function adminOf({ raw }: FastifyRequest): Actor {
+export function adminActorOf({ raw }: FastifyRequest): Actor {
   const arrival = arrivalOf(raw)
   const principal = principalOf(arrival)
   if (!principal) throw new GatehouseError('internal')

@@ -2,15 +2,15 @@ import { type AuditFormat, auditData, auditFiles } from '../../accounts/audit-lo
 import type { AuditFilter } from '../../store/audit.ts'
 import type { Operation } from '../operation.ts'
 import { sendFile } from '../send-file.ts'
-import type { AdminParts, PageQuery } from './accounts.ts'
-import { auditEntry, auditQuery, pageOf } from './schemas.ts'
+import type { AdminOperationOptions, PageQuery } from './accounts.ts'
+import { auditEntry, auditQuery, pageSchema } from './schemas.ts'
 
 /** The query as the schema lets it through, with the limit filled in. */
 interface AuditQuery extends PageQuery, Partial<AuditFilter> {
   readonly format?: AuditFormat
 }
 
-export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
+export function auditOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'listAudit',
@@ -21,7 +21,7 @@ export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
         200: {
           description:
             'A page of the audit log, or with `format` all of it: the entries that match `action` and `who`.',
-          schema: pageOf(auditEntry),
+          schema: pageSchema(auditEntry),
           alternatives: ['text/csv', 'application/jsonl'],
         },
       },
@@ -29,7 +29,7 @@ export function auditOperations({ actsOf }: AdminParts): readonly Operation[] {
       handler: async (request, reply) => {
         // The cast is sound: the schema has let nothing else through.
         const { cursor, limit, format, action, who } = request.query as AuditQuery
-        const { audit } = actsOf(request)
+        const { audit } = actionsOf(request)
         const filter = { action, who }
         if (format !== undefined) {
           return sendFile(reply, { ...auditFiles[format], chunks: audit.export(format, filter) })

@@ -1,8 +1,8 @@
 import type { Operation } from '../operation.ts'
-import { type AdminParts, idOf } from './accounts.ts'
-import { apiKey, nothing, secretKey, secretKeyReset } from './schemas.ts'
+import { type AdminOperationOptions, idOf } from './accounts.ts'
+import { apiKey, emptyObject, secretKey, secretKeyReset } from './schemas.ts'
 
-export function secretKeyOperations({ actsOf }: AdminParts): readonly Operation[] {
+export function secretKeyOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'resetSecretKey',
@@ -15,23 +15,23 @@ export function secretKeyOperations({ actsOf }: AdminParts): readonly Operation[
       handler: async (request) => {
         // The cast is sound: the schema has let nothing else through, and fills in what is missing.
         const { graceSeconds } = request.body as { readonly graceSeconds: number }
-        return { secretKey: await actsOf(request).keys.resetSecretKey(idOf(request), graceSeconds) }
+        return { secretKey: await actionsOf(request).keys.resetSecretKey(idOf(request), graceSeconds) }
       },
     },
   ]
 }
 
-export function apiKeyOperations({ actsOf }: AdminParts): readonly Operation[] {
+export function apiKeyOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'resetApiKey',
       method: 'POST',
       summary: 'Replaces the API key; the old one ends now, and the new one is shown this once.',
-      body: nothing,
+      body: emptyObject,
       isBodyOptional: true,
       answers: { 200: { description: 'The new key.', schema: apiKey } },
       problems: ['request-invalid', 'account-not-found'],
-      handler: async (request) => ({ apiKey: await actsOf(request).keys.resetApiKey(idOf(request)) }),
+      handler: async (request) => ({ apiKey: await actionsOf(request).keys.resetApiKey(idOf(request)) }),
     },
   ]
 }

@@ -14,28 +14,31 @@ const count = { type: 'integer', minimum: 0 } as const
 const textOrNull = { type: ['string', 'null'] } as const
 
 /** An object with exactly these members, of which those in `missing` may be missing. */
-export function object(properties: Readonly<Record<string, JsonSchema>>, missing: readonly string[] = []) {
-  const required = Object.keys(properties).filter((name) => !missing.includes(name))
+export function objectSchema(
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', properties, required, additionalProperties: false } as const
 }
 
 const profile = { email: text, firstName: text, lastName: text, role: text, isVerified: flag }
 
-export const account = object({ id: text, ...profile, disabled: flag, createdAt: time })
+export const account = objectSchema({ id: text, ...profile, disabled: flag, createdAt: time })
 
-export const newAccount = object(profile, ['isVerified'])
+export const newAccount = objectSchema(profile, ['isVerified'])
 
-export const createdAccount = object(
+export const createdAccount = objectSchema(
   { id: text, ...profile, secretKey: text, apiKey: text, setupUrl: { type: 'string', format: 'uri' } },
   ['setupUrl'],
 )
 
 export const accountChanges = {
-  ...object({ ...profile, disabled: flag }, Object.keys({ ...profile, disabled: flag })),
+  ...objectSchema({ ...profile, disabled: flag }, Object.keys({ ...profile, disabled: flag })),
   minProperties: 1,
 }
 
-export const session = object({
+export const session = objectSchema({
   id: text,
   createdAt: time,
   refreshedAt: time,
@@ -45,7 +48,7 @@ export const session = object({
   client: text,
 })
 
-export const auditEntry = object({
+export const auditEntry = objectSchema({
   id: text,
   at: time,
   channel: { enum: ['portal', 'api', 'cli', 'system'] },
@@ -58,8 +61,8 @@ export const auditEntry = object({
   details: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
 })
 
-export function pageOf(items: JsonSchema): JsonSchema {
-  return object({ items: { type: 'array', items }, nextCursor: textOrNull })
+export function pageSchema(items: JsonSchema): JsonSchema {
+  return objectSchema({ items: { type: 'array', items }, nextCursor: textOrNull })
 }
 
 const page = {
@@ -68,7 +71,7 @@ const page = {
 }
 
 function query(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return object(properties, Object.keys(properties))
+  return objectSchema(properties, Object.keys(properties))
 }
 
 export const pageQuery = query(page)
@@ -100,7 +103,7 @@ export const auditQuery = query({
   format: { enum: Object.keys(auditFiles), description: 'All matching entries, as a file.' },
 })
 
-export const secretKeyReset = object(
+export const secretKeyReset = objectSchema(
   {
     graceSeconds: {
       type: 'integer',
@@ -114,7 +117,7 @@ export const secretKeyReset = object(
   ['graceSeconds'],
 )
 
-export const nothing = object({})
+export const emptyObject = objectSchema({})
 
-export const secretKey = object({ secretKey: text })
-export const apiKey = object({ apiKey: text })
+export const secretKey = objectSchema({ secretKey: text })
+export const apiKey = objectSchema({ apiKey: text })

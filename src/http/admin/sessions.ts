@@ -1,21 +1,21 @@
 import { sessionData } from '../../accounts/account-data.ts'
 import type { Operation } from '../operation.ts'
-import { type AdminParts, idOf, type PageQuery } from './accounts.ts'
-import { pageOf, pageQuery, session, sessionsQuery } from './schemas.ts'
+import { type AdminOperationOptions, idOf, type PageQuery } from './accounts.ts'
+import { pageQuery, pageSchema, session, sessionsQuery } from './schemas.ts'
 
-export function sessionsOperations({ actsOf }: AdminParts): readonly Operation[] {
+export function sessionsOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
   return [
     {
       id: 'listSessions',
       method: 'GET',
       summary: 'Lists the sessions of an account that have not ended, newest first.',
       query: pageQuery,
-      answers: { 200: { description: 'A page of sessions.', schema: pageOf(session) } },
+      answers: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
         // The cast is sound: the schema has let nothing else through, and fills in the limit.
         const { cursor, limit } = request.query as PageQuery
-        const page = await actsOf(request).sessions.page(idOf(request), { cursor, limit })
+        const page = await actionsOf(request).sessions.page(idOf(request), { cursor, limit })
         return { items: page.items.map(sessionData), nextCursor: page.nextCursor ?? null }
       },
     },
@@ -29,7 +29,7 @@ export function sessionsOperations({ actsOf }: AdminParts): readonly Operation[]
       handler: async (request, reply) => {
         // The cast is sound: the schema has let nothing else through.
         const { session: sessionId } = request.query as { readonly session?: string }
-        const { sessions } = actsOf(request)
+        const { sessions } = actionsOf(request)
         if (sessionId === undefined) await sessions.endAll(idOf(request))
         else await sessions.end(idOf(request), sessionId)
         reply.code(204)

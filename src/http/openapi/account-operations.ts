@@ -1,5 +1,5 @@
 import { accountPaths } from '../../account-paths.ts'
-import { object } from '../admin/schemas.ts'
+import { objectSchema } from '../admin/schemas.ts'
 import { jwksPath } from '../jwks.ts'
 import type { OperationDoc } from '../operation.ts'
 import { openApiPath } from '../own-paths.ts'
@@ -7,7 +7,7 @@ import { openApiPath } from '../own-paths.ts'
 const text = { type: 'string' } as const
 const tokenText = { type: 'string', minLength: 1 } as const
 
-const issued = object({
+const issued = objectSchema({
   Id: text,
   FirstName: text,
   LastName: text,
@@ -54,7 +54,7 @@ const refresh: OperationDoc = {
   answers: {
     200: {
       description: 'The tokens.',
-      schema: object({ jwtToken: text, refreshToken: text }),
+      schema: objectSchema({ jwtToken: text, refreshToken: text }),
       headers: ['Set-Cookie'],
     },
   },
@@ -70,7 +70,7 @@ const revoke: OperationDoc = {
   summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is not an error.',
   body: refreshBody,
   isBodyOptional: true,
-  answers: { 200: { description: 'It has ended.', schema: object({}), headers: ['Set-Cookie'] } },
+  answers: { 200: { description: 'It has ended.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
   problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
 }
 
@@ -83,7 +83,7 @@ const jwks: OperationDoc = {
   answers: {
     200: {
       description: 'The keys; those that will sign soon are among them.',
-      schema: object({ keys: { type: 'array', items: jwk } }),
+      schema: objectSchema({ keys: { type: 'array', items: jwk } }),
       headers: ['Cache-Control'],
     },
   },
@@ -102,7 +102,7 @@ const openApi: OperationDoc = {
 }
 
 /** What the endpoints outside the admin API take and answer. */
-export const openOperations: Readonly<Record<string, readonly OperationDoc[]>> = {
+export const publicOperations: Readonly<Record<string, readonly OperationDoc[]>> = {
   [accountPaths.accessToken]: [issue],
   [accountPaths.refreshToken]: [refresh],
   [accountPaths.revokeToken]: [revoke],

@@ -1,5 +1,5 @@
 import type { AnswerDoc, JsonSchema, OperationDoc } from '../operation.ts'
-import { headersOf, problemAnswers, problemSchema } from './problems.ts'
+import { headersOf, problemResponses, problemSchema } from './problems.ts'
 
 export interface DocumentOptions {
   readonly version: string
@@ -59,8 +59,8 @@ function describe(operation: OperationDoc): object {
       requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])),
-      ...problemAnswers(operation),
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
+      ...problemResponses(operation),
     },
   }
 }
@@ -78,7 +78,7 @@ function parametersOf(query: JsonSchema): readonly object[] {
   }))
 }
 
-function answerOf({ description, schema, alternatives = [], headers }: AnswerDoc): object {
+function responseOf({ description, schema, alternatives = [], headers }: AnswerDoc): object {
   const others = alternatives.map((type) => [type, { schema: { type: 'string' } }])
   return {
     description,

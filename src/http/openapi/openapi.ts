@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { openApiPath } from '../own-paths.ts'
-import { ownRoute } from '../own-route.ts'
+import { registerOwnRoute } from '../own-route.ts'
 import { createDocument, type DocumentOptions } from './document.ts'
 
 /** How long caches may keep the document: it changes only with the version. */
@@ -11,12 +11,12 @@ const maxAgeS = 300
 export function registerOpenApi(app: FastifyInstance, options: DocumentOptions): void {
   const body = JSON.stringify(createDocument(options))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  ownRoute(app, {
+  registerOwnRoute(app, {
     path: openApiPath,
     methods: ['GET', 'HEAD'],
     handler: async (request, reply) => {
       reply.headers({ 'Cache-Control': `public, max-age=${maxAgeS}`, ETag: etag })
-      if (isKnown(request.headers['if-none-match'], etag)) {
+      if (matchesEtag(request.headers['if-none-match'], etag)) {
         reply.code(304)
         return undefined
       }
@@ -27,7 +27,7 @@ export function registerOpenApi(app: FastifyInstance, options: DocumentOptions):
 }
 
 /** Whether If-None-Match names this ETag (RFC 9110 13.1.2). */
-function isKnown(condition: string | undefined, etag: string): boolean {
+function matchesEtag(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false
   return condition.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
 }

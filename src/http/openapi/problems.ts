@@ -1,10 +1,15 @@
-import { type Code, failures } from '../../errors.ts'
+import { type ErrorCode, errorDefinitions } from '../../errors.ts'
 import type { JsonSchema, OperationDoc } from '../operation.ts'
 
 /** The problems that any request may be answered with. */
-const common: readonly Code[] = ['path-ambiguous', 'request-invalid', 'headers-too-large', 'internal']
-const ofBodies: readonly Code[] = ['body-too-large', 'media-type-unsupported', 'request-timeout']
-const ofAdmins: readonly Code[] = [
+const commonProblems: readonly ErrorCode[] = [
+  'path-ambiguous',
+  'request-invalid',
+  'headers-too-large',
+  'internal',
+]
+const bodyProblems: readonly ErrorCode[] = ['body-too-large', 'media-type-unsupported', 'request-timeout']
+const adminProblems: readonly ErrorCode[] = [
   ...(['credentials-ambiguous', 'credentials-missing', 'secret-key-invalid', 'scheme-not-accepted'] as const),
   ...(['token-invalid', 'token-expired', 'token-revoked', 'role-forbidden', 'account-disabled'] as const),
   ...(['too-many-failures', 'store-unavailable'] as const),
@@ -17,7 +22,7 @@ export const problemSchema: JsonSchema = {
     type: { type: 'string', pattern: '^urn:gatehouse:' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    code: { enum: Object.keys(failures) },
+    code: { enum: Object.keys(errorDefinitions) },
     detail: { type: 'string' },
     requestId: { type: 'string' },
     errors: {
@@ -35,25 +40,29 @@ export const problemSchema: JsonSchema = {
 }
 
 /** The error answers of an operation, by status. */
-export function problemAnswers({ body, security, problems }: OperationDoc): Readonly<Record<string, object>> {
+export function problemResponses({
+  body,
+  security,
+  problems,
+}: OperationDoc): Readonly<Record<string, object>> {
   const codes = new Set([
     ...problems,
-    ...common,
-    ...(body ? ofBodies : []),
-    ...(security === 'admin' ? ofAdmins : []),
+    ...commonProblems,
+    ...(body ? bodyProblems : []),
+    ...(security === 'admin' ? adminProblems : []),
   ])
-  const byStatus = Map.groupBy([...codes].toSorted(), (code) => failures[code].status)
+  const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorDefinitions[code].status)
   const statuses = [...byStatus].toSorted(([a], [b]) => a - b)
-  return Object.fromEntries(statuses.map(([status, ofStatus]) => [status, answerOf(status, ofStatus)]))
+  return Object.fromEntries(statuses.map(([status, ofStatus]) => [status, problemResponse(status, ofStatus)]))
 }
 
-function answerOf(status: number, codes: readonly Code[]): object {
+function problemResponse(status: number, codes: readonly ErrorCode[]): object {
   const headers =
     status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : []
   const narrowed = { properties: { status: { const: status }, code: { enum: codes } } }
   const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
   return {
-    description: codes.map((code) => `\`${code}\`: ${failures[code].title}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${errorDefinitions[code].title}.`).join(' '),
     ...(headers.length > 0 && { headers: headersOf(headers) }),
     content: { 'application/problem+json': { schema } },
   }

@@ -1,42 +1,46 @@
 import { similarRole } from '../../accounts/roles.ts'
-import { type AccountView, accountPage, type Handout } from '../../portal/account.ts'
+import { type AccountView, accountPage, type OneTimeSecrets } from '../../portal/account.ts'
 import type { Account, StoredKey } from '../../store/store.ts'
-import type { Answer } from './answer.ts'
+import type { PortalResponse } from './answer.ts'
 import type { Form } from './form-body.ts'
-import { type FormRefusal, wrongField } from './form-refusal.ts'
-import { pageOfSessions } from './sessions-part.ts'
-import type { SignedInVisit } from './visit.ts'
+import { type FormRefusal, invalidField } from './form-refusal.ts'
+import { readSessionsPage } from './sessions-part.ts'
+import type { SignedInContext } from './visit.ts'
 
 /** The page of an account. */
 export async function showAccount(
-  visit: SignedInVisit,
+  context: SignedInContext,
   account: Account,
   more: Partial<AccountView> = {},
   refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
-): Promise<Answer> {
-  const { acts } = visit
+): Promise<PortalResponse> {
+  const { actions } = context
   const [keys, sessions, portalSessions] = await Promise.all([
-    acts.keys.status(account.id),
-    pageOfSessions(visit, account.id),
-    acts.sessions.listPortal(account.id),
+    actions.keys.status(account.id),
+    readSessionsPage(context, account.id),
+    actions.sessions.listPortal(account.id),
   ])
   const view = { account, keys, sessions, portalSessions, ...more }
-  return visit.show((frame) => accountPage(frame, view), refusal)
+  return context.show((frame) => accountPage(frame, view), refusal)
 }
 
 /**
  * The page of an account that was just made, with its keys. Nothing is read from the store: the keys must not be lost
  * if it can no longer be reached.
  */
-export function showNewAccount(visit: SignedInVisit, account: Account, handout: Handout): Answer {
+export function showNewAccount(
+  context: SignedInContext,
+  account: Account,
+  oneTimeSecrets: OneTimeSecrets,
+): PortalResponse {
   const unused = ({ createdAt, sealed }: StoredKey) => {
     return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
   }
   const { secretKey, apiKey } = account
   const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
   const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
-  const view = { account, keys, sessions, portalSessions: [], handout }
-  return visit.show((frame) => accountPage(frame, view))
+  const view = { account, keys, sessions, portalSessions: [], oneTimeSecrets }
+  return context.show((frame) => accountPage(frame, view))
 }
 
 /**
@@ -46,7 +50,7 @@ export function showNewAccount(visit: SignedInVisit, account: Account, handout: 
 export function assertKnownCase(role: string, known: readonly string[]): void {
   const similar = similarRole(role, known)
   if (similar === undefined) return
-  throw wrongField('role', `Did you mean ${similar}? Roles are compared with their case.`)
+  throw invalidField('role', `Did you mean ${similar}? Roles are compared with their case.`)
 }
 
 /** The fields of an account's form, as they were typed. */

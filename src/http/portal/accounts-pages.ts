@@ -1,52 +1,52 @@
 import { accountsPage, newAccountPage } from '../../portal/accounts.ts'
-import { firstLink } from '../first-link.ts'
+import { tryCreateSetupLink } from '../first-link.ts'
 import { assertKnownCase, profileOf, showNewAccount } from './account.ts'
-import type { Answer } from './answer.ts'
+import type { PortalResponse } from './answer.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
-import { type Pages, queryOf } from './pages.ts'
-import type { SignedInVisit } from './visit.ts'
+import { type CreatePages, queryOf } from './pages.ts'
+import type { SignedInContext } from './visit.ts'
 
 const pageSize = 25
 
 /** Pages to find and make accounts, for Admins. */
-export const accountsPages: Pages = (options) => [
+export const accountsPages: CreatePages = (options) => [
   { path: '/accounts', get: listAccounts },
   {
     path: '/accounts/new',
-    get: async (visit) => visit.show((frame) => newAccountPage(frame)),
-    post: (visit) => createAccount(visit, options.roles),
+    get: async (context) => context.show((frame) => newAccountPage(frame)),
+    post: (context) => createAccount(context, options.roles),
   },
   ...importPages(options),
 ]
 
-async function listAccounts(visit: SignedInVisit): Promise<Answer> {
-  const query = queryOf(visit)
+async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
+  const query = queryOf(context)
   const q = query('q').trim()
   const cursor = query('cursor') || undefined
   const common = { query: q, isFirstPage: cursor === undefined }
   try {
-    const page = await visit.acts.search.page({ query: q, cursor, limit: pageSize })
-    return visit.show((frame) => accountsPage(frame, { ...common, ...page }))
+    const page = await context.actions.search.page({ query: q, cursor, limit: pageSize })
+    return context.show((frame) => accountsPage(frame, { ...common, ...page }))
   } catch (error) {
     const refusal = formRefusal(error, {})
     const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
     const nothing = { items: [], nextCursor: undefined, error: message }
-    return visit.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
+    return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
   }
 }
 
-async function createAccount(visit: SignedInVisit, roles: readonly string[]): Promise<Answer> {
-  const { acts, form, request } = visit
+async function createAccount(context: SignedInContext, roles: readonly string[]): Promise<PortalResponse> {
+  const { actions, form, request } = context
   const input = profileOf(form)
   try {
     const isVerified = form('isVerified') === 'true'
     assertKnownCase(input.role, roles)
-    const { account, secretKey, apiKey } = await acts.accounts.create({ ...input, isVerified })
-    const link = await firstLink(request, acts.setupLinks, account.id)
-    return showNewAccount(visit, account, { kind: 'created', secretKey, apiKey, link })
+    const { account, secretKey, apiKey } = await actions.accounts.create({ ...input, isVerified })
+    const link = await tryCreateSetupLink(request, actions.setupLinks, account.id)
+    return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
     const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })
-    return visit.show((frame) => newAccountPage(frame, refusal.state), refusal)
+    return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
   }
 }

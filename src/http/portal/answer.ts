@@ -1,17 +1,17 @@
 import type { FastifyReply } from 'fastify'
 import type { Html } from '../../pages/html.ts'
-import type { SentFile } from '../send-file.ts'
+import type { FileDownload } from '../send-file.ts'
 import type { NoticeName } from './notices.ts'
 
 /** What a page of the portal answers. */
-export type Answer =
-  | PageAnswer
+export type PortalResponse =
+  | PageResponse
   /** Leads to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   | { readonly kind: 'data'; readonly data: unknown }
-  | { readonly kind: 'file'; readonly file: SentFile }
+  | { readonly kind: 'file'; readonly file: FileDownload }
 
-export interface PageAnswer {
+export interface PageResponse {
   readonly kind: 'page'
   /** The nonce of its style and script. */
   readonly nonce: string
@@ -22,12 +22,12 @@ export interface PageAnswer {
 
 type Headers = Readonly<Record<string, string>>
 
-export function goTo(to: string, notice?: NoticeName): Answer {
+export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
   return { kind: 'redirect', to, notice }
 }
 
 /** Headers of every answer of the portal: it must not be cached or framed, and sends no Referer. */
-const safeHeaders: Headers = {
+const securityHeaders: Headers = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -38,17 +38,17 @@ const safeHeaders: Headers = {
     'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
 }
 
-export function setSafeHeaders(reply: FastifyReply): void {
-  reply.headers(safeHeaders)
+export function setSecurityHeaders(reply: FastifyReply): void {
+  reply.headers(securityHeaders)
 }
 
-export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: PageAnswer): FastifyReply {
+export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: PageResponse): FastifyReply {
   return reply
     .code(status)
     .headers({
       ...headers,
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': pagePolicy(nonce),
+      'Content-Security-Policy': contentSecurityPolicy(nonce),
     })
     .send(html.text)
 }
@@ -57,7 +57,7 @@ export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: 
  * Allows only style and script with the nonce of this answer: other paths of the same origin belong to backends, whose
  * files must not run here.
  */
-function pagePolicy(nonce: string): string {
+function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,

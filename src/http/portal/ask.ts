@@ -10,32 +10,32 @@ export interface GatewayRequest {
   readonly body: string
 }
 
-export interface GatewayAnswer {
+export interface GatewayResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
   /** Whether the body was longer. */
-  readonly isCut: boolean
+  readonly isTruncated: boolean
   /** From the request to the end of what was read. */
   readonly durationMs: number
 }
 
 const bodyBytesMax = 65_536
 /** How long an answer may take, with its body. */
-export const askTimeoutMs = 10_000
+export const callTimeoutMs = 10_000
 
 /**
  * Sends one request to this gateway, and reads the beginning of its answer.
  * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
-export function ask(
+export function callGateway(
   gatewayUrl: string,
   { method, path, host, headers, body }: GatewayRequest,
-): Promise<GatewayAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<GatewayAnswer>()
+): Promise<GatewayResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<GatewayResponse>()
   const startedAt = performance.now()
   const url = new URL(gatewayUrl)
-  const signal = AbortSignal.timeout(askTimeoutMs)
+  const signal = AbortSignal.timeout(callTimeoutMs)
   // After an abort the error is not the reason: that is in the signal.
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
@@ -50,17 +50,17 @@ export function ask(
     rejectUnauthorized: false,
   }
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
-  const call = send(options, (response) => {
+  const clientRequest = send(options, (response) => {
     const chunks: Buffer[] = []
     let length = 0
-    const finish = (isCut: boolean) => {
+    const finish = (isTruncated: boolean) => {
       const text = Buffer.concat(chunks).toString('utf8')
-      const { statusCode = 0, headers: answered } = response
+      const { statusCode = 0, headers: responseHeaders } = response
       resolve({
         status: statusCode,
-        contentType: answered['content-type'] ?? '',
+        contentType: responseHeaders['content-type'] ?? '',
         body: text,
-        isCut,
+        isTruncated,
         durationMs: performance.now() - startedAt,
       })
     }
@@ -74,7 +74,7 @@ export function ask(
     response.on('end', () => finish(false))
     response.on('error', fail)
   })
-  call.on('error', fail)
-  call.end(body)
+  clientRequest.on('error', fail)
+  clientRequest.end(body)
   return promise
 }

@@ -25,8 +25,8 @@ const folders = ['../../pages/assets/', '../../portal/assets/'].map((path) => ne
 
 /** Reads what all pages share and the portal's own: files of one kind are one asset, in the order of their names. */
 export function readAssets(base: string): PortalAssets {
-  const style = createAsset(readAll('.css'), 'text/css; charset=utf-8')
-  const script = createAsset(readAll('.js'), 'text/javascript; charset=utf-8')
+  const style = createAsset(concatAssets('.css'), 'text/css; charset=utf-8')
+  const script = createAsset(concatAssets('.js'), 'text/javascript; charset=utf-8')
   const stylePath = `${base}/assets/${style.digest}.css`
   const scriptPath = `${base}/assets/${script.digest}.js`
   const assets = new Map([
@@ -36,16 +36,16 @@ export function readAssets(base: string): PortalAssets {
   return { style: stylePath, script: scriptPath, find: (path) => assets.get(path) }
 }
 
-function readAll(ending: string): Buffer {
+function concatAssets(ending: string): Buffer {
   return Buffer.concat(assetFiles(folders, ending).map((file) => readFileSync(file)))
 }
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {
   // Compressed when first asked for, so as not to slow down the start.
-  const brotli = once(() =>
+  const brotli = memoize(() =>
     brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   )
-  const gzip = once(() => gzipSync(bytes))
+  const gzip = memoize(() => gzipSync(bytes))
   const asset: PortalAsset = {
     type,
     encode: (accepted) => {
@@ -57,7 +57,7 @@ function createAsset(bytes: Buffer, type: string): { readonly digest: string; re
   return { digest: hash('sha256', bytes, 'base64url').slice(0, 16), asset }
 }
 
-function once<Value>(make: () => Value): () => Value {
+function memoize<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined
   return () => {
     made ??= { value: make() }

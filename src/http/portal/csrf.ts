@@ -4,7 +4,7 @@ import { GatehouseError } from '../../errors.ts'
 import { hideSecrets } from '../../log/hide-secrets.ts'
 
 /** How much of a foreign origin is written to the log, in characters. */
-const shownMax = 100
+const loggedOriginLengthMax = 100
 
 /** Name of the hidden field that every form carries. */
 export const csrfField = 'csrf'
@@ -40,28 +40,31 @@ export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, pu
   const { 'sec-fetch-site': site, origin, host } = headers
   if (site !== undefined) {
     if (site === 'same-origin') return
-    throw ofOtherSite(headers, publicOrigin)
+    throw crossSiteError(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
   // The name in Host is as good as publicUrl: a page can choose neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
-  throw ofOtherSite(headers, publicOrigin)
+  throw crossSiteError(headers, publicOrigin)
 }
 
 /** The error, with the reason for the log: most often the portal was opened at another address than publicUrl. */
-function ofOtherSite(
+function crossSiteError(
   { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
   publicOrigin: string,
 ): GatehouseError {
   const reason =
     origin === undefined || origin === publicOrigin
-      ? `Sec-Fetch-Site is ${shorten(String(site))}`
-      : `Origin ${shorten(origin)} is not publicUrl ${publicOrigin}`
+      ? `Sec-Fetch-Site is ${redactOrigin(String(site))}`
+      : `Origin ${redactOrigin(origin)} is not publicUrl ${publicOrigin}`
   return new GatehouseError('cross-site-request', { cause: new Error(reason) })
 }
 
 /** An origin, or a word, safe for the log: the client may have sent anything. */
-function shorten(text: string): string {
+function redactOrigin(text: string): string {
   const hidden = hideSecrets(text)
-  return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(0, shownMax)
+  return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(
+    0,
+    loggedOriginLengthMax,
+  )
 }

@@ -2,31 +2,31 @@ import { GatehouseError } from '../../errors.ts'
 import { setupPage, signInPage, verifyEmailPage } from '../../portal/door.ts'
 import { emptyForm } from '../../portal/frame.ts'
 import { arrivalOf } from '../arrival.ts'
-import { noteFailure } from '../problem.ts'
-import { type Answer, goTo } from './answer.ts'
-import { formRefusal, wrongField } from './form-refusal.ts'
-import { type Pages, queryOf } from './pages.ts'
-import { portalPlanAt } from './plans.ts'
-import type { SignedInVisit, Visit } from './visit.ts'
+import { recordFailure } from '../problem.ts'
+import { type PortalResponse, redirectTo } from './answer.ts'
+import { formRefusal, invalidField } from './form-refusal.ts'
+import { type CreatePages, queryOf } from './pages.ts'
+import { pageAccessAt } from './plans.ts'
+import type { PageContext, SignedInContext } from './visit.ts'
 
 /** The first page after signing in. */
-const start = '/integration'
+const startPath = '/integration'
 
 /** Pages to sign in and out. */
-export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
-  async function begin({ viewer }: Visit): Promise<Answer> {
-    return goTo(viewer ? start : '/sign-in')
+export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) => {
+  async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
+    return redirectTo(viewer ? startPath : '/sign-in')
   }
 
-  async function showSignIn(visit: Visit): Promise<Answer> {
-    const next = safeNext(queryOf(visit)('next'))
-    if (visit.viewer) return goTo(next || start)
-    return visit.show((frame) => signInPage(frame, { ...emptyForm, next }))
+  async function showSignIn(context: PageContext): Promise<PortalResponse> {
+    const next = safeRedirectPath(queryOf(context)('next'))
+    if (context.viewer) return redirectTo(next || startPath)
+    return context.show((frame) => signInPage(frame, { ...emptyForm, next }))
   }
 
-  async function enter(visit: Visit): Promise<Answer> {
-    const { form, visitor, reply, request } = visit
-    const next = safeNext(form('next'))
+  async function submitSignIn(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, reply, request } = context
+    const next = safeRedirectPath(form('next'))
     const email = form('email').trim()
     try {
       const clientTokens = cookie.readClientTokens(request)
@@ -34,61 +34,61 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
       arrivalOf(request.raw).outcome.accountId = signedIn.account.id
       cookie.set(reply, signedIn)
     } catch (error) {
-      if (error instanceof GatehouseError) noteFailure(arrivalOf(request.raw), error)
-      const refusal = formRefusal(error, { email }, signInWords)
-      return visit.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+      if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw), error)
+      const refusal = formRefusal(error, { email }, signInMessages)
+      return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
     }
-    return goTo(next || start)
+    return redirectTo(next || startPath)
   }
 
-  async function choosePassword(visit: Visit): Promise<Answer> {
-    const { form, visitor, reply } = visit
+  async function choosePassword(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, reply } = context
     try {
-      assertSameTwice(visit)
-      const token = tokenOf(form('token'))
+      assertPasswordsMatch(context)
+      const token = tokenFromLink(form('token'))
       cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
     } catch (error) {
-      const refusal = formRefusal(error, keptToken(visit, error))
-      return visit.show((frame) => setupPage(frame, refusal.state), refusal)
+      const refusal = formRefusal(error, reusableToken(context, error))
+      return context.show((frame) => setupPage(frame, refusal.state), refusal)
     }
-    return goTo(start, 'welcome')
+    return redirectTo(startPath, 'welcome')
   }
 
-  async function verifyEmail(visit: Visit): Promise<Answer> {
-    const { form, visitor } = visit
+  async function verifyEmail(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor } = context
     try {
-      await emailVerification.verify(tokenOf(form('token')), visitor)
+      await emailVerification.verify(tokenFromLink(form('token')), visitor)
     } catch (error) {
-      const refusal = formRefusal(error, keptToken(visit, error))
-      return visit.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
+      const refusal = formRefusal(error, reusableToken(context, error))
+      return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     }
-    return goTo(visit.viewer ? '/profile' : '/sign-in', 'email-verified')
+    return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
   }
 
-  async function signOut({ viewer, visitor, reply }: SignedInVisit): Promise<Answer> {
+  async function signOut({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOut(viewer, visitor)
     cookie.clear(reply)
-    return goTo('/sign-in', 'signed-out')
+    return redirectTo('/sign-in', 'signed-out')
   }
 
-  async function signOutEverywhere({ viewer, visitor, reply }: SignedInVisit): Promise<Answer> {
+  async function signOutEverywhere({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOutEverywhere(viewer, visitor)
     cookie.clear(reply)
-    return goTo('/sign-in', 'signed-out-everywhere')
+    return redirectTo('/sign-in', 'signed-out-everywhere')
   }
 
   return [
-    { path: '', get: begin },
-    { path: '/', get: begin },
-    { path: '/sign-in', get: showSignIn, post: enter },
+    { path: '', get: redirectToStart },
+    { path: '/', get: redirectToStart },
+    { path: '/sign-in', get: showSignIn, post: submitSignIn },
     {
       path: '/setup',
-      get: async (visit) => visit.show((frame) => setupPage(frame, emptyForm)),
+      get: async (context) => context.show((frame) => setupPage(frame, emptyForm)),
       post: choosePassword,
     },
     {
       path: '/verify',
-      get: async (visit) => visit.show((frame) => verifyEmailPage(frame, emptyForm)),
+      get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
       post: verifyEmail,
     },
     { path: '/sign-out', post: signOut },
@@ -96,24 +96,24 @@ export const doorPages: Pages = ({ signIn, cookie, emailVerification }) => {
   ]
 }
 
-const signInWords: Readonly<Record<string, string>> = {
+const signInMessages: Readonly<Record<string, string>> = {
   'credentials-invalid': 'E-mail and password do not match.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
 }
 
 /** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
-export function assertSameTwice({ form }: Visit): void {
-  if (form('password') !== form('again')) throw wrongField('again', 'The passwords are not the same.')
+export function assertPasswordsMatch({ form }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', 'The passwords are not the same.')
 }
 
 /** The token that the form keeps: a link that does not work is cleared, to make room for another. */
-function keptToken({ form }: Visit, error: unknown): { readonly token: string } {
+function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
   const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
-  return { token: isSpent ? '' : tokenOf(form('token')) }
+  return { token: isSpent ? '' : tokenFromLink(form('token')) }
 }
 
 /** The token after the # of a link, or the text itself. */
-function tokenOf(typed: string): string {
+function tokenFromLink(typed: string): string {
   return typed.slice(typed.lastIndexOf('#') + 1).trim()
 }
 
@@ -123,9 +123,9 @@ const nextLengthMax = 500
  * A page of the portal to go on to; empty for anything else. A browser takes out dot segments, encoded ones too, and
  * would leave the portal by them.
  */
-function safeNext(next: string): string {
+function safeRedirectPath(next: string): string {
   const [path = ''] = next.split('?', 1)
   if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
   if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
-  return portalPlanAt(path)?.methods.includes('GET') ? next : ''
+  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
 }

@@ -9,7 +9,7 @@ export interface FormRefusal {
 }
 
 /** Codes that the form itself shows; every other error gets a page of its own. */
-const told = new Set([
+const formErrorCodes = new Set([
   'request-invalid',
   'credentials-invalid',
   'account-exists',
@@ -24,55 +24,55 @@ const told = new Set([
 
 /**
  * Turns an error into the state of the form, with what was typed.
- * @param words replace the texts of some codes
+ * @param messages replace the texts of some codes
  * @throws every error that is not about the form
  */
 export function formRefusal(
   error: unknown,
   values: FormState['values'],
-  words: Readonly<Record<string, string>> = {},
+  messages: Readonly<Record<string, string>> = {},
 ): FormRefusal {
-  if (!(error instanceof GatehouseError) || !told.has(error.code)) throw error
+  if (!(error instanceof GatehouseError) || !formErrorCodes.has(error.code)) throw error
   const { code, status, detail, errors = [], rate } = error
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
   const isTaken = code === 'account-exists' && values.email !== undefined
   const fields = isTaken
     ? { email: 'Another account has this e-mail.' }
-    : Object.fromEntries(errors.map(({ field, message }) => [field, sentence(message)]))
-  const later = seconds === undefined ? '' : ` Try again in ${waitingTime(seconds)}.`
+    : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(message)]))
+  const retryHint = seconds === undefined ? '' : ` Try again in ${retryText(seconds)}.`
   return {
     // A 401 would have to say how to authenticate: by this form itself (RFC 9110 15.5.2).
     status: status === 401 ? 403 : status,
     state: {
       values,
       errors: fields,
-      message: Object.keys(fields).length > 0 ? undefined : `${words[code] ?? detail ?? ''}${later}`,
+      message: Object.keys(fields).length > 0 ? undefined : `${messages[code] ?? detail ?? ''}${retryHint}`,
     },
     headers: {
       ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
       // Until when is not known: it depends on what the owner of the account does.
-      ...(status === 429 && seconds === undefined && { 'Retry-After': String(laterRetryS) }),
-      ...(status === 503 && { 'Retry-After': String(busyRetryS) }),
+      ...(status === 429 && seconds === undefined && { 'Retry-After': String(unknownRetryAfterS) }),
+      ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
     },
   }
 }
 
 /** When to try again after a 503, in seconds. */
-const busyRetryS = 5
-const laterRetryS = 3_600
+const busyRetryAfterS = 5
+const unknownRetryAfterS = 3_600
 
 /** The error for one wrong field of a form. */
-export function wrongField(field: string, message: string): GatehouseError {
+export function invalidField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }
 
 /** Begins the message with a capital letter, but only if it begins with a word: an e-mail stays as it is. */
-function sentence(message: string): string {
+function asSentence(message: string): string {
   const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 
-function waitingTime(seconds: number): string {
+function retryText(seconds: number): string {
   if (seconds < 60) return `${seconds} second${seconds === 1 ? '' : 's'}`
   const minutes = Math.ceil(seconds / 60)
   return `${minutes} minute${minutes === 1 ? '' : 's'}`

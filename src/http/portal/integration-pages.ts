@@ -2,94 +2,94 @@ import type { KeyKind } from '../../accounts/keys.ts'
 import type { FormState } from '../../portal/frame.ts'
 import { type IntegrationView, integrationPage, type KeyForm } from '../../portal/integration.ts'
 import { isInUse, usageText } from '../../portal/key-card.ts'
-import { type Answer, goTo } from './answer.ts'
+import { type PortalResponse, redirectTo } from './answer.ts'
 import { confirmPassword } from './confirm.ts'
-import { formRefusal, wrongField } from './form-refusal.ts'
-import { wantsHtml } from './gate.ts'
-import type { Pages, PortalPage } from './pages.ts'
+import { formRefusal, invalidField } from './form-refusal.ts'
+import { acceptsHtml } from './gate.ts'
+import type { CreatePages, PortalPage } from './pages.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
-import type { SignedInVisit } from './visit.ts'
+import type { SignedInContext } from './visit.ts'
 
 /** The two keys of one's own account, and how to call with them. */
-export const integrationPages: Pages = (options) => {
+export const integrationPages: CreatePages = (options) => {
   const { signIn, publicOrigin, routes, clock } = options
   const tryRoute = createTryIt(options)
 
   async function show(
-    visit: SignedInVisit,
+    context: SignedInContext,
     more: Partial<IntegrationView> = {},
     refusal: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<Answer> {
-    const { account } = visit.viewer
-    const keys = await visit.acts.keys.status(account.id)
+  ): Promise<PortalResponse> {
+    const { account } = context.viewer
+    const keys = await context.actions.keys.status(account.id)
     const callable = callableRoutes(routes, account)
-    const { baseUrl, path } = placeOf(callable[0])
+    const { baseUrl, path } = snippetTarget(callable[0])
     const view: IntegrationView = {
       accountId: account.id,
       keys,
       snippets: { baseUrl, path },
-      tryIt: { routes: callable, chosen: undefined, tried: undefined },
+      tryIt: { routes: callable, chosen: undefined, outcome: undefined },
       ...more,
     }
     const { status = 200, headers = {} } = refusal
-    return visit.show((frame) => integrationPage(frame, view), { status, headers })
+    return context.show((frame) => integrationPage(frame, view), { status, headers })
   }
 
   /** The URL of a route, for the code to paste. */
-  function placeOf(route: { readonly path: string; readonly host: string | undefined } | undefined) {
+  function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
     const { protocol, port } = new URL(publicOrigin)
     const host = route?.host
     const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
     return { baseUrl, path: route?.path ?? '/' }
   }
 
-  async function reveal(visit: SignedInVisit, kind: KeyKind): Promise<Answer> {
-    const { acts, viewer } = visit
+  async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+    const { actions, viewer } = context
     try {
-      await confirmPassword(visit, signIn)
-      const key = await acts.keys.reveal(viewer.account.id, kind)
-      if (key === undefined) throw wrongField('password', 'No copy of this key is kept.')
-      return wantsHtml(visit.request)
-        ? show(visit, { shown: { kind, key } })
+      await confirmPassword(context, signIn)
+      const key = await actions.keys.reveal(viewer.account.id, kind)
+      if (key === undefined) throw invalidField('password', 'No copy of this key is kept.')
+      return acceptsHtml(context.request)
+        ? show(context, { shown: { kind, key } })
         : { kind: 'data', data: { key } }
     } catch (error) {
-      if (!wantsHtml(visit.request)) throw error
-      return refuse(visit, { kind, form: 'reveal', values: {} }, error)
+      if (!acceptsHtml(context.request)) throw error
+      return refuse(context, { kind, form: 'reveal', values: {} }, error)
     }
   }
 
-  async function reset(visit: SignedInVisit, kind: KeyKind): Promise<Answer> {
-    const { viewer, form } = visit
+  async function reset(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+    const { viewer, form } = context
     const { id } = viewer.account
     const values = { graceSeconds: form('graceSeconds') }
     try {
-      await confirmPassword(visit, signIn)
+      await confirmPassword(context, signIn)
       // A form that is sent again must not reset the key that it made.
-      const made = await replaceKey(visit, id, kind)
-      if (made === undefined) return goTo('/integration', 'key-replaced')
-      return show(visit, { shown: { kind, key: made.key, made } })
+      const replacement = await replaceKey(context, id, kind)
+      if (replacement === undefined) return redirectTo('/integration', 'key-replaced')
+      return show(context, { shown: { kind, key: replacement.key, replacement } })
     } catch (error) {
-      return refuse(visit, { kind, form: 'reset', values }, error)
+      return refuse(context, { kind, form: 'reset', values }, error)
     }
   }
 
   function refuse(
-    visit: SignedInVisit,
+    context: SignedInContext,
     { kind, form, values }: { kind: KeyKind; form: KeyForm; values: FormState['values'] },
     error: unknown,
-  ): Promise<Answer> {
+  ): Promise<PortalResponse> {
     const refusal = formRefusal(error, values)
-    return show(visit, { refused: { kind, form, state: refusal.state } }, refusal)
+    return show(context, { refused: { kind, form, state: refusal.state } }, refusal)
   }
 
-  async function endOverlap({ acts, viewer }: SignedInVisit): Promise<Answer> {
-    const hasEnded = await acts.keys.endOverlap(viewer.account.id)
-    return goTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
+  async function endOverlap({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
+    const hasEnded = await actions.keys.endOverlap(viewer.account.id)
+    return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
   }
 
   /** The present state of an overlap, for the script of the page. */
-  async function tellUsage({ acts, viewer }: SignedInVisit): Promise<Answer> {
-    const { previousSecretKey: previous, secretKey } = await acts.keys.status(viewer.account.id)
+  async function readUsage({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
+    const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
     if (!previous) {
       return { kind: 'data', data: { isOver: true, text: 'It has ended: only the new secret works.' } }
     }
@@ -98,31 +98,31 @@ export const integrationPages: Pages = (options) => {
     return { kind: 'data', data }
   }
 
-  async function tryIt(visit: SignedInVisit): Promise<Answer> {
-    const callable = callableRoutes(routes, visit.viewer.account)
-    const chosen = callable.find(({ name }) => name === visit.form('route'))
-    const tried = chosen && (await tryRoute(chosen, visit))
-    return show(visit, { tryIt: { routes: callable, chosen: chosen?.name, tried } })
+  async function tryIt(context: SignedInContext): Promise<PortalResponse> {
+    const callable = callableRoutes(routes, context.viewer.account)
+    const chosen = callable.find(({ name }) => name === context.form('route'))
+    const outcome = chosen && (await tryRoute(chosen, context))
+    return show(context, { tryIt: { routes: callable, chosen: chosen?.name, outcome } })
   }
 
-  const ofKey = (
+  const keyPages = (
     kind: KeyKind,
     path: '/integration/secret-key' | '/integration/api-key',
   ): readonly PortalPage[] => [
-    { path: `${path}/reveal`, post: (visit: SignedInVisit) => reveal(visit, kind) },
-    { path: `${path}/reset`, post: (visit: SignedInVisit) => reset(visit, kind) },
+    { path: `${path}/reveal`, post: (context: SignedInContext) => reveal(context, kind) },
+    { path: `${path}/reset`, post: (context: SignedInContext) => reset(context, kind) },
   ]
   return [
-    { path: '/integration', get: (visit) => show(visit) },
-    ...ofKey('secretKey', '/integration/secret-key'),
-    ...ofKey('apiKey', '/integration/api-key'),
+    { path: '/integration', get: (context) => show(context) },
+    ...keyPages('secretKey', '/integration/secret-key'),
+    ...keyPages('apiKey', '/integration/api-key'),
     { path: '/integration/secret-key/end-overlap', post: endOverlap },
-    { path: '/integration/usage', get: tellUsage },
+    { path: '/integration/usage', get: readUsage },
     { path: '/integration/try', post: tryIt },
   ]
 }
 
-interface MadeKey {
+interface ReplacedKey {
   readonly key: string
   /** How long the previous key still works. */
   readonly graceSeconds: number
@@ -133,22 +133,22 @@ interface MadeKey {
  * @throws GatehouseError `request-invalid` (field `graceSeconds`)
  */
 export async function replaceKey(
-  { acts, form }: SignedInVisit,
+  { actions, form }: SignedInContext,
   id: string,
   kind: KeyKind,
-): Promise<MadeKey | undefined> {
+): Promise<ReplacedKey | undefined> {
   const createdAt = Number(form('replaces'))
   const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(form)
   const key =
     kind === 'apiKey'
-      ? await acts.keys.replaceApiKey(id, createdAt)
-      : await acts.keys.replaceSecretKey(id, createdAt, graceSeconds)
+      ? await actions.keys.replaceApiKey(id, createdAt)
+      : await actions.keys.replaceSecretKey(id, createdAt, graceSeconds)
   return key === undefined ? undefined : { key, graceSeconds }
 }
 
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) if nothing was chosen */
-function graceSecondsOf(form: SignedInVisit['form']): number {
+function graceSecondsOf(form: SignedInContext['form']): number {
   const text = form('graceSeconds')
-  if (!/^\d{1,9}$/.test(text)) throw wrongField('graceSeconds', 'Choose how long the old one works.')
+  if (!/^\d{1,9}$/.test(text)) throw invalidField('graceSeconds', 'Choose how long the old one works.')
   return Number(text)
 }

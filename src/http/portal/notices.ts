@@ -43,10 +43,10 @@ export interface NoticeCookieOptions {
 }
 
 /** Carries the name of a notice from one answer to the next page. */
-export function createNotices({ path, isSecure }: NoticeCookieOptions) {
+export function createFlashNotices({ path, isSecure }: NoticeCookieOptions) {
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
-    leave: (reply: FastifyReply, name: NoticeName): void => {
+    set: (reply: FastifyReply, name: NoticeName): void => {
       reply.setCookie(cookieName, name, { ...attributes, maxAge: lifetimeS })
     },
     /** Takes the notice that was left, and removes it. */
@@ -60,4 +60,4 @@ export function createNotices({ path, isSecure }: NoticeCookieOptions) {
   }
 }
 
-export type Notices = ReturnType<typeof createNotices>
+export type FlashNotices = ReturnType<typeof createFlashNotices>

@@ -1,6 +1,6 @@
-import type { ActsOf } from '../../accounts/acts.ts'
+import type { AccountActionsOf } from '../../accounts/acts.ts'
 import type { EmailVerification } from '../../accounts/profile.ts'
-import type { Limiter } from '../../auth/rate-limit.ts'
+import type { RateLimiter } from '../../auth/rate-limit.ts'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { IdentityHeaders } from '../../proxy/identity.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
@@ -14,10 +14,10 @@ export interface PortalOptions {
   readonly publicOrigin: string
   readonly signIn: SignIn
   /** For the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
-  readonly actsOf: ActsOf
+  readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
   /** Counts what an account does. */
-  readonly limiter: Pick<Limiter, 'take'>
+  readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookie: PortalCookie
   /** Milliseconds since 1970. */
   readonly clock: () => number

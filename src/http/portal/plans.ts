@@ -2,10 +2,10 @@
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
 /** A path of the portal: who may see it, and its methods; GET includes HEAD. */
-type Entry = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
+type PageRule = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
 
 /** Every page by its path below the portal: no other page can be registered. */
-const entries = {
+const accessByPath = {
   '': ['anyone', 'GET'],
   '/': ['anyone', 'GET'],
   '/sign-in': ['anyone', 'GET, POST'],
@@ -49,41 +49,43 @@ const entries = {
   '/accounts/:id/delete': ['admin', 'GET, POST'],
   '/audit': ['admin', 'GET'],
   '/audit/export': ['admin', 'GET'],
-} as const satisfies Readonly<Record<string, Entry>>
+} as const satisfies Readonly<Record<string, PageRule>>
 
-export type PortalPath = keyof typeof entries
+export type PortalPath = keyof typeof accessByPath
 
 /** The paths of pages that anyone may have; all others are for those who are signed in. */
-export type OpenPath = {
-  [Path in PortalPath]: (typeof entries)[Path][0] extends 'anyone' ? Path : never
+export type PublicPath = {
+  [Path in PortalPath]: (typeof accessByPath)[Path][0] extends 'anyone' ? Path : never
 }[PortalPath]
 
 /** Who may have the page at a path: all that decides it, at run time and by type. */
 export function audienceOf(path: PortalPath): PageAudience {
-  return entries[path][0]
+  return accessByPath[path][0]
 }
 
 /** What is known of a page by its path. */
-export interface PortalPlan {
+export interface PageAccess {
   readonly path: string
   readonly access: PageAudience
   readonly methods: readonly string[]
 }
 
-export const portalPlans: readonly PortalPlan[] = Object.entries(entries).map(([path, [access, takes]]) => ({
-  path,
-  access,
-  methods: takes.startsWith('GET') ? ['GET', 'HEAD', ...takes.split(', ').slice(1)] : [takes],
-}))
+export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).map(
+  ([path, [access, takes]]) => ({
+    path,
+    access,
+    methods: takes.startsWith('GET') ? ['GET', 'HEAD', ...takes.split(', ').slice(1)] : [takes],
+  }),
+)
 
 // As the router reads them: a path that ends where the ID would be has an empty ID.
-const patterns = portalPlans.map((plan) => ({
-  plan,
-  pattern: new RegExp(`^${plan.path.replace(':id', '[^/]*')}$`),
+const patterns = pageAccess.map((page) => ({
+  page,
+  pattern: new RegExp(`^${page.path.replace(':id', '[^/]*')}$`),
 }))
 
 /** The page at a path below the portal; a literal path wins over one with an ID. */
-export function portalPlanAt(path: string): PortalPlan | undefined {
-  const written = portalPlans.find((plan) => plan.path === path)
-  return written ?? patterns.find(({ pattern }) => pattern.test(path))?.plan
+export function pageAccessAt(path: string): PageAccess | undefined {
+  const literal = pageAccess.find((page) => page.path === path)
+  return literal ?? patterns.find(({ pattern }) => pattern.test(path))?.page
 }

@@ -1,28 +1,35 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
-import { takePortalAct } from '../../auth/limits.ts'
+import { takePortalAction } from '../../auth/limits.ts'
 import { GatehouseError } from '../../errors.ts'
 import { jsonBytesMax } from '../json-body.ts'
 import { ownMethods } from '../own-route.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
-import { type Answer, goTo, setSafeHeaders } from './answer.ts'
+import { type PortalResponse, redirectTo, setSecurityHeaders } from './answer.ts'
 import { readAssets } from './assets.ts'
 import { auditPages } from './audit-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
-import { doorPages } from './door-pages.ts'
+import { signInPages } from './door-pages.ts'
 import { acceptFormsOnly } from './form-body.ts'
-import { createPortalGate, isPost, viewerOf, wantsHtml } from './gate.ts'
+import { acceptsHtml, createPortalGate, isPost, viewerOf } from './gate.ts'
 import { integrationPages } from './integration-pages.ts'
-import { createNotices } from './notices.ts'
+import { createFlashNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
-import { formHome, homeOf, isOpen, type PageAtHome, type Pages, type PortalPage } from './pages.ts'
+import {
+  type CreatePages,
+  formPagePathOf,
+  isPublic,
+  type PortalPage,
+  type RegisteredPage,
+  resolveFormPagePath,
+} from './pages.ts'
 import { profilePages } from './profile-pages.ts'
-import { sendAnswer, sendAsset, sendError } from './send.ts'
+import { sendAsset, sendError, sendResponse } from './send.ts'
 import { sessionsPages } from './sessions-pages.ts'
-import { createVisit, signedIn, type Visit, type VisitParts } from './visit.ts'
+import { createPageContext, type PageContext, type PortalParts, toSignedInContext } from './visit.ts'
 
-const everyPart: readonly Pages[] = [
-  doorPages,
+const pageFactories: readonly CreatePages[] = [
+  signInPages,
   integrationPages,
   sessionsPages,
   profilePages,
@@ -34,78 +41,89 @@ const everyPart: readonly Pages[] = [
 /** The portal, in a scope of its own: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, options: PortalOptions): void {
   const { path: base, cookie } = options
-  const parts: VisitParts = { options, assets: readAssets(base), notices: createNotices(cookie) }
+  const parts: PortalParts = { options, assets: readAssets(base), notices: createFlashNotices(cookie) }
   const admit = createPortalGate(parts)
   acceptFormsOnly(scope)
-  scope.addHook('onRequest', async (_request, reply) => setSafeHeaders(reply))
-  const pages = everyPart.flatMap((make) => make(options))
-  const places = new Map(
-    pages.map((page) => [base + page.path, { page, home: homeOf(page.path, pages) }] as const),
+  scope.addHook('onRequest', async (_request, reply) => setSecurityHeaders(reply))
+  const pages = pageFactories.flatMap((make) => make(options))
+  const registeredPages = new Map(
+    pages.map(
+      (page) => [base + page.path, { page, formPagePath: formPagePathOf(page.path, pages) }] as const,
+    ),
   )
   scope.setErrorHandler<FastifyError>((error, request, reply) => {
-    const place = places.get(request.routeOptions.url ?? '')
-    return sendError(parts, error, { request, reply, place })
+    const registered = registeredPages.get(request.routeOptions.url ?? '')
+    return sendError(parts, error, { request, reply, registered })
   })
-  for (const [url, place] of places) {
-    const { page } = place
+  for (const [url, registered] of registeredPages) {
+    const { page } = registered
     scope.route({
       url,
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
-      onRequest: (request, reply) => admit(place, request, reply),
+      onRequest: (request, reply) => admit(registered, request, reply),
       // While the form was on its way the viewer may have been signed out, or lost the role Admin.
       preHandler: async (request, reply) =>
-        isPost(request) && viewerOf(request) ? admit(place, request, reply) : undefined,
+        isPost(request) && viewerOf(request) ? admit(registered, request, reply) : undefined,
       handler: async (request, reply) => {
-        const whose = { request, reply, viewer: viewerOf(request) }
-        const answered = isPost(request) ? base + formHome(request, place) : undefined
-        const visit = createVisit(parts, { ...whose, home: answered })
-        return sendAnswer(parts, reply, await answer(place, visit, options))
+        const exchange = { request, reply, viewer: viewerOf(request) }
+        const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
+        const context = createPageContext(parts, { ...exchange, formPagePath })
+        return sendResponse(parts, reply, await handlePage(registered, context, options))
       },
     })
   }
-  const rest = { method: [...ownMethods], handler: async () => nothingThere() }
+  const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
   scope.route({
-    ...rest,
+    ...anyMethod,
     url: `${base}/assets/*`,
     onRequest: async (request, reply) => sendAsset(parts.assets, request, reply),
   })
-  scope.route({ ...rest, url: `${base}/*`, onRequest: async () => nothingThere() })
+  scope.route({ ...anyMethod, url: `${base}/*`, onRequest: async () => throwNotFound() })
 }
 
-async function answer(place: PageAtHome, visit: Visit, options: PortalOptions): Promise<Answer> {
-  const { request, viewer } = visit
-  const { page } = place
-  if (isPost(request) && !isOwnForm(page, visit, options)) {
-    if (isOfOtherSession(visit)) return goTo(formHome(request, place), 'signed-in-again')
+async function handlePage(
+  registered: RegisteredPage,
+  context: PageContext,
+  options: PortalOptions,
+): Promise<PortalResponse> {
+  const { request, viewer } = context
+  const { page } = registered
+  if (isPost(request) && !hasValidCsrfToken(page, context, options)) {
+    if (isFromEarlierSession(context))
+      return redirectTo(resolveFormPagePath(request, registered), 'signed-in-again')
     const cause = new Error('the form is not of the session of its cookie')
     throw new GatehouseError('cross-site-request', { cause })
   }
   const method = isPost(request) ? 'post' : 'get'
-  if (isOpen(page)) return page[method]?.(visit) ?? nothingThere()
+  if (isPublic(page)) return page[method]?.(context) ?? throwNotFound()
   if (!viewer) throw new GatehouseError('credentials-missing')
   // After its token was checked: what others make a browser send does not count.
-  if (isPost(request)) await takePortalAct(options.limiter, viewer.account.id)
-  return page[method]?.(signedIn(visit, viewer, options)) ?? nothingThere()
+  if (isPost(request)) await takePortalAction(options.limiter, viewer.account.id)
+  return page[method]?.(toSignedInContext(context, viewer, options)) ?? throwNotFound()
 }
 
-function isOwnForm(page: PortalPage, { request, viewer, form }: Visit, { cookie }: PortalOptions): boolean {
+function hasValidCsrfToken(
+  page: PortalPage,
+  { request, viewer, form }: PageContext,
+  { cookie }: PortalOptions,
+): boolean {
   const given = form(csrfField)
-  const own = viewer ? cookie.read(request) : undefined
-  if (isCsrfTokenOf(own, given)) return true
+  const sessionToken = viewer ? cookie.read(request) : undefined
+  if (isCsrfTokenOf(sessionToken, given)) return true
   // If the viewer has signed in meanwhile, in another tab, a sign-in form still has the earlier token.
-  return isOpen(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
+  return isPublic(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 
 /**
  * Whether the viewer signed in again in another tab, while this one still has an older page. The browser says that it
  * comes from no other site; nothing is done all the same, as a page of a backend could have sent it.
  */
-function isOfOtherSession({ request, viewer, form }: Visit): boolean {
-  const isOurs = request.headers['sec-fetch-site'] === 'same-origin'
-  return viewer !== undefined && isOurs && wantsHtml(request) && looksLikeCsrfToken(form(csrfField))
+function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
+  const isSameOrigin = request.headers['sec-fetch-site'] === 'same-origin'
+  return viewer !== undefined && isSameOrigin && acceptsHtml(request) && looksLikeCsrfToken(form(csrfField))
 }
 
-function nothingThere(): never {
+function throwNotFound(): never {
   throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
 }

@@ -1,87 +1,93 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../../errors.ts'
-import { errorPage, type WayOn } from '../../portal/door.ts'
+import { errorPage, type RecoveryLink } from '../../portal/door.ts'
 import { translateError } from '../fastify-errors.ts'
-import { createProblem, prepareEarlyReply } from '../problem.ts'
+import { applyReplyKeepAlive, createProblem } from '../problem.ts'
 import { sendFile } from '../send-file.ts'
-import { type Answer, sendPage } from './answer.ts'
+import { type PortalResponse, sendPage } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
-import { isPost, viewerOf, wantsHtml } from './gate.ts'
-import { formHome, isOpen, type PageAtHome, paramOf } from './pages.ts'
-import { createVisit, type VisitParts } from './visit.ts'
-import { type Effect, portalWords } from './words.ts'
+import { acceptsHtml, isPost, viewerOf } from './gate.ts'
+import { isPublic, paramOf, type RegisteredPage, resolveFormPagePath } from './pages.ts'
+import { createPageContext, type PortalParts } from './visit.ts'
+import { errorText, type RequestEffect } from './words.ts'
 
-export function sendAnswer(
-  { options, notices }: VisitParts,
+export function sendResponse(
+  { options, notices }: PortalParts,
   reply: FastifyReply,
-  answer: Answer,
+  response: PortalResponse,
 ): FastifyReply {
-  switch (answer.kind) {
+  switch (response.kind) {
     case 'page':
-      return sendPage(reply, answer)
+      return sendPage(reply, response)
     case 'redirect':
-      if (answer.notice) notices.leave(reply, answer.notice)
-      return reply.redirect(options.path + answer.to, 303)
+      if (response.notice) notices.set(reply, response.notice)
+      return reply.redirect(options.path + response.to, 303)
     case 'data':
-      return reply.send(answer.data)
+      return reply.send(response.data)
     case 'file':
-      return sendFile(reply, answer.file)
+      return sendFile(reply, response.file)
     default:
-      return answer satisfies never
+      return response satisfies never
   }
 }
 
-export interface Failed {
+export interface FailedRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** The page that was asked for; undefined = there is no such page. */
-  readonly place: PageAtHome | undefined
+  readonly registered: RegisteredPage | undefined
 }
 
 /** Answers with an error: as a page to a browser, as problem+json to the script. */
 export function sendError(
-  parts: VisitParts,
+  parts: PortalParts,
   cause: FastifyError,
-  { request, reply, place }: Failed,
+  { request, reply, registered }: FailedRequest,
 ): FastifyReply {
   // The body broke off, and that has been answered already.
   if (reply.sent) return reply
   const error = translateError(cause)
-  const { title, detail } = portalWords(error, effectOf(request, place))
-  const { status, headers, body } = createProblem(request.raw, tell(error, detail))
-  prepareEarlyReply(request, reply)
+  const { title, detail } = errorText(error, effectOf(request, registered))
+  const { status, headers, body } = createProblem(request.raw, withDetail(error, detail))
+  applyReplyKeepAlive(request, reply)
   reply.headers(headers)
-  if (!wantsHtml(request)) return reply.code(status).send(Buffer.from(body))
+  if (!acceptsHtml(request)) return reply.code(status).send(Buffer.from(body))
   const requestId = String(headers['X-Request-Id'])
-  const visit = createVisit(parts, { request, reply, viewer: viewerOf(request) })
-  const told = { title, detail, requestId, way: wayOn(error, { request, place, base: parts.options.path }) }
+  const context = createPageContext(parts, { request, reply, viewer: viewerOf(request) })
+  const content = {
+    title,
+    detail,
+    requestId,
+    recoveryLink: recoveryLink(error, { request, registered, base: parts.options.path }),
+  }
   return sendPage(
     reply,
-    visit.show((frame) => errorPage(frame, told), { status, headers: {} }),
+    context.show((frame) => errorPage(frame, content), { status, headers: {} }),
   )
 }
 
-function wayOn(
+function recoveryLink(
   { status, code }: GatehouseError,
-  { request, place, base }: Pick<Failed, 'request' | 'place'> & { readonly base: string },
-): WayOn | undefined {
+  { request, registered, base }: Pick<FailedRequest, 'request' | 'registered'> & { readonly base: string },
+): RecoveryLink | undefined {
   // The audit log has links to deleted accounts, and only it knows what has happened to them.
   const id = code === 'account-not-found' && paramOf({ request }, 'id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'What happened to it' }
   if (status < 500) return undefined
   // A server error may be over in a moment; the start of the portal would fail too.
-  const home = place && isPost(request) ? base + formHome(request, place) : request.url
-  return { href: home, text: 'Try again' }
+  const retryPath =
+    registered && isPost(request) ? base + resolveFormPagePath(request, registered) : request.url
+  return { href: retryPath, text: 'Try again' }
 }
 
 /** Nothing is done before the viewer is known, except on pages for anyone. */
-function effectOf(request: FastifyRequest, place: PageAtHome | undefined): Effect {
-  if (!isPost(request)) return 'looked'
-  return !place || (!isOpen(place.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
+function effectOf(request: FastifyRequest, registered: RegisteredPage | undefined): RequestEffect {
+  if (!isPost(request)) return 'read'
+  return !registered || (!isPublic(registered.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
 }
 
 /** The same error with another text. */
-function tell(error: GatehouseError, detail: string | undefined): GatehouseError {
+function withDetail(error: GatehouseError, detail: string | undefined): GatehouseError {
   if (detail === undefined || detail === error.detail) return error
   return new GatehouseError(error.code, { cause: error.cause, detail })
 }

@@ -1,34 +1,34 @@
 import { sessionsPage } from '../../portal/sessions.ts'
-import { type Answer, goTo } from './answer.ts'
-import type { Pages } from './pages.ts'
-import { pageOfSessions } from './sessions-part.ts'
-import type { SignedInVisit } from './visit.ts'
+import { type PortalResponse, redirectTo } from './answer.ts'
+import type { CreatePages } from './pages.ts'
+import { readSessionsPage } from './sessions-part.ts'
+import type { SignedInContext } from './visit.ts'
 
 /** The sessions of one's own account. */
-export const sessionsPages: Pages = () => {
-  async function showSessions(visit: SignedInVisit): Promise<Answer> {
-    const { acts, viewer } = visit
+export const sessionsPages: CreatePages = () => {
+  async function showSessions(context: SignedInContext): Promise<PortalResponse> {
+    const { actions, viewer } = context
     const [sessions, portalSessions] = await Promise.all([
-      pageOfSessions(visit, viewer.account.id),
-      acts.sessions.listPortal(viewer.account.id),
+      readSessionsPage(context, viewer.account.id),
+      actions.sessions.listPortal(viewer.account.id),
     ])
     const current = viewer.session.id
-    return visit.show((frame) => sessionsPage(frame, { sessions, portalSessions, current }))
+    return context.show((frame) => sessionsPage(frame, { sessions, portalSessions, current }))
   }
 
-  async function end({ acts, viewer, form }: SignedInVisit): Promise<Answer> {
-    const hasEnded = await acts.sessions.end(viewer.account.id, form('session'))
-    return goTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
+  async function end({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
+    const hasEnded = await actions.sessions.end(viewer.account.id, form('session'))
+    return redirectTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
   }
 
-  async function endAll({ acts, viewer }: SignedInVisit): Promise<Answer> {
-    await acts.sessions.endAll(viewer.account.id)
-    return goTo('/sessions', 'sessions-ended')
+  async function endAll({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
+    await actions.sessions.endAll(viewer.account.id)
+    return redirectTo('/sessions', 'sessions-ended')
   }
 
-  async function endPortal({ acts, viewer, form }: SignedInVisit): Promise<Answer> {
-    const hasEnded = await acts.sessions.endPortal(viewer.account.id, form('session'))
-    return goTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
+  async function endPortal({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
+    const hasEnded = await actions.sessions.endPortal(viewer.account.id, form('session'))
+    return redirectTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
   }
 
   return [

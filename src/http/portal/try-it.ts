@@ -1,18 +1,18 @@
 import { accountPaths } from '../../account-paths.ts'
-import { callText, type Tried, type TryRoute } from '../../portal/try-it.ts'
+import { requestText, type TryItOutcome, type TryItRoute } from '../../portal/try-it.ts'
 import type { RouteOptions } from '../../routes/compile.ts'
 import type { Account } from '../../store/store.ts'
-import { ask, askTimeoutMs, type GatewayAnswer } from './ask.ts'
+import { callGateway, callTimeoutMs, type GatewayResponse } from './ask.ts'
 import type { PortalOptions } from './options.ts'
-import type { SignedInVisit } from './visit.ts'
+import type { SignedInContext } from './visit.ts'
 
 /** A route that an account may call by GET. */
-export interface CallableRoute extends TryRoute {
+export interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
 
 /** How much of a body is shown. */
-const shownCharacters = 2_000
+const shownBodyLengthMax = 2_000
 
 /** The routes that would let the account pass. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
@@ -30,8 +30,8 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
 export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
-  function post(path: string, body: unknown): Promise<GatewayAnswer> {
-    return ask(gatewayUrl(), {
+  function post(path: string, body: unknown): Promise<GatewayResponse> {
+    return callGateway(gatewayUrl(), {
       method: 'POST',
       path,
       host: undefined,
@@ -41,7 +41,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   }
 
   /** Calls with an access token, whose session ends with the call. */
-  async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayAnswer> {
+  async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayResponse> {
     const issued = await post(accountPaths.accessToken, {
       SecretKey: keys.secretKey,
       APIKey: keys.apiKey,
@@ -60,52 +60,58 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   function get(
     { path, host }: CallableRoute,
     headers: Readonly<Record<string, string>>,
-  ): Promise<GatewayAnswer> {
-    return ask(gatewayUrl(), { method: 'GET', path, host, headers: { Accept: '*/*', ...headers }, body: '' })
+  ): Promise<GatewayResponse> {
+    return callGateway(gatewayUrl(), {
+      method: 'GET',
+      path,
+      host,
+      headers: { Accept: '*/*', ...headers },
+      body: '',
+    })
   }
 
-  return async function tryRoute(route: CallableRoute, visit: SignedInVisit): Promise<Tried> {
-    const keys = readKeys(visit)
+  return async function tryRoute(route: CallableRoute, context: SignedInContext): Promise<TryItOutcome> {
+    const keys = readKeys(context)
     if (!keys) {
       return {
         kind: 'failed',
-        why: 'No copy of your keys is kept here, so they cannot be tried: use the lines above.',
+        reason: 'No copy of your keys is kept here, so they cannot be tried: use the lines above.',
       }
     }
     try {
       const isToken = route.auth === 'bearer'
-      const answer = isToken
+      const response = isToken
         ? await callWithToken(route, keys)
         : await get(route, route.auth === 'none' ? {} : { SecretKey: keys.secretKey })
       return {
         kind: 'answered',
         answer: {
-          route: callText(route),
-          status: answer.status,
-          contentType: answer.contentType,
-          durationMs: Math.round(answer.durationMs),
+          route: requestText(route),
+          status: response.status,
+          contentType: response.contentType,
+          durationMs: Math.round(response.durationMs),
           scheme: isToken
             ? 'an access token'
             : route.auth === 'none'
               ? 'no key, as it takes none'
               : 'the secret',
-          takesIdentity: route.auth !== 'none',
-          identity: identityIn(answer.body, names),
+          sendsIdentity: route.auth !== 'none',
+          identity: echoedIdentity(response.body, names),
           // The body may repeat what the backend was sent, and keys must not be shown unasked.
-          body: hideKeys(pretty(answer.body), keys).slice(0, shownCharacters),
-          isCut: answer.isCut || pretty(answer.body).length > shownCharacters,
+          body: redactKeys(formatBody(response.body), keys).slice(0, shownBodyLengthMax),
+          isTruncated: response.isTruncated || formatBody(response.body).length > shownBodyLengthMax,
         },
       }
     } catch (error) {
-      return { kind: 'failed', why: reasonOf(error) }
+      return { kind: 'failed', reason: failureReason(error) }
     }
   }
 }
 
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'
   return isLate
-    ? `No answer within ${askTimeoutMs / 1_000} seconds. The route may take longer: use the lines above.`
+    ? `No answer within ${callTimeoutMs / 1_000} seconds. The route may take longer: use the lines above.`
     : 'The gateway could not be reached from its own portal.'
 }
 
@@ -114,22 +120,22 @@ interface Keys {
   readonly apiKey: string
 }
 
-function readKeys({ acts, viewer }: SignedInVisit): Keys | undefined {
-  const secretKey = acts.keys.unseal(viewer.account, 'secretKey')
-  const apiKey = acts.keys.unseal(viewer.account, 'apiKey')
+function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
+  const secretKey = actions.keys.unseal(viewer.account, 'secretKey')
+  const apiKey = actions.keys.unseal(viewer.account, 'apiKey')
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 
 /** The identity headers that a backend echoes in its answer; undefined = it echoes no headers at all. */
-function identityIn(
+function echoedIdentity(
   body: string,
   names: readonly string[],
 ): readonly (readonly [string, string])[] | undefined {
   const headers = readJson(body)?.headers
   if (typeof headers !== 'object' || headers === null) return undefined
-  const seen = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  const echoed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
   return names.flatMap((name) => {
-    const value = seen.get(name.toLowerCase())
+    const value = echoed.get(name.toLowerCase())
     return value === undefined ? [] : [[name, value] as const]
   })
 }
@@ -144,12 +150,12 @@ function readJson(body: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-function pretty(body: string): string {
+function formatBody(body: string): string {
   const value = readJson(body)
   return value ? JSON.stringify(value, undefined, 2) : body
 }
 
-function hideKeys(body: string, { secretKey, apiKey }: Keys): string {
+function redactKeys(body: string, { secretKey, apiKey }: Keys): string {
   return body
     .replaceAll(secretKey, '[your secret]')
     .replaceAll(apiKey, '[your API key]')

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { adminRole } from '../../accounts/account-input.ts'
-import type { Acts } from '../../accounts/acts.ts'
+import type { AccountActions } from '../../accounts/acts.ts'
 import { fullName } from '../../accounts/full-name.ts'
 import { actorOf } from '../../auth/actor.ts'
 import type { Viewer } from '../../auth/sign-in.ts'
 import type { Html } from '../../pages/html.ts'
-import type { Frame } from '../../portal/frame.ts'
+import type { PageFrame } from '../../portal/frame.ts'
 import type { Visitor } from '../../store/visitor.ts'
 import { visitorOf } from '../visitor.ts'
-import type { PageAnswer } from './answer.ts'
+import type { PageResponse } from './answer.ts'
 import type { PortalAssets } from './assets.ts'
 import { csrfTokenOf } from './csrf.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
 import type { FormRefusal } from './form-refusal.ts'
-import type { Notices } from './notices.ts'
+import type { FlashNotices } from './notices.ts'
 import type { PortalOptions } from './options.ts'
 
 /** One request to the portal, and who makes it. */
-export interface Visit {
+export interface PageContext {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly visitor: Visitor
@@ -26,43 +26,48 @@ export interface Visit {
   readonly form: Form
   readonly file: Files
   /** Makes the answer of a page; only once, as it takes the notice that was left. Status: 200. */
-  show(write: (frame: Frame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageAnswer
+  show(render: (frame: PageFrame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageResponse
 }
 
 /** A visit of somebody who is signed in. */
-export interface SignedInVisit extends Visit {
+export interface SignedInContext extends PageContext {
   readonly viewer: Viewer
   /** The acts of the viewer, under their name. */
-  readonly acts: Acts
+  readonly actions: AccountActions
 }
 
-export interface VisitParts {
+export interface PortalParts {
   readonly options: PortalOptions
   readonly assets: PortalAssets
-  readonly notices: Notices
+  readonly notices: FlashNotices
 }
 
 const nonceBytes = 16
 
-export function createVisit(
-  { options, assets, notices }: VisitParts,
-  { request, reply, viewer, home }: Pick<Visit, 'request' | 'reply' | 'viewer'> & Pick<Frame, 'home'>,
-): Visit {
+export function createPageContext(
+  { options, assets, notices }: PortalParts,
+  {
+    request,
+    reply,
+    viewer,
+    formPagePath,
+  }: Pick<PageContext, 'request' | 'reply' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
+): PageContext {
   const { cookie, clock, path, roles } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
-  function csrf(): string {
+  function csrfToken(): string {
     const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
     return csrfTokenOf(token ?? cookie.setFormToken(reply))
   }
 
-  function frame(status: number): Frame {
+  function frame(status: number): PageFrame {
     return {
       base: path,
       assets,
       nonce: randomBytes(nonceBytes).toString('base64'),
       now: clock(),
-      csrf: csrf(),
+      csrfToken: csrfToken(),
       viewer: viewer && {
         id: viewer.account.id,
         email: viewer.account.email,
@@ -72,19 +77,23 @@ export function createVisit(
       roles,
       // If the page cannot be shown now the notice is left for later.
       notice: status < 500 ? notices.take(request, reply) : undefined,
-      home,
+      formPagePath,
     }
   }
 
-  function show(write: (frame: Frame) => Html, { status = 200, headers = {} } = {}): PageAnswer {
+  function show(render: (frame: PageFrame) => Html, { status = 200, headers = {} } = {}): PageResponse {
     const made = frame(status)
-    return { kind: 'page', nonce: made.nonce, html: write(made), status, headers }
+    return { kind: 'page', nonce: made.nonce, html: render(made), status, headers }
   }
 
   const own = { visitor: visitorOf(request), form: formOf(request), file: filesOf(request) }
   return { request, reply, viewer, ...own, show }
 }
 
-export function signedIn(visit: Visit, viewer: Viewer, options: PortalOptions): SignedInVisit {
-  return { ...visit, viewer, acts: options.actsOf(actorOf(viewer, visit.visitor)) }
+export function toSignedInContext(
+  context: PageContext,
+  viewer: Viewer,
+  options: PortalOptions,
+): SignedInContext {
+  return { ...context, viewer, actions: options.actionsOf(actorOf(viewer, context.visitor)) }
 }

@@ -1,27 +1,27 @@
 import type { GatehouseError } from '../../errors.ts'
 
 /** What a failed request may have changed: it was only reading, it cannot have changed anything, or that is unknown. */
-export type Effect = 'looked' | 'nothing' | 'unknown'
+export type RequestEffect = 'read' | 'nothing' | 'unknown'
 
-export interface Words {
+export interface ErrorText {
   readonly title: string
   readonly detail: string | undefined
 }
 
-const saved: Readonly<Record<Effect, string>> = {
-  looked: '',
+const effectText: Readonly<Record<RequestEffect, string>> = {
+  read: '',
   nothing: ' Nothing was saved.',
   // It may have failed half-way, or the store did not answer: after "nothing" people would do it twice.
   unknown: ' It is not certain whether what you sent was saved: check before you send it again.',
 }
 
 /** The portal's text for an error: the table of errors is written for programs. */
-export function portalWords({ code, title, detail }: GatehouseError, effect: Effect): Words {
+export function errorText({ code, title, detail }: GatehouseError, effect: RequestEffect): ErrorText {
   switch (code) {
     case 'store-unavailable':
       return {
         title: 'Out of reach at the moment',
-        detail: `The portal cannot reach its data at the moment.${saved[effect]} Your keys keep working where they are known. Try again in a moment.`,
+        detail: `The portal cannot reach its data at the moment.${effectText[effect]} Your keys keep working where they are known. Try again in a moment.`,
       }
     case 'role-forbidden':
       return {

@@ -35,8 +35,8 @@ export function openAccounts(
   connection: Connection,
   forgetSessions: (accountId: string) => Promise<void>,
 ): AccountVerbs & { readonly replace: Replace } {
-  const { keys, ask, run, tell, confirmAbsence } = connection
-  const audited = createAudited(connection)
+  const { keys, ask, run, notify, confirmAbsence } = connection
+  const runAudited = createAudited(connection)
 
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
@@ -48,7 +48,7 @@ export function openAccounts(
     audit?: readonly AuditEntry[],
   ): Promise<AccountCreation> {
     await confirmAbsence()
-    const taken = await audited(
+    const taken = await runAudited(
       createScript,
       [keys.emails, keys.ids, keys.terms, keys.format, ...accounts.map(({ id }) => keys.account(id))],
       [storeFormat, ...accounts.flatMap(newAccountArgs)],
@@ -63,13 +63,13 @@ export function openAccounts(
   }
 
   /** Reads the account, applies `become`, and saves the result; again if it was changed in between. */
-  const replace: Replace = async (id, become, audit) => {
+  const replace: Replace = async (id, transform, audit) => {
     for (;;) {
       const account = await find(id)
       if (!account) return { kind: 'unknown' }
-      const next = become(account)
+      const next = transform(account)
       if (!next) return { kind: 'refused' }
-      const outcome = await audited(
+      const outcome = await runAudited(
         saveScript,
         [keys.emails, keys.account(id), keys.terms],
         [
@@ -84,7 +84,7 @@ export function openAccounts(
       )
       if (outcome === 'exists') return { kind: 'exists' }
       if (outcome !== 'changed') {
-        tell({ kind: 'account', accountId: id }, outcome)
+        notify({ kind: 'account', accountId: id }, outcome)
         if (next.sessionEpoch !== account.sessionEpoch) await dropIndex(account)
         return { kind: 'updated', account: next }
       }
@@ -98,18 +98,18 @@ export function openAccounts(
 
   async function replaced(
     id: string,
-    become: (account: Account) => Account | undefined,
+    transform: (account: Account) => Account | undefined,
     audit: AuditEntry | undefined,
   ): Promise<Account | undefined> {
-    const update = await replace(id, become, audit)
+    const update = await replace(id, transform, audit)
     return update.kind === 'updated' ? update.account : undefined
   }
 
   /** Removes an account, and then its sessions, which are over without it; what a crash leaves of them expires. */
-  async function remove(id: string, audit?: AuditEntry): Promise<boolean> {
+  async function deleteAccount(id: string, audit?: AuditEntry): Promise<boolean> {
     // Where it is gone already the script still runs, and waits for the replicas: they may not know yet.
     const account = await find(id)
-    const outcome = await audited(
+    const outcome = await runAudited(
       deleteScript,
       [
         keys.emails,
@@ -124,7 +124,7 @@ export function openAccounts(
       audit,
     )
     if (outcome === 0) await confirmAbsence()
-    tell({ kind: 'account', accountId: id }, outcome)
+    notify({ kind: 'account', accountId: id }, outcome)
     await forgetSessions(id)
     return outcome !== 0
   }
@@ -152,7 +152,7 @@ export function openAccounts(
       const update = await replace(id, (account) => withChanges(account, changes), audit)
       return update.kind === 'refused' ? { kind: 'unknown' } : update
     },
-    deleteAccount: remove,
+    deleteAccount,
     resetSecretKey: (id, reset, audit) => replaced(id, (account) => withSecretKey(account, reset), audit),
     resetApiKey: (id, reset, audit) => replaced(id, (account) => withApiKey(account, reset), audit),
     endSessions: async (id, audit) => (await replaced(id, withoutSessions, audit)) !== undefined,

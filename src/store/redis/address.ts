@@ -1,16 +1,16 @@
 import type { RedisOptions } from './client.ts'
 
 /** The address of Redis for an operator, without user and password. */
-export function addressOf(place: RedisOptions['place']): string {
-  switch (place.kind) {
+export function addressOf(topology: RedisOptions['topology']): string {
+  switch (topology.kind) {
     case 'single':
-      return `Redis at ${hostOf(place.url)}`
+      return `Redis at ${hostOf(topology.url)}`
     case 'sentinel':
-      return `Redis "${place.name}", by the Sentinels at ${nodesOf(place)}`
+      return `Redis "${topology.name}", by the Sentinels at ${nodesOf(topology)}`
     case 'cluster':
-      return `Redis Cluster at ${nodesOf(place)}`
+      return `Redis Cluster at ${nodesOf(topology)}`
     default:
-      return place satisfies never
+      return topology satisfies never
   }
 }
 

@@ -1,4 +1,4 @@
-import { type LoggedAuditEntry, needlesOf, parseAuditEntry, passesFilter } from '../audit.ts'
+import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit.ts'
 import { auditClasses } from '../audit-chain.ts'
 import type { PortalStore } from '../portal-store.ts'
 import { createAudited } from './audited.ts'
@@ -22,12 +22,12 @@ type AuditVerbs = Pick<
 /** The audit log as two streams, whose entries cannot be changed. */
 export function openAudit(connection: Connection): AuditVerbs {
   const { keys, ask, run, confirmAbsence } = connection
-  const audited = createAudited(connection)
+  const runAudited = createAudited(connection)
 
   return {
     appendAudit: async (entry) => {
       await confirmAbsence()
-      await audited(appendScript, [], [], entry)
+      await runAudited(appendScript, [], [], entry)
     },
     findAudit: async ({ filter, before, limit }) => {
       if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }
@@ -41,7 +41,7 @@ export function openAudit(connection: Connection): AuditVerbs {
       // The cast is sound: the script answers nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
-      const entries = found.map(toEntry).filter((entry) => passesFilter(entry, filter))
+      const entries = found.map(toEntry).filter((entry) => matchesFilter(entry, filter))
       return { entries, before: next === '' ? undefined : next }
     },
     onAudit: connection.onAudit,

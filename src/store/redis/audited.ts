@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../audit.ts'
-import { auditRetention, classOf, contentDigest } from '../audit-chain.ts'
+import { auditClassOf, auditRetention, contentDigest } from '../audit-chain.ts'
 import type { Connection } from './connection.ts'
 import type { Script } from './scripts.ts'
 
@@ -9,8 +9,8 @@ type Entries = AuditEntry | readonly AuditEntry[] | undefined
 export function createAudited({
   runDurably,
   keys,
-  tellAudited,
-}: Pick<Connection, 'runDurably' | 'keys' | 'tellAudited'>) {
+  notifyAudited,
+}: Pick<Connection, 'runDurably' | 'keys' | 'notifyAudited'>) {
   const auditKeys = [keys.audit, keys.ownAudit, keys.auditChains]
   return async (
     script: Script,
@@ -26,7 +26,7 @@ export function createAudited({
     )
     // As the script sees it (audited.lua).
     const isDone = Array.isArray(outcome) ? outcome.length === 0 : typeof outcome === 'number' && outcome > 0
-    if (isDone) for (const entry of entries) tellAudited(entry)
+    if (isDone) for (const entry of entries) notifyAudited(entry)
     return outcome
   }
 }
@@ -38,7 +38,7 @@ function entriesOf(audit: Entries = []): readonly AuditEntry[] {
 function entriesText(entries: readonly AuditEntry[]): string {
   const texts = entries.map((entry) => {
     const text = JSON.stringify(entry)
-    return [classOf(entry), text, contentDigest(text)]
+    return [auditClassOf(entry), text, contentDigest(text)]
   })
   return JSON.stringify(texts)
 }

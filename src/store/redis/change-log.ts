@@ -1,8 +1,8 @@
-import { changesKept, parseChange } from '../changes.ts'
-import type { ChangeReading, LoggedChange } from '../store.ts'
+import { changesMax, parseChange } from '../changes.ts'
+import type { ChangeLogReading, LoggedChange } from '../store.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
-import { createPublished } from './published.ts'
+import { createChangeBuffer } from './published.ts'
 import { loadScript } from './scripts.ts'
 import { openSubscription } from './subscription.ts'
 
@@ -10,49 +10,49 @@ const readScript = loadScript('read-changes')
 
 /** The change log of all instances: reading it gives the guarantee, listening to it the speed. */
 export interface ChangeLog {
-  read(after: number | undefined): Promise<ChangeReading>
+  read(after: number | undefined): Promise<ChangeLogReading>
   close(): void
 }
 
 /** @param listens whether to subscribe to changes as they are made; commands need not */
 export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
-  const { keys, runInAnyFormat, storeId, format, hear } = connection
+  const { keys, runInAnyFormat, storeId, format, notifyListeners } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
-  let aheadMs = 0
-  const onOurClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - aheadMs })
+  let clockOffsetMs = 0
+  const toLocalClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - clockOffsetMs })
   const subscription = listens
-    ? openSubscription(options, keys.channel, (logged) => published.hear(logged))
+    ? openSubscription(options, keys.channel, (logged) => changeBuffer.push(logged))
     : undefined
-  const published = createPublished((logged) => hear(onOurClock(logged)))
+  const changeBuffer = createChangeBuffer((logged) => notifyListeners(toLocalClock(logged)))
 
   /** The last entry that was read: a log with another entry at its position has lost entries that were read. */
   let last: Entry | undefined
 
-  async function readLog(after: number | undefined): Promise<ChangeReading> {
+  async function readLog(after: number | undefined): Promise<ChangeLogReading> {
     try {
       const reading = await readNow(after)
-      published.caughtUp(reading.head)
+      changeBuffer.onLogRead(reading.head)
       return reading
     } catch (error) {
-      published.hold()
+      changeBuffer.hold()
       throw error
     }
   }
 
-  async function readNow(after: number | undefined): Promise<ChangeReading> {
+  async function readNow(after: number | undefined): Promise<ChangeLogReading> {
     const askedAt = performance.now()
     const readKeys = [keys.log, keys.head, keys.storeId, keys.format]
-    const reply = await runInAnyFormat(readScript, readKeys, [after ?? '', changesKept])
-    const { head, id, now, entries, ...store } = parsePicture(reply)
+    const reply = await runInAnyFormat(readScript, readKeys, [after ?? '', changesMax])
+    const { head, id, now, entries, ...store } = parseReply(reply)
     // By how long it took, as the clock may be set meanwhile.
-    aheadMs = now - (Date.now() - (performance.now() - askedAt) / 2)
-    await storeId.see(id)
-    await format.see({ id, format: store.format })
-    const isContinued = after === undefined || continues(entries, after, head)
+    clockOffsetMs = now - (Date.now() - (performance.now() - askedAt) / 2)
+    await storeId.observe(id)
+    await format.observe({ id, format: store.format })
+    const isContinued = after === undefined || isContinuous(entries, after, head)
     last = entries.at(-1)
     subscription?.check(head)
     if (!isContinued) return { head, changes: undefined, completeSince: Date.now() }
-    const changes = entries.flatMap((entry) => loggedAfter(after, entry)).map(onOurClock)
+    const changes = entries.flatMap((entry) => loggedAfter(after, entry)).map(toLocalClock)
     return { head, changes, completeSince: after === undefined ? completeSince(head, changes) : 0 }
   }
 
@@ -61,7 +61,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
    * entry that the log was cut, or that there are too many to send. After a failover new entries may have taken the
    * place of lost ones: then the entry that was read last differs.
    */
-  function continues(entries: readonly Entry[], after: number, head: number): boolean {
+  function isContinuous(entries: readonly Entry[], after: number, head: number): boolean {
     const [first] = entries
     if (last?.position === after && first?.text !== last.text) return false
     return entries.filter(({ position }) => position > after).length === head - after
@@ -87,7 +87,7 @@ function loggedAfter(after: number | undefined, { position, logged }: Entry): re
   return logged && position > (after ?? 0) ? [logged] : []
 }
 
-function parsePicture(reply: unknown) {
+function parseReply(reply: unknown) {
   const [head, id, now, entries, format] = Array.isArray(reply) ? reply : []
   return {
     head: Number(head ?? 0),

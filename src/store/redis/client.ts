@@ -1,14 +1,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
-import { trustSystemAuthorities, type Verification } from '../../authorities.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../../authorities.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {
-  readonly place: RedisPlace
+  readonly topology: RedisTopology
   readonly username: string | undefined
   readonly password: string | undefined
   /** undefined = no TLS, unless the URL says rediss. */
-  readonly tls: Verification | undefined
+  readonly tls: TlsVerification | undefined
   readonly keyPrefix: string
   /** How many replicas must have a change before it counts as done. */
   readonly replicas: number
@@ -16,7 +16,7 @@ export interface RedisOptions {
   readonly commandTimeoutMs: number
 }
 
-export type RedisPlace =
+export type RedisTopology =
   | { readonly kind: 'single'; readonly url: string }
   | {
       readonly kind: 'sentinel'
@@ -34,12 +34,12 @@ export interface NodeAddress {
 
 const connectTimeoutMs = 1_000
 /** A connection on which an answer is overdue for this long is dead, not just slow. */
-const silenceMs = 1_000
+const socketTimeoutMs = 1_000
 /** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
 /** How often, and how long after, a changing Cluster is asked again: within the time that a request may wait. */
-export const redirections = { most: 4, delayMs: 50 }
-const reconnectDelayMs = { first: 50, most: 1_000 }
+export const redirections = { max: 4, delayMs: 50 }
+const reconnectDelayMs = { first: 50, max: 1_000 }
 
 /**
  * Opens a client that fails at once rather than queueing: the caller decides what an outage means. It reconnects by
@@ -49,8 +49,8 @@ export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
   let isClosed = false
   let attempts = 0
-  if (client instanceof Cluster) client.on('+node', outliveErrors)
-  else outliveErrors(client)
+  if (client instanceof Cluster) client.on('+node', ignoreLateErrors)
+  else ignoreLateErrors(client)
   client.on('error', () => {})
   client.on('ready', () => {
     attempts = 0
@@ -73,7 +73,7 @@ export function openClient(options: RedisOptions): OpenClient {
 }
 
 /** A TLS socket closed while it connects can fail twice: the driver handles one error, the next would be fatal. */
-function outliveErrors(node: Redis): void {
+function ignoreLateErrors(node: Redis): void {
   node.on('error', () => {
     if (node.stream?.listenerCount('error') === 0) node.stream.on('error', () => {})
   })
@@ -85,22 +85,22 @@ interface OpenClient {
   close(): void
 }
 
-function connect({ place, ...options }: RedisOptions): Client {
+function connect({ topology, ...options }: RedisOptions): Client {
   const common = commonOptions(options)
-  switch (place.kind) {
+  switch (topology.kind) {
     case 'single': {
-      const isTls = place.url.startsWith('rediss:')
-      return new Redis(place.url, { ...common, ...(isTls && { tls: tlsOptions(options.tls) }) })
+      const isTls = topology.url.startsWith('rediss:')
+      return new Redis(topology.url, { ...common, ...(isTls && { tls: tlsOptions(options.tls) }) })
     }
     case 'sentinel':
       return new Redis({
         ...common,
-        name: place.name,
-        sentinels: [...place.nodes],
+        name: topology.name,
+        sentinels: [...topology.nodes],
         sentinelCommandTimeout: connectTimeoutMs,
         sentinelRetryStrategy: reconnectDelay,
         failoverDetector: true,
-        ...(place.password !== undefined && { sentinelPassword: place.password }),
+        ...(topology.password !== undefined && { sentinelPassword: topology.password }),
         ...(options.tls && {
           tls: tlsOptions(options.tls),
           enableTLSForSentinelMode: true,
@@ -108,28 +108,28 @@ function connect({ place, ...options }: RedisOptions): Client {
         }),
       })
     case 'cluster':
-      return new Cluster([...place.nodes], {
+      return new Cluster([...topology.nodes], {
         redisOptions: { ...common, ...(options.tls && { tls: tlsOptions(options.tls) }) },
         enableOfflineQueue: false,
         clusterRetryStrategy: reconnectDelay,
         slotsRefreshTimeout: connectTimeoutMs,
-        maxRedirections: redirections.most,
+        maxRedirections: redirections.max,
         retryDelayOnFailover: redirections.delayMs,
         retryDelayOnClusterDown: redirections.delayMs,
         retryDelayOnTryAgain: redirections.delayMs,
       })
     default:
-      return place satisfies never
+      return topology satisfies never
   }
 }
 
-function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptions, 'place'>) {
+function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptions, 'topology'>) {
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
-    socketTimeout: Math.max(silenceMs, commandTimeoutMs),
+    socketTimeout: Math.max(socketTimeoutMs, commandTimeoutMs),
     disconnectTimeout: disconnectTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -143,7 +143,7 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
 
 /** Doubled at each try, with jitter, so that many instances do not come back at the same moment. */
 function reconnectDelay(attempt: number): number {
-  const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.most)
+  const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.max)
   return Math.round(delayMs * (0.5 + Math.random() / 2))
 }
 

@@ -1,4 +1,4 @@
-import type { StoreCondition } from '../condition.ts'
+import type { StoreDiagnostics } from '../condition.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -6,13 +6,13 @@ const probeScript = loadScript('probe-write')
 const memoryScript = loadScript('read-memory-info')
 
 /** A probe leaves nothing behind for long. */
-const probeKeptMs = 60_000
+const probeTtlMs = 60_000
 
-export function openCondition({ keys, run, runDurably, onWrite }: Connection): StoreCondition {
+export function openDiagnostics({ keys, run, runDurably, onWrite }: Connection): StoreDiagnostics {
   return {
     onWrite,
     probeWrite: async () => {
-      await runDurably(probeScript, [keys.writeProbe, keys.storeId], [probeKeptMs])
+      await runDurably(probeScript, [keys.writeProbe, keys.storeId], [probeTtlMs])
     },
     findRisks: async () => {
       const [, policy] =

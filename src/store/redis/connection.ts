@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { GatehouseError, OperatorError, reasonOf } from '../../errors.ts'
+import { errorMessage, GatehouseError, OperatorError } from '../../errors.ts'
 import type { AuditEntry } from '../audit.ts'
-import { changesKept } from '../changes.ts'
-import { createWriteReport } from '../condition.ts'
+import { changesMax } from '../changes.ts'
+import { createWriteListeners } from '../condition.ts'
 import type { Change, LoggedChange } from '../store.ts'
 import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
-import { createKeys } from './keys.ts'
-import { openLink } from './link.ts'
+import { createKeyNames } from './keys.ts'
+import { openCommandClient } from './link.ts'
 import { type Client, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 import { createStoreFormat } from './store-format.ts'
 import { createStoreId } from './store-id.ts'
-import { asWrite, openWriter } from './writer.ts'
+import { openWriter, toWriteFailure } from './writer.ts'
 
 const retryReadyMs = 100
 
@@ -21,22 +21,22 @@ const retryReadyMs = 100
  */
 export type Connection = ReturnType<typeof openConnection>
 
-/** @param isLasting whether it is written to all the time: then the connection for writes is opened at once */
-export function openConnection(options: RedisOptions, isLasting: boolean) {
-  const keys = createKeys(options.keyPrefix)
-  const link = openLink(options)
-  const format = createStoreFormat(link, keys)
-  const storeId = createStoreId(link, keys)
+/** @param isLongLived whether it is written to all the time: then the connection for writes is opened at once */
+export function openConnection(options: RedisOptions, isLongLived: boolean) {
+  const keys = createKeyNames(options.keyPrefix)
+  const commandClient = openCommandClient(options)
+  const format = createStoreFormat(commandClient, keys)
+  const storeId = createStoreId(commandClient, keys)
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
-  if (isLasting) writer?.open()
+  if (isLongLived) writer?.open()
   const listeners: ((change: LoggedChange) => void)[] = []
-  const { report, onWrite } = createWriteReport()
+  const { report, onWrite } = createWriteListeners()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** @throws as that of the link; where the data is of a newer program too */
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    format.assertKnown()
-    return link.ask(work)
+    format.assertSupported()
+    return commandClient.ask(work)
   }
 
   /** Runs a script that reads what every format has. */
@@ -45,7 +45,7 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    return link.ask((client) => script.run(client, { keys: scriptKeys, args }))
+    return commandClient.ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
   /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
@@ -64,13 +64,13 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     args: readonly (string | number)[],
   ): Promise<unknown> {
     // An unreachable Redis is not waited for.
-    link.assertUp()
-    format.assertKnown()
+    commandClient.assertConnected()
+    format.assertSupported()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
     if (writer) return writer.run(script, call)
     return run(script, call.keys, call.args).catch((error: unknown) => {
       if (isScriptFault(error)) throw error
-      throw new GatehouseError('store-unavailable', { cause: asWrite(failureOf(error)) })
+      throw new GatehouseError('store-unavailable', { cause: toWriteFailure(failureOf(error)) })
     })
   }
 
@@ -78,16 +78,17 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
   function logged(scriptKeys: readonly string[], args: readonly (string | number)[]): ScriptCall {
     return {
       keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
-      args: [keys.channel, changesKept, randomUUID(), ...args],
+      args: [keys.channel, changesMax, randomUUID(), ...args],
     }
   }
 
   /** Tells the listeners of a change made here. @param position as the script answered it */
-  function tell(made: Change, position: unknown): void {
-    if (typeof position === 'number' && position > 0) hear({ change: made, position, at: Date.now() })
+  function notify(made: Change, position: unknown): void {
+    if (typeof position === 'number' && position > 0)
+      notifyListeners({ change: made, position, at: Date.now() })
   }
 
-  function hear(logged: LoggedChange): void {
+  function notifyListeners(logged: LoggedChange): void {
     for (const listener of listeners) listener(logged)
   }
 
@@ -96,15 +97,15 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     for (;;) {
       try {
         // Rather than a ping: this also tests the user's rights and, in a Cluster, the right node.
-        const [id, written] = await link.ask((client) =>
+        const [id, written] = await commandClient.ask((client) =>
           Promise.all([client.get(keys.storeId), client.get(keys.format)]),
         )
-        await format.see({ id: id ?? '', format: written ?? '' })
+        await format.observe({ id: id ?? '', format: written ?? '' })
         return
       } catch (error) {
-        const refusal = format.refusal(error)
+        const refusal = format.toOperatorError(error)
         if (refusal) throw refusal
-        if (performance.now() >= deadline) throw unready(error, options.place, timeoutMs)
+        if (performance.now() >= deadline) throw notReadyError(error, options.topology, timeoutMs)
       }
       await new Promise((resolve) => setTimeout(resolve, retryReadyMs))
     }
@@ -119,9 +120,9 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     onWrite,
     /** Whether writes, also those of others, have to be waited for until the replicas have them. */
     waitsForReplicas: writer !== undefined,
-    tell,
-    hear,
-    tellAudited: (entry: AuditEntry) => {
+    notify,
+    notifyListeners,
+    notifyAudited: (entry: AuditEntry) => {
       for (const listener of auditListeners) listener(entry)
     },
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
@@ -132,17 +133,17 @@ export function openConnection(options: RedisOptions, isLasting: boolean) {
     onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
     close: async () => {
       writer?.close()
-      link.close()
+      commandClient.close()
     },
   }
 }
 
 function failureOf(error: unknown): StoreFailure {
   const { cause } = error instanceof GatehouseError ? error : {}
-  return cause instanceof StoreFailure ? cause : new StoreFailure('unanswered', reasonOf(cause ?? error))
+  return cause instanceof StoreFailure ? cause : new StoreFailure('unanswered', errorMessage(cause ?? error))
 }
 
-function unready(error: unknown, { kind }: RedisOptions['place'], waitedMs: number): OperatorError {
+function notReadyError(error: unknown, { kind }: RedisOptions['topology'], waitedMs: number): OperatorError {
   const waited = `${waitedMs / 1_000} s`
   const hints = {
     single: 'It must run and be reachable; see store.redis in the config.',

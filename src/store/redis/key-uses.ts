@@ -1,12 +1,12 @@
-import type { KeyUse, NotedKeyUse } from '../key-use.ts'
+import type { KeyUse, RecordedKeyUse } from '../key-use.ts'
 import type { PortalStore } from '../portal-store.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-const noteScript = loadScript('note-key-uses')
+const recordScript = loadScript('record-key-uses')
 
 /** How many uses one script takes: this blocks Redis for a few milliseconds. */
-const notedAtOnce = 200
+const recordBatchMax = 200
 
 /** The uses of an account's keys, in one hash. These writes do not wait for replicas. */
 export function openKeyUses({
@@ -14,31 +14,31 @@ export function openKeyUses({
   ask,
   run,
   confirmAbsence,
-}: Connection): Pick<PortalStore, 'noteKeyUses' | 'findKeyUses'> {
-  async function note(uses: readonly NotedKeyUse[]): Promise<void> {
+}: Connection): Pick<PortalStore, 'recordKeyUses' | 'findKeyUses'> {
+  async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(
-      noteScript,
+      recordScript,
       uses.flatMap(({ accountId }) => [keys.account(accountId), keys.keyUsesOf(accountId)]),
       uses.flatMap(({ digest, at, scheme, address }) => [digest, at, `${at} ${scheme} ${address}`]),
     )
   }
 
   return {
-    noteKeyUses: async (uses) => {
+    recordKeyUses: async (uses) => {
       await confirmAbsence()
-      for (let start = 0; start < uses.length; start += notedAtOnce) {
-        await note(uses.slice(start, start + notedAtOnce))
+      for (let start = 0; start < uses.length; start += recordBatchMax) {
+        await recordBatch(uses.slice(start, start + recordBatchMax))
       }
     },
     findKeyUses: async (accountId) => {
       const fields = await ask((client) => client.hgetall(keys.keyUsesOf(accountId)))
       if (Object.keys(fields).length === 0) await confirmAbsence()
-      return new Map(Object.entries(fields).map(([digest, text]) => [digest, parse(text)]))
+      return new Map(Object.entries(fields).map(([digest, text]) => [digest, parseKeyUse(text)]))
     },
   }
 }
 
-function parse(text: string): KeyUse {
+function parseKeyUse(text: string): KeyUse {
   const [at, scheme, address = ''] = text.split(' ')
   return { at: Number(at), address, scheme: scheme === 'accessToken' ? 'accessToken' : 'secretKey' }
 }

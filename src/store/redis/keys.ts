@@ -3,7 +3,7 @@
  * can a script change an account, the list of e-mails and the change log in one step, and give all changes one order
  * (docs/decisions/0004-one-slot.md). Counters of rates last for minutes, and are spread over the slots.
  */
-export function createKeys(prefix: string) {
+export function createKeyNames(prefix: string) {
   const base = `${prefix}{account}:`
   return {
     log: `${base}log`,
@@ -31,4 +31,4 @@ export function createKeys(prefix: string) {
   } as const
 }
 
-export type Keys = ReturnType<typeof createKeys>
+export type KeyNames = ReturnType<typeof createKeyNames>

@@ -7,13 +7,13 @@ const indexScript = loadScript('index-sessions')
 const forgetScript = loadScript('forget-sessions')
 
 /** How many sessions one step reads, or removes: this blocks Redis for a millisecond or two. */
-export const sessionsAtOnce = 200
+export const sessionBatchMax = 200
 
 /**
  * The index of the sessions of an account that have not ended, newest first: one for each session epoch, so that all
  * of them end in one small step. Accounts of an earlier format get it when it is first asked for.
  */
-export interface OpenSessions {
+export interface OpenSessionIndex {
   /** A page in order; short where the time of some is over. */
   list(account: Account, page: SessionsPage): Promise<readonly Session[]>
   /** IDs of the oldest, oldest first. */
@@ -26,21 +26,21 @@ export interface OpenSessions {
 
 type Owner = Pick<Account, 'id' | 'sessionEpoch'>
 
-export function createOpenSessions(
+export function createOpenSessionIndex(
   { keys, ask, run }: Connection,
   find: (id: string) => Promise<Session | undefined>,
-): OpenSessions {
+): OpenSessionIndex {
   const indexOf = ({ id, sessionEpoch }: Owner) => keys.openSessionsOf(id, sessionEpoch)
 
   async function list(account: Account, { now, after, limit }: SessionsPage): Promise<readonly Session[]> {
     const scriptKeys = [indexOf(account), keys.sessionsOf(account.id)]
     const listed: Session[] = []
-    let place = { id: after?.id ?? '', score: String(-(after?.createdAt ?? 0)) }
+    let cursor = { id: after?.id ?? '', score: String(-(after?.createdAt ?? 0)) }
     let isBuilt = false
     for (;;) {
-      const asked = Math.min(sessionsAtOnce, limit - listed.length)
+      const asked = Math.min(sessionBatchMax, limit - listed.length)
       // The cast is sound: the script answers nothing else.
-      const reply = (await run(listScript, scriptKeys, [place.id, place.score, asked, now])) as string[]
+      const reply = (await run(listScript, scriptKeys, [cursor.id, cursor.score, asked, now])) as string[]
       if (reply[0] === '1' && !isBuilt) {
         await build(account)
         isBuilt = true
@@ -51,29 +51,31 @@ export function createOpenSessions(
       listed.push(...found.filter((session) => session !== undefined).filter(({ end }) => end === undefined))
       const last = entries.at(-1)
       if (entries.length < asked || listed.length >= limit || !last) return listed
-      place = last
+      cursor = last
     }
   }
 
   async function build(account: Owner): Promise<void> {
     const index = indexOf(account)
-    for (let start = 0; ; start += sessionsAtOnce) {
+    for (let start = 0; ; start += sessionBatchMax) {
       const all = keys.sessionsOf(account.id)
-      const ids = await ask((client) => client.zrange(all, String(start), String(start + sessionsAtOnce - 1)))
+      const ids = await ask((client) =>
+        client.zrange(all, String(start), String(start + sessionBatchMax - 1)),
+      )
       const open = (await Promise.all(ids.map(find)))
         .filter((session) => session !== undefined)
         .filter(({ end, sessionEpoch }) => end === undefined && sessionEpoch === account.sessionEpoch)
       const entries = open.flatMap(({ createdAt, id }) => [-createdAt, id])
-      const keptUntil = Math.max(0, ...open.map(({ expiresAt }) => expiresAt)) + keptAfterEndMs
+      const keptUntil = Math.max(0, ...open.map(({ expiresAt }) => expiresAt)) + retentionAfterEndMs
       if (entries.length > 0) await run(indexScript, [index], [keptUntil, ...entries])
-      if (ids.length < sessionsAtOnce) return
+      if (ids.length < sessionBatchMax) return
     }
   }
 
   async function forget(accountId: string): Promise<void> {
     const all = keys.sessionsOf(accountId)
     for (;;) {
-      const ids = await ask((client) => client.zrange(all, '0', String(sessionsAtOnce - 1)))
+      const ids = await ask((client) => client.zrange(all, '0', String(sessionBatchMax - 1)))
       if (ids.length === 0) return
       await run(forgetScript, [all, ...ids.map(keys.session)], ids)
     }
@@ -84,12 +86,12 @@ export function createOpenSessions(
     build,
     forget,
     oldest: (account, count) =>
-      ask((client) => client.zrevrange(indexOf(account), '0', String(Math.min(count, sessionsAtOnce) - 1))),
+      ask((client) => client.zrevrange(indexOf(account), '0', String(Math.min(count, sessionBatchMax) - 1))),
   }
 }
 
 /** How long a record outlives its session, so that an expired token can be told from an unknown one. */
-export const keptAfterEndMs = 24 * 3_600_000
+export const retentionAfterEndMs = 24 * 3_600_000
 
 function entriesOf([, ...words]: readonly string[]) {
   return Array.from({ length: words.length / 3 }, (_, index) => ({

@@ -8,12 +8,16 @@ import { loadScript } from './scripts.ts'
 
 type PortalSessionVerbs = Pick<
   PortalStore,
-  'startPortalSession' | 'findPortalSession' | 'seePortalSession' | 'listPortalSessions' | 'endPortalSession'
+  | 'startPortalSession'
+  | 'findPortalSession'
+  | 'touchPortalSession'
+  | 'listPortalSessions'
+  | 'endPortalSession'
 >
 
 const startScript = loadScript('start-portal-session', { isAudited: true })
 const endScript = loadScript('end-portal-session', { isAudited: true })
-const seeScript = loadScript('see-portal-session')
+const touchScript = loadScript('touch-portal-session')
 
 /** The portal sessions of an account as texts in one hash, which expires with the last of them. */
 export function openPortalSessions(
@@ -21,45 +25,52 @@ export function openPortalSessions(
   findAccount: (id: string) => Promise<Account | undefined>,
 ): PortalSessionVerbs {
   const { keys, ask, run, confirmAbsence } = connection
-  const audited = createAudited(connection)
+  const runAudited = createAudited(connection)
 
   async function find(accountId: string, id: string): Promise<PortalSession | undefined> {
     const text = await ask((client) => client.hget(keys.portalSessionsOf(accountId), id))
-    return text === null ? confirmAbsence() : parse(text)
+    return text === null ? confirmAbsence() : parsePortalSession(text)
   }
 
   return {
     findPortalSession: find,
     startPortalSession: async (session, { revision }, audit) => {
       const { id, accountId, createdAt, expiresAt } = session
-      const started = await audited(
+      const started = await runAudited(
         startScript,
         [keys.account(accountId), keys.portalSessionsOf(accountId)],
-        [revision, id, createdAt, expiresAt, portalSessionsMax, write({ ...session, seenAt: createdAt })],
+        [
+          revision,
+          id,
+          createdAt,
+          expiresAt,
+          portalSessionsMax,
+          portalSessionText({ ...session, seenAt: createdAt }),
+        ],
         audit,
       )
       if (started === 1) return 'started'
       await confirmAbsence()
       return 'account-changed'
     },
-    seePortalSession: async (accountId, id, { at: seenAt, address, userAgent }) => {
+    touchPortalSession: async (accountId, id, { at: seenAt, address, userAgent }) => {
       const session = await find(accountId, id)
       if (!session) return
       const { epoch, ...seen } = { ...session, seenAt, address, userAgent }
-      const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${write(seen)}`
-      await run(seeScript, [keys.portalSessionsOf(accountId)], [id, text])
+      const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${portalSessionText(seen)}`
+      await run(touchScript, [keys.portalSessionsOf(accountId)], [id, text])
     },
     listPortalSessions: async (accountId, now) => {
       const account = await findAccount(accountId)
       if (!account || account.isDisabled) return []
       const texts = await ask((client) => client.hvals(keys.portalSessionsOf(accountId)))
       return texts
-        .map(parse)
+        .map(parsePortalSession)
         .filter(({ expiresAt, epoch }) => expiresAt > now && epoch === account.portal.epoch)
         .toSorted(newestFirst)
     },
     endPortalSession: async (accountId, id, audit) => {
-      const ended = await audited(endScript, [keys.portalSessionsOf(accountId)], [id], audit)
+      const ended = await runAudited(endScript, [keys.portalSessionsOf(accountId)], [id], audit)
       if (ended === 0) await confirmAbsence()
       return ended === 1
     },
@@ -69,18 +80,18 @@ export function openPortalSessions(
 type WithoutEpoch = Omit<PortalSession, 'epoch'>
 
 /** As it is in JSON: there the User-Agent has been `client` from the first version on. */
-interface Written extends Omit<WithoutEpoch, 'userAgent'> {
+interface PortalSessionRecord extends Omit<WithoutEpoch, 'userAgent'> {
   readonly client: string
 }
 
-function write({ userAgent, ...session }: WithoutEpoch): string {
-  return JSON.stringify({ ...session, client: userAgent } satisfies Written)
+function portalSessionText({ userAgent, ...session }: WithoutEpoch): string {
+  return JSON.stringify({ ...session, client: userAgent } satisfies PortalSessionRecord)
 }
 
 /** `epoch start end JSON`, as the scripts write it: they read only the first three. */
-function parse(text: string): PortalSession {
+function parsePortalSession(text: string): PortalSession {
   const json = text.slice(text.indexOf('{'))
   // The text was written only by the code above.
-  const { client, ...session } = JSON.parse(json) as Written
+  const { client, ...session } = JSON.parse(json) as PortalSessionRecord
   return { ...session, userAgent: client, epoch: Number.parseInt(text, 10) }
 }

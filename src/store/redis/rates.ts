@@ -4,13 +4,13 @@ import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
 const takeScript = loadScript('take-from-rate')
-const beatScript = loadScript('beat')
+const heartbeatScript = loadScript('heartbeat')
 
 /** An instance that has not reported for this long is gone. */
-const goneAfterMs = 15_000
+const heartbeatTimeoutMs = 15_000
 
 /** Rates that are counted across instances; losing counts in a failover does not matter. */
-export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate' | 'beat'> {
+export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate' | 'heartbeat'> {
   return {
     takeFromRate: async (subject, { limit, perMs }) => {
       // Hashed: addresses and names from outside must not get into keys as they are.
@@ -23,6 +23,7 @@ export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate'
         resetMs: resetMs ?? 0,
       }
     },
-    beat: async (instance) => Number(await run(beatScript, [keys.instances], [instance, goneAfterMs])),
+    heartbeat: async (instance) =>
+      Number(await run(heartbeatScript, [keys.instances], [instance, heartbeatTimeoutMs])),
   }
 }

@@ -32,7 +32,7 @@ export function accountText(account: Account): string {
 
 export function parseAccount(text: string): Account {
   // The text was written only by accountText.
-  const written = JSON.parse(text) as WrittenAccount
+  const written = JSON.parse(text) as AccountRecord
   const { emailKey: _, terms: __, previousSecretKey: previous, ...account } = written
   return {
     ...account,
@@ -45,28 +45,28 @@ export function parseAccount(text: string): Account {
   }
 }
 
-interface WrittenKey {
+interface KeyRecord {
   readonly digest: string
   readonly sealed?: string
   readonly createdAt: number
 }
 
-interface WrittenAccount
+interface AccountRecord
   extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey' | 'portal' | 'roleEpoch'> {
   readonly roleEpoch?: number
   readonly emailKey: string
   readonly terms?: readonly string[]
   readonly portal?: Partial<PortalAccess>
-  readonly secretKey: WrittenKey
+  readonly secretKey: KeyRecord
   readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
-  readonly apiKey: WrittenKey
+  readonly apiKey: KeyRecord
 }
 
 function encodeKey({ digest, sealed, createdAt }: StoredKey): object {
   return { digest: encode(digest), sealed: encode(sealed), createdAt }
 }
 
-function decodeKey({ digest, sealed, createdAt }: WrittenKey): StoredKey {
+function decodeKey({ digest, sealed, createdAt }: KeyRecord): StoredKey {
   return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), createdAt }
 }
 

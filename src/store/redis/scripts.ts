@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
-import { reasonOf } from '../../errors.ts'
+import { errorMessage } from '../../errors.ts'
 
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster
@@ -20,7 +20,7 @@ export interface Script {
   readonly isLogged: boolean
 }
 
-interface ScriptKind {
+interface ScriptOptions {
   /** Puts the prelude before it that writes the change log, and the keys and arguments of that before its own. */
   readonly isLogged?: boolean
   /** Wraps it in the script that writes the audit log (see audited.ts). */
@@ -28,20 +28,23 @@ interface ScriptKind {
 }
 
 /** Loads a script of this folder. */
-export function loadScript(name: string, { isLogged = false, isAudited = false }: ScriptKind = {}): Script {
+export function loadScript(
+  name: string,
+  { isLogged = false, isAudited = false }: ScriptOptions = {},
+): Script {
   const body = isAudited ? `return audited(function()\n${readLua(name)}\nend)` : readLua(name)
   const source = [isAudited ? readLua('audited') : '', isLogged ? readLua('log-change') : '', body].join('')
   const sha = createHash('sha1').update(source).digest('hex')
 
   async function run(client: Client, call: ScriptCall): Promise<unknown> {
-    const words = wordsOf(call)
+    const commandArgs = commandArgsOf(call)
     try {
-      return await client.call('evalsha', [sha, ...words])
+      return await client.call('evalsha', [sha, ...commandArgs])
     } catch (error) {
       // Redis forgets scripts at a restart or failover.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
     }
-    return client.call('eval', [source, ...words])
+    return client.call('eval', [source, ...commandArgs])
   }
 
   return { run, source, isLogged }
@@ -49,11 +52,13 @@ export function loadScript(name: string, { isLogged = false, isAudited = false }
 
 /** Whether a script has failed by itself: a fault of it, or of a record that it cannot read. */
 export function isScriptFault(error: unknown): boolean {
-  return error instanceof ReplyError && /^ERR (?:user_script:|Error compiling script)/.test(reasonOf(error))
+  return (
+    error instanceof ReplyError && /^ERR (?:user_script:|Error compiling script)/.test(errorMessage(error))
+  )
 }
 
 /** One list: spread as arguments, those of an import would not fit on the stack. */
-export function wordsOf({ keys, args }: ScriptCall): (string | number)[] {
+export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
   return [keys.length, ...keys, ...args]
 }
 

@@ -1,10 +1,10 @@
 import type { AuditEntry } from '../audit.ts'
-import { judgeRefreshToken, type Verdict } from '../judge-refresh-token.ts'
+import { decideRotation, type RotationDecision } from '../judge-refresh-token.ts'
 import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
 import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
-import { createOpenSessions, keptAfterEndMs, type OpenSessions } from './open-sessions.ts'
+import { createOpenSessionIndex, type OpenSessionIndex, retentionAfterEndMs } from './open-sessions.ts'
 import { parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
 
@@ -13,7 +13,7 @@ type SessionVerbs = Pick<
   'startSession' | 'rotateSession' | 'acknowledgeRotations' | 'findSession' | 'listSessions' | 'endSession'
 >
 
-type Advance = Extract<Verdict, { readonly kind: 'advance' }>
+type Advance = Extract<RotationDecision, { readonly kind: 'advance' }>
 
 const startScript = loadScript('start-session', { isLogged: true })
 const rotateScript = loadScript('rotate-session')
@@ -22,10 +22,10 @@ const acknowledgeScript = loadScript('acknowledge-rotations')
 const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSessions, 'forget'> {
-  const { keys, ask, runDurably, tell, confirmAbsence, waitsForReplicas } = connection
-  const audited = createAudited(connection)
-  const open = createOpenSessions(connection, find)
+export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSessionIndex, 'forget'> {
+  const { keys, ask, runDurably, notify, confirmAbsence, waitsForReplicas } = connection
+  const runAudited = createAudited(connection)
+  const openIndex = createOpenSessionIndex(connection, find)
 
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
@@ -50,24 +50,24 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   }
 
   /** Where there are too many, the oldest end: as many at a time as one step may take. */
-  async function start(
+  async function startSession(
     session: NewSession,
     { revision, sessionEpoch }: Parameters<Store['startSession']>[1],
   ) {
     const { id, accountId, createdAt, expiresAt, idleMs, openMax } = session
     const owner = { id: accountId, sessionEpoch }
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const times = [createdAt, livesUntil, livesUntil + keptAfterEndMs]
+    const times = [createdAt, livesUntil, livesUntil + retentionAfterEndMs]
     const args = [
       revision,
       id,
       ...times,
       sessionFields(session),
       createdAt,
-      expiresAt + keptAfterEndMs,
+      expiresAt + retentionAfterEndMs,
       openMax,
     ]
-    const own = [
+    const ownKeys = [
       keys.account(accountId),
       keys.session(id),
       keys.sessionsOf(accountId),
@@ -78,19 +78,19 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
     for (;;) {
       const reply = await runDurably(
         startScript,
-        [...own, ...oldest.map(keys.session)],
+        [...ownKeys, ...oldest.map(keys.session)],
         [...args, isIndexed, ...oldest],
       )
-      const [outcome, over, ...ended]: unknown[] = Array.isArray(reply) ? reply : []
+      const [outcome, excess, ...ended]: unknown[] = Array.isArray(reply) ? reply : []
       for (let index = 0; index < ended.length; index += 2) {
-        tell({ kind: 'session', sessionId: String(ended[index]) }, ended[index + 1])
+        notify({ kind: 'session', sessionId: String(ended[index]) }, ended[index + 1])
       }
       if (outcome === 'started') return 'started'
       if (outcome === 'account-changed') return 'account-changed'
       if (outcome === 'not-indexed') {
-        await open.build(owner)
+        await openIndex.build(owner)
         isIndexed = 1
-      } else oldest = await open.oldest(owner, Number(over))
+      } else oldest = await openIndex.oldest(owner, Number(excess))
     }
   }
 
@@ -98,28 +98,28 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   async function rotate(use: RefreshTokenUse): Promise<Rotation> {
     for (;;) {
       const { session: found, account } = await findBoth(use.sessionId)
-      const verdict = judgeRefreshToken(use, found, account)
-      switch (verdict.kind) {
+      const decision = decideRotation(use, found, account)
+      switch (decision.kind) {
         case 'refuse':
-          if (verdict.why === 'reused') await end(use.sessionId, 'reused')
-          return { kind: 'over', why: verdict.why }
+          if (decision.reason === 'reused') await end(use.sessionId, 'reused')
+          return { kind: 'over', reason: decision.reason }
         case 'repeat': {
-          const { session, account } = verdict
+          const { session, account } = decision
           if (await confirm(session, account.revision)) return { kind: 'current', session, account }
           break
         }
         case 'advance': {
-          const { session, account } = verdict
-          if (await advance(verdict, use.idleMs)) return { kind: 'current', session, account }
+          const { session, account } = decision
+          if (await advance(decision, use.idleMs)) return { kind: 'current', session, account }
           break
         }
         default:
-          return verdict satisfies never
+          return decision satisfies never
       }
     }
   }
 
-  async function advance({ judged, session, account }: Advance, idleMs: number): Promise<boolean> {
+  async function advance({ previous, session, account }: Advance, idleMs: number): Promise<boolean> {
     const { id, accountId, expiresAt, generation, rotatedAt, address, userAgent } = session
     const livesUntil = Math.min(expiresAt, rotatedAt + idleMs)
     const advanced = await runDurably(
@@ -127,12 +127,12 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
       [keys.account(accountId), keys.session(id), keys.sessionsOf(accountId)],
       [
         account.revision,
-        judged.generation,
+        previous.generation,
         generation,
         id,
         rotatedAt,
         livesUntil,
-        livesUntil + keptAfterEndMs,
+        livesUntil + retentionAfterEndMs,
         address,
         userAgent,
       ],
@@ -151,11 +151,11 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   }
 
   /** Waits for the replicas: what is lost with the master would let a token that was replaced come again. */
-  async function acknowledgeAll(given: readonly RotationAcknowledgement[]): Promise<void> {
+  async function acknowledge(acknowledgements: readonly RotationAcknowledgement[]): Promise<void> {
     const absent = await runDurably(
       acknowledgeScript,
-      given.map(({ sessionId }) => keys.session(sessionId)),
-      given.flatMap(({ generation, at }) => [generation, at]),
+      acknowledgements.map(({ sessionId }) => keys.session(sessionId)),
+      acknowledgements.flatMap(({ generation, at }) => [generation, at]),
     )
     // Ended sessions, or data that is lost and may be restored: then they are given again.
     if (absent !== 0) await confirmAbsence()
@@ -166,24 +166,24 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
     if (!session) return false
     const { accountId, sessionEpoch } = session
     const index = keys.openSessionsOf(accountId, sessionEpoch)
-    const position = await audited(endScript, [keys.session(id), index], [id, reason], audit)
+    const position = await runAudited(endScript, [keys.session(id), index], [id, reason], audit)
     if (position === 0) await confirmAbsence()
-    tell({ kind: 'session', sessionId: id }, position)
+    notify({ kind: 'session', sessionId: id }, position)
     return position !== 0
   }
 
   async function list(accountId: string, page: SessionsPage): Promise<readonly Session[]> {
     const account = await findAccount(accountId)
-    return account ? open.list(account, page) : []
+    return account ? openIndex.list(account, page) : []
   }
 
   return {
-    startSession: start,
+    startSession,
     rotateSession: rotate,
-    acknowledgeRotations: acknowledgeAll,
+    acknowledgeRotations: acknowledge,
     findSession: find,
     listSessions: list,
     endSession: end,
-    forget: open.forget,
+    forget: openIndex.forget,
   }
 }

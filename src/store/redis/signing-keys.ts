@@ -12,24 +12,24 @@ type SigningKeyVerbs = Pick<Store, 'listSigningKeys' | 'addSigningKey' | 'retire
 const addScript = loadScript('add-signing-key', { isLogged: true, isAudited: true })
 const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudited: true })
 
-interface Change {
+interface KeyWrite {
   readonly script: Script
   /** Its keys beside the signing keys. */
-  readonly more?: readonly string[]
+  readonly extraKeys?: readonly string[]
 }
 
 /** Signing keys as members of one hash. */
 export function openSigningKeys(connection: Connection): SigningKeyVerbs {
-  const { keys, ask, tell, confirmAbsence } = connection
-  const audited = createAudited(connection)
+  const { keys, ask, notify, confirmAbsence } = connection
+  const runAudited = createAudited(connection)
 
   /** 0 = nothing has changed. */
-  async function change(
-    { script, more = [] }: Change,
+  async function runChange(
+    { script, extraKeys = [] }: KeyWrite,
     args: readonly (string | number)[],
     audit?: AuditEntry,
   ) {
-    return Number(await audited(script, [keys.signingKeys, ...more], args, audit))
+    return Number(await runAudited(script, [keys.signingKeys, ...extraKeys], args, audit))
   }
 
   return {
@@ -43,14 +43,14 @@ export function openSigningKeys(connection: Connection): SigningKeyVerbs {
     addSigningKey: async (key, unless, audit) => {
       const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '', storeFormat]
       await confirmAbsence()
-      const position = await change({ script: addScript, more: [keys.format] }, args, audit)
-      tell({ kind: 'signing-keys' }, position)
+      const position = await runChange({ script: addScript, extraKeys: [keys.format] }, args, audit)
+      notify({ kind: 'signing-keys' }, position)
       return position !== 0
     },
     retireSigningKey: async (kid, audit) => {
-      const position = await change({ script: retireScript }, [kid], audit)
+      const position = await runChange({ script: retireScript }, [kid], audit)
       if (position === 0) await confirmAbsence()
-      tell({ kind: 'signing-keys' }, position)
+      notify({ kind: 'signing-keys' }, position)
       return position !== 0
     },
   }

@@ -1,7 +1,7 @@
 import { GatehouseError, OperatorError } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
-import type { Keys } from './keys.ts'
-import type { Link } from './link.ts'
+import type { KeyNames } from './keys.ts'
+import type { CommandClient } from './link.ts'
 
 /** The format of what is written, from 1. It rises when a program of an earlier one must not touch the data. */
 export const storeFormat = 1
@@ -15,33 +15,33 @@ export interface StoreFormat {
    * Takes note of what the store says of itself; '' = nothing.
    * @throws GatehouseError `store-unavailable` where the data is of a newer program
    */
-  see(store: { readonly id: string; readonly format: string }): Promise<void>
+  observe(store: { readonly id: string; readonly format: string }): Promise<void>
   /** @throws the same, as long as what was seen last was newer */
-  assertKnown(): void
+  assertSupported(): void
   /** The same for an operator, who is told nothing else; undefined where the data is not newer. */
-  refusal(cause: unknown): OperatorError | undefined
+  toOperatorError(cause: unknown): OperatorError | undefined
 }
 
-const markEveryMs = 1_000
+const markIntervalMs = 1_000
 
-export function createStoreFormat({ ask }: Pick<Link, 'ask'>, keys: Keys): StoreFormat {
+export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: KeyNames): StoreFormat {
   let newer: string | undefined
   let markedAt = Number.NEGATIVE_INFINITY
 
-  async function see({ id, format }: { readonly id: string; readonly format: string }): Promise<void> {
+  async function observe({ id, format }: { readonly id: string; readonly format: string }): Promise<void> {
     newer = format === '' || Number(format) <= storeFormat ? undefined : format
-    assertKnown()
+    assertSupported()
     // A store that was never written to has no ID, and gets both with the first write.
     if (format === '' && id !== '') await mark()
   }
 
-  function assertKnown(): void {
+  function assertSupported(): void {
     if (newer === undefined) return
     const failure = new StoreFailure('newer', `${whatIsNewer(newer)}: ${newerHint}`)
     throw new GatehouseError('store-unavailable', { cause: failure })
   }
 
-  function refusal(cause: unknown): OperatorError | undefined {
+  function toOperatorError(cause: unknown): OperatorError | undefined {
     if (newer === undefined) return undefined
     return new OperatorError(whatIsNewer(newer), {
       hint: `${newerHint.charAt(0).toUpperCase()}${newerHint.slice(1)}.`,
@@ -51,13 +51,13 @@ export function createStoreFormat({ ask }: Pick<Link, 'ask'>, keys: Keys): Store
 
   async function mark(): Promise<void> {
     const now = performance.now()
-    if (now - markedAt < markEveryMs) return
+    if (now - markedAt < markIntervalMs) return
     markedAt = now
     // A failure does not matter: a Redis that takes no writes is marked later.
     await ask((client) => client.set(keys.format, storeFormat, 'NX')).catch(() => {})
   }
 
-  return { see, assertKnown, refusal }
+  return { observe, assertSupported, toOperatorError }
 }
 
 function whatIsNewer(format: string): string {

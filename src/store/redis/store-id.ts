@@ -1,7 +1,7 @@
 import { GatehouseError } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
-import type { Keys } from './keys.ts'
-import type { Link } from './link.ts'
+import type { KeyNames } from './keys.ts'
+import type { CommandClient } from './link.ts'
 
 /**
  * Tells an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a store its
@@ -15,50 +15,50 @@ export interface StoreId {
    */
   confirmAbsence(): Promise<undefined>
   /** Takes note of the ID the store has now; '' = none. @throws as `confirmAbsence` does */
-  see(id: string): Promise<void>
+  observe(id: string): Promise<void>
 }
 
 /** How long the mark of a loss lasts after the loss was last seen, and how often it is written at most. */
-const toldForMs = 5_000
-const tellEveryMs = 1_000
+const lossMarkTtlMs = 5_000
+const lossMarkIntervalMs = 1_000
 
-export function createStoreId({ ask }: Pick<Link, 'ask'>, keys: Keys): StoreId {
+export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyNames): StoreId {
   /** The ID that was seen first. */
   let knownId: string | undefined
-  let toldAt = Number.NEGATIVE_INFINITY
+  let markedAt = Number.NEGATIVE_INFINITY
 
   async function confirmAbsence(): Promise<undefined> {
     const id = await ask((client) => client.get(keys.storeId))
     if (id === null) return confirmEmpty()
-    if (knownId !== undefined && id !== knownId) throw lost('another')
+    if (knownId !== undefined && id !== knownId) throw lostError('another')
     return undefined
   }
 
-  async function see(id: string): Promise<void> {
+  async function observe(id: string): Promise<void> {
     if (id === '') return confirmEmpty()
     knownId ??= id
-    if (id !== knownId) throw lost('another')
+    if (id !== knownId) throw lostError('another')
   }
 
   /** There is no ID: nothing was ever written, or all is gone. */
   async function confirmEmpty(): Promise<undefined> {
     if (knownId !== undefined) {
-      await tell(knownId)
-      throw lost('empty')
+      await markLoss(knownId)
+      throw lostError('empty')
     }
-    if ((await ask((client) => client.get(keys.lostId))) !== null) throw lost('empty')
+    if ((await ask((client) => client.get(keys.lostId))) !== null) throw lostError('empty')
     return undefined
   }
 
-  async function tell(id: string): Promise<void> {
+  async function markLoss(id: string): Promise<void> {
     const now = performance.now()
-    if (now - toldAt < tellEveryMs) return
-    toldAt = now
+    if (now - markedAt < lossMarkIntervalMs) return
+    markedAt = now
     // A failure does not matter: no new store can begin in a Redis that takes no writes.
-    await ask((client) => client.set(keys.lostId, id, 'PX', toldForMs)).catch(() => {})
+    await ask((client) => client.set(keys.lostId, id, 'PX', lossMarkTtlMs)).catch(() => {})
   }
 
-  return { confirmAbsence, see }
+  return { confirmAbsence, observe }
 }
 
 const losses = {
@@ -68,6 +68,6 @@ const losses = {
     'Redis has the data of another store: restore the data that was there; or, to go on with this data, restart all gateways',
 } as const
 
-function lost(how: keyof typeof losses): GatehouseError {
+function lostError(how: keyof typeof losses): GatehouseError {
   return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', losses[how]) })
 }

@@ -4,7 +4,7 @@ import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
 import { openChangeLog } from './change-log.ts'
 import type { RedisOptions } from './client.ts'
-import { openCondition } from './condition.ts'
+import { openDiagnostics } from './condition.ts'
 import { openConnection } from './connection.ts'
 import { openKeyUses } from './key-uses.ts'
 import { openPortalSessions } from './portal-sessions.ts'
@@ -31,7 +31,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...sessions,
     ...openSigningKeys(connection),
     ...openRates(connection),
-    ...openCondition(connection),
+    ...openDiagnostics(connection),
     readChanges: changeLog.read,
     onChange: connection.onChange,
     close: async () => {

@@ -10,19 +10,19 @@ export interface Subscription {
 }
 
 /** How often a deaf channel is opened anew at most. */
-const reopenMs = 1_000
+const reopenIntervalMs = 1_000
 
 /**
  * Opens a connection of its own, as a subscribed one cannot send other commands.
- * @param hear told of each change; its time is on the clock of Redis
+ * @param onChange told of each change; its time is on the clock of Redis
  */
 export function openSubscription(
   options: RedisOptions,
   channel: string,
-  hear: (change: LoggedChange) => void,
+  onChange: (change: LoggedChange) => void,
 ): Subscription {
   const { client, close } = openClient(options)
-  let heard: number | undefined
+  let lastPosition: number | undefined
   let reopenedAt = 0
   let behindSince: number | undefined
 
@@ -32,24 +32,24 @@ export function openSubscription(
   client.on('message', (_channel: string, message: string) => {
     const logged = parseMessage(message)
     if (!logged) return
-    heard = Math.max(heard ?? 0, logged.position)
+    lastPosition = Math.max(lastPosition ?? 0, logged.position)
     behindSince = undefined
-    hear(logged)
+    onChange(logged)
   })
 
   function check(head: number): void {
-    if (heard === undefined || head <= heard) {
-      heard = head
+    if (lastPosition === undefined || head <= lastPosition) {
+      lastPosition = head
       behindSince = undefined
       return
     }
     const now = performance.now()
     behindSince ??= now
     // A message may still be on its way; by the second check it should have come.
-    if (behindSince === now || now - reopenedAt < reopenMs || client.status !== 'ready') return
+    if (behindSince === now || now - reopenedAt < reopenIntervalMs || client.status !== 'ready') return
     reopenedAt = now
     behindSince = undefined
-    heard = head
+    lastPosition = head
     client.disconnect(true)
   }
 

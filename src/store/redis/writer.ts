@@ -1,8 +1,8 @@
 import { GatehouseError } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { type RedisOptions, redirections } from './client.ts'
-import { type Link, openLink } from './link.ts'
-import { isScriptFault, type Script, type ScriptCall, wordsOf } from './scripts.ts'
+import { type CommandClient, openCommandClient } from './link.ts'
+import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 
 /** Runs scripts that count as done once enough replicas have what they wrote. */
 export interface Writer {
@@ -17,9 +17,9 @@ export interface Writer {
 }
 
 /** A working replica has a change by then: waiting longer would be for one that is down. */
-const acknowledgedWithinMs = 2_000
+const replicaWaitMsMax = 2_000
 /** The part of a command's time that WAIT may take: the rest is for the answer. */
-const waitingShare = 0.8
+const waitTimeoutShare = 0.8
 
 /**
  * Opens a connection of its own with the first write, as WAIT holds up everything behind it on its connection, which
@@ -28,64 +28,67 @@ const waitingShare = 0.8
  */
 export function openWriter(options: RedisOptions, anyKey: string): Writer {
   const { replicas, commandTimeoutMs } = options
-  const timeoutMs = Math.min(Math.floor(commandTimeoutMs * waitingShare), acknowledgedWithinMs)
-  let link: Link | undefined
-  let waiting: Write[] = []
+  const timeoutMs = Math.min(Math.floor(commandTimeoutMs * waitTimeoutShare), replicaWaitMsMax)
+  let commandClient: CommandClient | undefined
+  let pending: Write[] = []
   let isSending = false
 
   function run(script: Script, call: ScriptCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      waiting.push({ script, call, resolve, reject, redirected: 0 })
+      pending.push({ script, call, resolve, reject, redirected: 0 })
       if (!isSending) void sendAll()
     })
   }
 
-  function open(): Link {
-    link ??= openLink(options)
-    return link
+  function open(): CommandClient {
+    commandClient ??= openCommandClient(options)
+    return commandClient
   }
 
   async function sendAll(): Promise<void> {
     isSending = true
-    const link = open()
-    await link.settled(timeoutMs)
-    while (waiting.length > 0) {
-      const group = waiting
-      waiting = []
-      await send(link, group).catch((error: unknown) => {
-        for (const { reject } of group) reject(error)
+    const commandClient = open()
+    await commandClient.whenReady(timeoutMs)
+    while (pending.length > 0) {
+      const batch = pending
+      pending = []
+      await send(commandClient, batch).catch((error: unknown) => {
+        for (const { reject } of batch) reject(error)
       })
     }
     isSending = false
   }
 
-  async function send({ ask, explain }: Link, group: readonly Write[]): Promise<void> {
+  async function send({ ask, toFailure }: CommandClient, batch: readonly Write[]): Promise<void> {
     const replies = await ask((client) =>
-      client.pipeline([...evals(group), ['wait', replicas, timeoutMs]]).exec(),
+      client.pipeline([...evalCommands(batch), ['wait', replicas, timeoutMs]]).exec(),
     )
-    const shortage = shortageOf(replies?.[group.length], explain)
-    const moved = group.filter((write, index) => {
+    const shortage = replicaShortage(replies?.[batch.length], toFailure)
+    const redirected = batch.filter((write, index) => {
       const [error, result] = replies?.[index] ?? []
-      if (error && isRedirection(error) && write.redirected++ < redirections.most) return true
-      const failure = error ? asWrite(explain(error)) : shortage
+      if (error && isRedirection(error) && write.redirected++ < redirections.max) return true
+      const failure = error ? toWriteFailure(toFailure(error)) : shortage
       if (isScriptFault(error)) write.reject(error)
       else if (failure) write.reject(new GatehouseError('store-unavailable', { cause: failure }))
       else write.resolve(result)
       return false
     })
-    if (moved.length > 0) await findAgain(ask, moved)
+    if (redirected.length > 0) await retryRedirected(ask, redirected)
   }
 
   /** The driver does not follow redirections in a pipeline with a WAIT: a look-up shows it where the slot is now. */
-  async function findAgain(ask: Link['ask'], moved: readonly Write[]): Promise<void> {
+  async function retryRedirected(ask: CommandClient['ask'], redirected: readonly Write[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, redirections.delayMs))
     await ask((client) => client.get(anyKey)).catch(() => {})
-    waiting.unshift(...moved)
+    pending.unshift(...redirected)
   }
 
-  function shortageOf(reply: Reply | undefined, explain: Link['explain']): StoreFailure | undefined {
+  function replicaShortage(
+    reply: Reply | undefined,
+    toFailure: CommandClient['toFailure'],
+  ): StoreFailure | undefined {
     const [error, reached] = reply ?? []
-    if (error) return asWrite(explain(error), 'done')
+    if (error) return toWriteFailure(toFailure(error), 'done')
     if (Number(reached) >= replicas) return undefined
     return new StoreFailure(
       'unconfirmed',
@@ -93,7 +96,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
     )
   }
 
-  return { run, open, close: () => link?.close() }
+  return { run, open, close: () => commandClient?.close() }
 }
 
 interface Write {
@@ -108,14 +111,14 @@ interface Write {
 type Reply = readonly [error: Error | null, result: unknown]
 
 /** What a failure means for a write: without an answer it may be done. @param how `done` = it is done */
-export function asWrite(failure: StoreFailure, how?: 'done'): StoreFailure {
+export function toWriteFailure(failure: StoreFailure, how?: 'done'): StoreFailure {
   const isUncertain = how === 'done' || failure.kind === 'unanswered'
   return isUncertain ? new StoreFailure('unconfirmed', failure.message) : failure
 }
 
 /** Whole scripts, not digests: one that Redis has forgotten would have to be sent, and waited for, twice. */
-function evals(group: readonly Write[]) {
-  return group.map(({ script, call }) => ['eval', script.source, wordsOf(call)])
+function evalCommands(batch: readonly Write[]) {
+  return batch.map(({ script, call }) => ['eval', script.source, commandArgsOf(call)])
 }
 
 function isRedirection({ message }: Error): boolean {

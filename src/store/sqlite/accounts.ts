@@ -4,12 +4,12 @@ import type { Replacement } from '../replace.ts'
 import type { Account, AccountChanges, AccountCreation, AccountsPage, AccountUpdate } from '../store.ts'
 import { accountColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
-import { openTerms } from './terms.ts'
+import { openTermTable } from './terms.ts'
 
 /** The accounts table. Every function is to be called within a read or a write. */
-export function openAccounts(database: Database) {
+export function openAccountTable(database: Database) {
   const { prepare } = database
-  const terms = openTerms(database)
+  const terms = openTermTable(database)
   const insert = prepare(
     `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )
@@ -37,7 +37,7 @@ export function openAccounts(database: Database) {
   }
 
   function create(accounts: readonly Account[]): AccountCreation {
-    const emails = takenOf(accounts.map(({ email }) => email))
+    const emails = takenEmails(accounts.map(({ email }) => email))
     if (emails.length > 0) return { kind: 'exists', emails }
     for (const account of accounts) {
       insert.run(toRow(account))
@@ -47,7 +47,7 @@ export function openAccounts(database: Database) {
   }
 
   /** Those that another account has, or that come a second time. */
-  function takenOf(emails: readonly string[]): readonly string[] {
+  function takenEmails(emails: readonly string[]): readonly string[] {
     const seen = new Set<string>()
     const taken: string[] = []
     for (const email of emails) {
@@ -60,7 +60,7 @@ export function openAccounts(database: Database) {
 
   function save(before: Account, account: Account): Account {
     update.run(toRow(account))
-    terms.move(before, account)
+    terms.update(before, account)
     return account
   }
 
@@ -70,10 +70,10 @@ export function openAccounts(database: Database) {
   }
 
   /** Saves what `become` returns, if anything. */
-  function tryReplace(id: string, become: (account: Account) => Account | undefined): Replacement {
+  function tryReplace(id: string, transform: (account: Account) => Account | undefined): Replacement {
     const account = find(id)
     if (!account) return { kind: 'unknown' }
-    const next = become(account)
+    const next = transform(account)
     if (!next) return { kind: 'refused' }
     const holder = next.email === account.email ? undefined : findByEmail(next.email)
     if (holder && holder.id !== id) return { kind: 'exists' }
@@ -81,8 +81,8 @@ export function openAccounts(database: Database) {
   }
 
   /** The same; undefined where there is no such account, or the change is refused. */
-  function replace(id: string, become: (account: Account) => Account | undefined): Account | undefined {
-    const attempt = tryReplace(id, become)
+  function replace(id: string, transform: (account: Account) => Account | undefined): Account | undefined {
+    const attempt = tryReplace(id, transform)
     return attempt.kind === 'updated' ? attempt.account : undefined
   }
 

@@ -3,19 +3,19 @@ import {
   type AuditChain,
   type AuditClass,
   auditClasses,
+  auditClassOf,
+  auditLinkOf,
   auditRetention,
   type ChainedEntry,
-  classOf,
-  linkOf,
 } from '../audit-chain.ts'
 import type { AuditChainPage } from '../portal-store.ts'
 import type { Database } from './database.ts'
 
 /** How many entries retention removes at most for each that is added: it catches up, and nobody waits for it. */
-const trimmedAtOnce = 20
+const trimBatchMax = 20
 
 /** Adds entries to their chains, and trims these. Every function is to be called within a read or a write. */
-export function openAuditChains({ prepare }: Pick<Database, 'prepare'>) {
+export function openAuditChainTable({ prepare }: Pick<Database, 'prepare'>) {
   const insert = prepare('INSERT INTO audit (entry, class, link) VALUES (?, ?, ?)')
   const selectChain = prepare('SELECT trimmed, last, entries FROM audit_chains WHERE class = ?')
   const saveChain = prepare(
@@ -26,7 +26,7 @@ export function openAuditChains({ prepare }: Pick<Database, 'prepare'>) {
   )
   const remove = prepare('DELETE FROM audit WHERE seq = ?')
 
-  function chainOf(name: AuditClass): AuditChain & { readonly entries: number } {
+  function readChain(name: AuditClass): AuditChain & { readonly entries: number } {
     const row = selectChain.get(name)
     const { trimmed, last, entries } = row ?? { trimmed: '', last: '', entries: 0 }
     return {
@@ -39,9 +39,9 @@ export function openAuditChains({ prepare }: Pick<Database, 'prepare'>) {
   }
 
   function append(entry: AuditEntry): void {
-    const chain = chainOf(classOf(entry))
+    const chain = readChain(auditClassOf(entry))
     const text = JSON.stringify(entry)
-    const link = linkOf(chain.last, text, 'sha256')
+    const link = auditLinkOf(chain.last, text, 'sha256')
     insert.run(text, chain.class, link)
     const { trimmed, removed } = trim(chain, chain.entries + 1, entry.at)
     saveChain.run(chain.class, trimmed, link, chain.entries + 1 - removed)
@@ -50,7 +50,7 @@ export function openAuditChains({ prepare }: Pick<Database, 'prepare'>) {
   function trim(chain: AuditChain, entries: number, now: number) {
     let { trimmed } = chain
     let removed = 0
-    for (const { seq, entry, link } of selectPage.all(chain.class, 0, trimmedAtOnce)) {
+    for (const { seq, entry, link } of selectPage.all(chain.class, 0, trimBatchMax)) {
       const isOld = parseAuditEntry(String(entry)).at < now - auditRetention.ageMs
       if (!isOld && entries - removed <= auditRetention.entries) break
       remove.run(Number(seq))
@@ -62,7 +62,7 @@ export function openAuditChains({ prepare }: Pick<Database, 'prepare'>) {
 
   return {
     append,
-    chains: (): readonly AuditChain[] => auditClasses.map(chainOf).map(({ entries: _, ...chain }) => chain),
+    chains: (): readonly AuditChain[] => auditClasses.map(readChain).map(({ entries: _, ...chain }) => chain),
     page: ({ class: name, after, limit }: AuditChainPage): readonly ChainedEntry[] =>
       selectPage
         .all(name, Number(after ?? 0), limit)

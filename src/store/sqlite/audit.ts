@@ -2,20 +2,20 @@ import {
   type AuditEntry,
   type AuditFilter,
   type LoggedAuditEntry,
+  matchesFilter,
   needlesOf,
   parseAuditEntry,
-  passesFilter,
 } from '../audit.ts'
 import type { FoundAudit } from '../portal-store.ts'
-import { openAuditChains } from './audit-chains.ts'
+import { openAuditChainTable } from './audit-chains.ts'
 import type { Database } from './database.ts'
 
 /** How many entries are looked at for one answer: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
 /** The audit table, of which the oldest rows are removed. Every function is to be called within a read or a write. */
-export function openAudit({ prepare }: Database) {
-  const chained = openAuditChains({ prepare })
+export function openAuditTable({ prepare }: Database) {
+  const chained = openAuditChainTable({ prepare })
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
@@ -38,7 +38,7 @@ export function openAudit({ prepare }: Database) {
     const found = selectMatching.all(start, end, exact, exact, lower, lower, limit).map(toLogged)
     const isFull = found.length === limit
     const next = isFull ? found.at(-1)?.position : String(start)
-    const entries = found.filter((entry) => passesFilter(entry, filter))
+    const entries = found.filter((entry) => matchesFilter(entry, filter))
     return { entries, before: isFull || start > Number(first) ? next : undefined }
   }
 

@@ -1,9 +1,9 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { GatehouseError, hasCode, OperatorError, reasonOf } from '../../errors.ts'
+import { errorMessage, GatehouseError, hasErrorCode, OperatorError } from '../../errors.ts'
 import { makeFolder } from '../../folder.ts'
-import { createWriteReport, type StoreCondition } from '../condition.ts'
+import { createWriteListeners, type StoreDiagnostics } from '../condition.ts'
 import { guardFiles } from './file-guard.ts'
 import { migrations } from './schema.ts'
 
@@ -19,12 +19,12 @@ export interface Database {
   write<Result>(work: () => Result): Promise<Result>
   /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
   readonly assertInPlace: () => void
-  readonly onWrite: StoreCondition['onWrite']
+  readonly onWrite: StoreDiagnostics['onWrite']
   close(): void
 }
 
 /** After how long a write is tried again while another process is writing. */
-const tryAgainMs = 2
+const busyRetryMs = 2
 
 /** Another process is writing. */
 interface Busy {
@@ -41,7 +41,7 @@ interface Busy {
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
   const { assertInPlace } = guardFiles(path)
-  const { report, onWrite } = createWriteReport()
+  const { report, onWrite } = createWriteListeners()
   // SQLite would block the thread that serves all requests.
   database.exec('PRAGMA busy_timeout = 0')
   let busy: Busy | undefined
@@ -52,7 +52,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
       // The write that waits longest tries for all: the lock is tried once a pause, however many want it.
       if (!busy) {
         assertInPlace()
-        const attempt = guard(() => tryWrite(database, work))
+        const attempt = mapSqliteErrors(() => tryWrite(database, work))
         if (attempt.kind === 'written') {
           // Only now is it known where it was written.
           assertInPlace()
@@ -66,13 +66,13 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   async function startPause(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, tryAgainMs))
+    await new Promise((resolve) => setTimeout(resolve, busyRetryMs))
     busy = undefined
   }
 
   return {
     prepare: database.prepare.bind(database),
-    read: guard,
+    read: mapSqliteErrors,
     write: (work) => report(write(work)),
     assertInPlace,
     onWrite,
@@ -103,18 +103,18 @@ function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<R
 }
 
 /** A fault of ours, or a record that makes no sense, is not taken for a database that is out of reach. */
-function guard<Result>(work: () => Result): Result {
+function mapSqliteErrors<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (cause) {
-    throw isOfSqlite(cause) ? new GatehouseError('store-unavailable', { cause }) : cause
+    throw isSqliteError(cause) ? new GatehouseError('store-unavailable', { cause }) : cause
   }
 }
 
 /** node:sqlite says the second of a database, or of a statement, that has been closed. */
 const sqliteCodes: readonly unknown[] = ['ERR_SQLITE_ERROR', 'ERR_INVALID_STATE']
 
-function isOfSqlite(error: unknown): boolean {
+function isSqliteError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && sqliteCodes.includes(error.code)
 }
 
@@ -122,16 +122,16 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makeFolder(dirname(path))
-    makePrivately(path)
+    createPrivateFile(path)
     database = new DatabaseSync(path, { timeout: busyTimeoutMs })
-    writeAhead(database, performance.now() + busyTimeoutMs)
+    enableWal(database, performance.now() + busyTimeoutMs)
     migrate(database, path)
     return database
   } catch (cause) {
     // A process that cannot use the database must not keep it locked for others.
     database?.close()
     if (cause instanceof OperatorError) throw cause
-    throw new OperatorError(`cannot open the database ${path}: ${reasonOf(cause)}`, {
+    throw new OperatorError(`cannot open the database ${path}: ${errorMessage(cause)}`, {
       hint: isBusy(cause)
         ? 'Another process is writing to it: try again, or choose another with store.sqlite.path.'
         : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
@@ -145,11 +145,11 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
  * file that is there is not opened: closing it would drop the locks that this process holds on it through another
  * connection (fcntl of POSIX).
  */
-function makePrivately(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600))
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (!hasErrorCode(error, 'EEXIST')) throw error
     // SQLite would only say that it cannot open it.
     if (statSync(path).isDirectory()) throw new Error('it is a folder')
   }
@@ -165,7 +165,7 @@ const sqliteBusy = 5
 const logBytesMax = 4 * 1_024 * 1_024
 
 /** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is tried again. */
-function writeAhead(database: DatabaseSync, deadline: number): void {
+function enableWal(database: DatabaseSync, deadline: number): void {
   // FULL: a commit that was answered is on disk, even after a power failure. Without a limit, a log that has grown
   // while somebody read the database for long would stay as large as it was.
   const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`

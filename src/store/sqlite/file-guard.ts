@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs'
-import { GatehouseError, hasCode } from '../../errors.ts'
+import { GatehouseError, hasErrorCode } from '../../errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 
 /** Tells whether the files that are open are still those of their paths. */
@@ -17,28 +17,28 @@ export interface FileGuard {
  * @param path of a database that is open in WAL mode, so that its log is there
  */
 export function guardFiles(path: string): FileGuard {
-  const files = [path, `${path}-wal`].map((name) => ({ name, opened: look(name) }))
+  const files = [path, `${path}-wal`].map((name) => ({ name, opened: statFile(name) }))
   return {
     assertInPlace: () => {
       for (const { name, opened } of files) {
-        const now = look(name)
-        if (now?.ino !== opened?.ino || now?.dev !== opened?.dev) throw lost(name, now === undefined)
+        const now = statFile(name)
+        if (now?.ino !== opened?.ino || now?.dev !== opened?.dev) throw lostError(name, now === undefined)
       }
     },
   }
 }
 
 /** As bigints: numbers of files can have 64 bits. */
-function look(path: string): BigIntStats | undefined {
+function statFile(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true })
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined
+    if (hasErrorCode(error, 'ENOENT') || hasErrorCode(error, 'ENOTDIR')) return undefined
     throw new GatehouseError('store-unavailable', { cause: error })
   }
 }
 
-function lost(name: string, isGone: boolean): GatehouseError {
+function lostError(name: string, isGone: boolean): GatehouseError {
   const what = isGone ? 'is gone' : 'was replaced by another file'
   const message = `${name} ${what} while the gateway runs, so nothing is written any more: put the file back that was there; or, to go on with what is there now, restart the gateway`
   return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })

@@ -1,9 +1,9 @@
 import { digestText } from '../digest-text.ts'
-import type { KeyUse, NotedKeyUse } from '../key-use.ts'
+import type { KeyUse, RecordedKeyUse } from '../key-use.ts'
 import type { Database } from './database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
-export function openKeyUses({ prepare }: Database) {
+export function openKeyUseTable({ prepare }: Database) {
   // Only the needed columns: hundreds of uses are noted a second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_digest, previous_digest, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
@@ -20,15 +20,15 @@ export function openKeyUses({ prepare }: Database) {
     return new Map(select.all(accountId).map((row) => [String(row.digest), toUse(row)]))
   }
 
-  function digestsOfKeys(accountId: string): readonly string[] {
+  function currentKeyDigests(accountId: string): readonly string[] {
     return Object.values(selectKeys.get(accountId) ?? {}).flatMap((digest) =>
       digest instanceof Uint8Array ? [digestText({ digest })] : [],
     )
   }
 
   /** Notes a use only of a key that the account has now; uses of other keys are removed. */
-  function note(use: NotedKeyUse): void {
-    const digests = digestsOfKeys(use.accountId)
+  function record(use: RecordedKeyUse): void {
+    const digests = currentKeyDigests(use.accountId)
     if (!digests.includes(use.digest)) return
     const known = selectDigests.all(use.accountId)
     upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
@@ -37,7 +37,7 @@ export function openKeyUses({ prepare }: Database) {
     }
   }
 
-  return { find, note, removeAll: (accountId: string) => void removeAll.run(accountId) }
+  return { find, record, removeAll: (accountId: string) => void removeAll.run(accountId) }
 }
 
 function toUse(row: Record<string, unknown>): KeyUse {

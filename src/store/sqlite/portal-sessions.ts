@@ -3,7 +3,7 @@ import type { Visitor } from '../visitor.ts'
 import type { Database } from './database.ts'
 
 /** The portal_sessions table. Every function is to be called within a read or a write. */
-export function openPortalSessions({ prepare }: Database) {
+export function openPortalSessionTable({ prepare }: Database) {
   const insert = prepare(
     `INSERT INTO portal_sessions (account_id, id, digest, created_at, expires_at, seen_at, address, client, epoch)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -13,12 +13,12 @@ export function openPortalSessions({ prepare }: Database) {
     `SELECT * FROM portal_sessions WHERE account_id = ? AND expires_at > ? AND epoch = ?
      ORDER BY created_at DESC, id`,
   )
-  const see = prepare(
+  const touch = prepare(
     'UPDATE portal_sessions SET seen_at = ?, address = ?, client = ? WHERE account_id = ? AND id = ?',
   )
   const removeOne = prepare('DELETE FROM portal_sessions WHERE account_id = ? AND id = ?')
   const removeAll = prepare('DELETE FROM portal_sessions WHERE account_id = ?')
-  const removeOver = prepare(
+  const removeExpired = prepare(
     'DELETE FROM portal_sessions WHERE account_id = ? AND (expires_at <= ? OR epoch <> ?)',
   )
   const removeOldest = prepare(
@@ -28,7 +28,7 @@ export function openPortalSessions({ prepare }: Database) {
 
   function start(session: PortalSession): void {
     const { accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch } = session
-    removeOver.run(accountId, createdAt, epoch)
+    removeExpired.run(accountId, createdAt, epoch)
     insert.run(accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch)
     removeOldest.run(accountId, portalSessionsMax)
   }
@@ -41,8 +41,8 @@ export function openPortalSessions({ prepare }: Database) {
     },
     list: (accountId: string, now: number, epoch: number) =>
       selectAll.all(accountId, now, epoch).map(toSession),
-    see: (accountId: string, id: string, { at, address, userAgent }: Visitor & { readonly at: number }) =>
-      void see.run(at, address, userAgent, accountId, id),
+    touch: (accountId: string, id: string, { at, address, userAgent }: Visitor & { readonly at: number }) =>
+      void touch.run(at, address, userAgent, accountId, id),
     end: (accountId: string, id: string) => Number(removeOne.run(accountId, id).changes) > 0,
     removeAll: (accountId: string) => void removeAll.run(accountId),
   }

@@ -1,29 +1,29 @@
-import { ofAccount } from '../changes.ts'
+import { accountChange } from '../changes.ts'
 import type { PortalStore } from '../portal-store.ts'
 import { createPortalVerbs } from '../portal-verbs.ts'
 import type { Replace } from '../replace.ts'
-import type { openAccounts } from './accounts.ts'
+import type { openAccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { openKeyUses } from './key-uses.ts'
-import type { openPortalSessions } from './portal-sessions.ts'
+import type { openKeyUseTable } from './key-uses.ts'
+import type { openPortalSessionTable } from './portal-sessions.ts'
 import type { Writer } from './writer.ts'
 
 interface Tables {
-  readonly accounts: ReturnType<typeof openAccounts>
-  readonly portalSessions: ReturnType<typeof openPortalSessions>
-  readonly keyUses: ReturnType<typeof openKeyUses>
+  readonly accounts: ReturnType<typeof openAccountTable>
+  readonly portalSessions: ReturnType<typeof openPortalSessionTable>
+  readonly keyUses: ReturnType<typeof openKeyUseTable>
 }
 
 /** The verbs of the portal on the tables of a database. */
 export function openPortal(
   { read, write }: Database,
-  { change, act, audit, onAudit }: Writer,
+  { writeChange, writeUncached, audit, onAudit }: Writer,
   { accounts, portalSessions, keyUses }: Tables,
 ): PortalStore {
-  const replace: Replace = (id, become, entry) =>
-    change(
-      () => accounts.tryReplace(id, become),
-      ({ kind }) => ofAccount(id)(kind === 'updated'),
+  const replace: Replace = (id, transform, entry) =>
+    writeChange(
+      () => accounts.tryReplace(id, transform),
+      ({ kind }) => accountChange(id)(kind === 'updated'),
       entry,
     )
 
@@ -31,7 +31,7 @@ export function openPortal(
     ...createPortalVerbs(replace),
 
     startPortalSession: (session, { revision }, entry) =>
-      act(
+      writeUncached(
         () => {
           const owner = accounts.find(session.accountId)
           if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
@@ -42,22 +42,22 @@ export function openPortal(
         entry && [entry],
       ),
     findPortalSession: async (accountId, id) => read(() => portalSessions.find(accountId, id)),
-    seePortalSession: async (accountId, id, seen) => write(() => portalSessions.see(accountId, id, seen)),
+    touchPortalSession: async (accountId, id, seen) => write(() => portalSessions.touch(accountId, id, seen)),
     listPortalSessions: async (accountId, now) =>
       read(() => {
         const owner = accounts.find(accountId)
         return owner && !owner.isDisabled ? portalSessions.list(accountId, now, owner.portal.epoch) : []
       }),
     endPortalSession: (accountId, id, entry) =>
-      act(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
+      writeUncached(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
 
-    noteKeyUses: async (uses) => {
-      if (uses.length > 0) await write(() => uses.forEach(keyUses.note))
+    recordKeyUses: async (uses) => {
+      if (uses.length > 0) await write(() => uses.forEach(keyUses.record))
     },
     findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
 
     appendAudit: (entry) =>
-      act(
+      writeUncached(
         () => {},
         () => true,
         [entry],

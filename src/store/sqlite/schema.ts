@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parseAuditEntry } from '../audit.ts'
-import { auditClasses, classOf, linkOf } from '../audit-chain.ts'
+import { auditClasses, auditClassOf, auditLinkOf } from '../audit-chain.ts'
 import { termsOf } from '../search.ts'
 
 /**
@@ -100,11 +100,11 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
   (database) => database.exec(accountsAndSessions),
   (database) => {
     database.exec(portalAndAudit)
-    indexAll(database)
+    indexTerms(database)
   },
   (database) => {
     // Indexes the parts of e-mails too.
-    indexAll(database)
+    indexTerms(database)
     database.exec('CREATE INDEX accounts_by_age ON accounts (created_at, id)')
   },
   // An account's present role counts as that of its first epoch.
@@ -149,9 +149,9 @@ function chainAudit(database: DatabaseSync): void {
   for (let rows = select.all(0); rows.length > 0; rows = select.all(Number(rows.at(-1)?.seq))) {
     for (const { seq, entry } of rows) {
       const text = String(entry)
-      const name = classOf(parseAuditEntry(text))
+      const name = auditClassOf(parseAuditEntry(text))
       const chain = chains[name]
-      chain.last = linkOf(chain.last, text, 'sha256')
+      chain.last = auditLinkOf(chain.last, text, 'sha256')
       chain.entries++
       update.run(name, chain.last, Number(seq))
     }
@@ -161,7 +161,7 @@ function chainAudit(database: DatabaseSync): void {
 }
 
 /** Indexes the accounts that were made before there was an index. */
-function indexAll(database: DatabaseSync): void {
+function indexTerms(database: DatabaseSync): void {
   const insert = database.prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
   for (const row of database.prepare('SELECT id, email, first_name, last_name FROM accounts').iterate()) {
     const named = {

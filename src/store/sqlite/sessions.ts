@@ -1,23 +1,23 @@
-import { judgeRefreshToken } from '../judge-refresh-token.ts'
+import { decideRotation } from '../judge-refresh-token.ts'
 import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
 import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** How long a row outlives its session, and how many old rows are removed at each start of a session. */
-const keptAfterEndMs = 24 * 3_600_000
-const clearedAtOnce = 20
+const retentionAfterEndMs = 24 * 3_600_000
+const removalBatchMax = 20
 /** How many sessions one step reads, ends or removes: this blocks the process for some milliseconds. */
-export const sessionsAtOnce = 200
+export const sessionBatchMax = 200
 
 /** The sessions table. Every function is to be called within a read or a write. */
-export function openSessions({ prepare }: Database) {
+export function openSessionTable({ prepare }: Database) {
   const insert = prepare(
     `INSERT INTO sessions
        (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
         address, client)
      VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
   )
-  const clear = prepare(
+  const removeExpired = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
   )
   const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
@@ -26,11 +26,11 @@ export function openSessions({ prepare }: Database) {
        AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
      ORDER BY created_at DESC, id LIMIT ?6`,
   )
-  const hasBeyond = prepare(
+  const hasExcess = prepare(
     `SELECT 1 FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL
      ORDER BY created_at DESC, id LIMIT 1 OFFSET ?`,
   )
-  const selectBeyond = prepare(
+  const selectExcess = prepare(
     `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
      ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
   )
@@ -53,7 +53,7 @@ export function openSessions({ prepare }: Database) {
 
   function start(session: NewSession, sessionEpoch: number): void {
     const { id, accountId, createdAt, expiresAt, idleMs, visitor } = session
-    clear.run(createdAt - keptAfterEndMs, clearedAtOnce)
+    removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
     const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
     insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
@@ -63,11 +63,11 @@ export function openSessions({ prepare }: Database) {
    * Ends what an account has beyond its newest sessions, a slice at a time.
    * @returns the IDs of those ended: fewer than `sessionsAtOnce` = there are no more
    */
-  function endBeyond(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
+  function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
     // In the index alone, as there are seldom too many: whether one is over by its time only its row tells.
-    if (!hasBeyond.get(account.id, account.sessionEpoch, kept)) return []
-    const beyond = selectBeyond.all(account.id, account.sessionEpoch, now, sessionsAtOnce, kept)
-    const ids = beyond.map(({ id }) => String(id))
+    if (!hasExcess.get(account.id, account.sessionEpoch, kept)) return []
+    const excess = selectExcess.all(account.id, account.sessionEpoch, now, sessionBatchMax, kept)
+    const ids = excess.map(({ id }) => String(id))
     for (const id of ids) setEnd.run('revoked', id)
     return ids
   }
@@ -75,42 +75,43 @@ export function openSessions({ prepare }: Database) {
   function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {
     const session = find(use.sessionId)
     const account = session && findAccount(session.accountId)
-    const verdict = judgeRefreshToken(use, session, account)
-    switch (verdict.kind) {
+    const decision = decideRotation(use, session, account)
+    switch (decision.kind) {
       case 'refuse':
-        if (verdict.why === 'reused') setEnd.run('reused', use.sessionId)
-        return { kind: 'over', why: verdict.why }
+        if (decision.reason === 'reused') setEnd.run('reused', use.sessionId)
+        return { kind: 'over', reason: decision.reason }
       case 'repeat':
-        return { kind: 'current', session: verdict.session, account: verdict.account }
+        return { kind: 'current', session: decision.session, account: decision.account }
       case 'advance': {
-        const { session, account } = verdict
+        const { session, account } = decision
         const { generation, rotatedAt, address, userAgent, id } = session
         const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
         advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
         return { kind: 'current', session, account }
       }
       default:
-        return verdict satisfies never
+        return decision satisfies never
     }
   }
 
-  function acknowledgeAll(given: readonly RotationAcknowledgement[]): void {
-    for (const { sessionId, generation, at } of given) setAcknowledged.run(at, sessionId, generation)
+  function acknowledge(acknowledgements: readonly RotationAcknowledgement[]): void {
+    for (const { sessionId, generation, at } of acknowledgements)
+      setAcknowledged.run(at, sessionId, generation)
   }
 
   return {
     find,
     start,
     rotate,
-    acknowledgeAll,
+    acknowledge,
     list: ({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) =>
       selectPage
         .all(id, sessionEpoch, now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit)
         .map(toSession),
-    endBeyond,
+    endOldest,
     end: (id: string, reason: SessionEnd) => Number(setEnd.run(reason, id).changes) > 0,
     /** @returns whether there may be more */
-    removeSome: (accountId: string) => removeSome.run(accountId, sessionsAtOnce).changes === sessionsAtOnce,
+    removeSome: (accountId: string) => removeSome.run(accountId, sessionBatchMax).changes === sessionBatchMax,
   }
 }
 

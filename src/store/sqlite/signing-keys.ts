@@ -2,7 +2,7 @@ import type { StoredSigningKey } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** The signing_keys table. Every function is to be called within a read or a write. */
-export function openSigningKeys({ prepare }: Database) {
+export function openSigningKeyTable({ prepare }: Database) {
   const select = prepare('SELECT * FROM signing_keys ORDER BY created_at, kid')
   const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
   const insert = prepare(

@@ -2,17 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import { monotonicClock } from '../../clock.ts'
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
-import { ofAccount, ofSession, ofSigningKeys } from '../changes.ts'
+import { accountChange, sessionChange, signingKeysChange } from '../changes.ts'
 import { createLocalRates } from '../local-rates.ts'
 import { search } from '../search.ts'
 import type { Account, Store } from '../store.ts'
-import { openAccounts } from './accounts.ts'
+import { openAccountTable } from './accounts.ts'
 import { openDatabase } from './database.ts'
-import { openKeyUses } from './key-uses.ts'
+import { openKeyUseTable } from './key-uses.ts'
 import { openPortal } from './portal.ts'
-import { openPortalSessions } from './portal-sessions.ts'
-import { openSessions, sessionsAtOnce } from './sessions.ts'
-import { openSigningKeys } from './signing-keys.ts'
+import { openPortalSessionTable } from './portal-sessions.ts'
+import { openSessionTable, sessionBatchMax } from './sessions.ts'
+import { openSigningKeyTable } from './signing-keys.ts'
 import { openStoreRow } from './store-row.ts'
 import { openWriter } from './writer.ts'
 
@@ -28,28 +28,28 @@ export interface SqliteOptions {
  */
 export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
   const database = openDatabase(path, busyTimeoutMs)
-  const accounts = openAccounts(database)
-  const sessions = openSessions(database)
-  const signingKeys = openSigningKeys(database)
-  const portalSessions = openPortalSessions(database)
-  const keyUses = openKeyUses(database)
+  const accounts = openAccountTable(database)
+  const sessions = openSessionTable(database)
+  const signingKeys = openSigningKeyTable(database)
+  const portalSessions = openPortalSessionTable(database)
+  const keyUses = openKeyUseTable(database)
   const storeRow = openStoreRow(database)
   const writer = openWriter(database)
-  const { changes, change, changeMany, act } = writer
+  const { changes, writeChange, writeChanges, writeUncached } = writer
   const rates = createLocalRates(monotonicClock)
 
   function replace(
     id: string,
-    become: (account: Account) => Account | undefined,
+    transform: (account: Account) => Account | undefined,
     audit: AuditEntry | undefined,
   ): Promise<Account | undefined> {
-    return change(() => accounts.replace(id, become), ofAccount(id), audit)
+    return writeChange(() => accounts.replace(id, transform), accountChange(id), audit)
   }
 
   return {
     ready: async () => {},
     createAccounts: (created, audit) =>
-      act(
+      writeUncached(
         () => accounts.create(created),
         ({ kind }) => kind === 'created',
         audit,
@@ -66,26 +66,26 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
         page,
       ),
     updateAccount: (id, changed, audit) =>
-      change(
+      writeChange(
         () => accounts.change(id, changed),
-        ({ kind }) => ofAccount(id)(kind === 'updated'),
+        ({ kind }) => accountChange(id)(kind === 'updated'),
         audit,
       ),
     deleteAccount: async (id, audit) => {
-      let isMore = false
-      const isRemoved = await change(
+      let hasMore = false
+      const isRemoved = await writeChange(
         () => {
           for (const table of [portalSessions, keyUses]) table.removeAll(id)
-          isMore = sessions.removeSome(id)
+          hasMore = sessions.removeSome(id)
           return accounts.remove(id)
         },
-        ofAccount(id),
+        accountChange(id),
         audit,
       )
       // Without the account they are over; what a crash leaves of them is cleared later.
-      while (isMore) {
+      while (hasMore) {
         await setImmediate()
-        isMore = await database.write(() => sessions.removeSome(id))
+        hasMore = await database.write(() => sessions.removeSome(id))
       }
       return isRemoved
     },
@@ -95,14 +95,14 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     startSession: async (started, { revision }) => {
       const { accountId, createdAt, openMax } = started
       for (;;) {
-        const { outcome } = await changeMany(
+        const { outcome } = await writeChanges(
           () => {
             const owner = accounts.find(accountId)
             if (!owner || owner.isDisabled || owner.revision !== revision) {
               return { outcome: 'account-changed' as const, ended: [] }
             }
-            const ended = sessions.endBeyond(owner, createdAt, openMax - 1)
-            if (ended.length === sessionsAtOnce) return { outcome: 'too-many' as const, ended }
+            const ended = sessions.endOldest(owner, createdAt, openMax - 1)
+            if (ended.length === sessionBatchMax) return { outcome: 'too-many' as const, ended }
             sessions.start(started, owner.sessionEpoch)
             return { outcome: 'started' as const, ended }
           },
@@ -113,29 +113,30 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
       }
     },
     rotateSession: (use) =>
-      change(
+      writeChange(
         () => sessions.rotate(use, accounts.find),
-        (rotation) => ofSession(use.sessionId)(rotation.kind === 'over' && rotation.why === 'reused'),
+        (rotation) => sessionChange(use.sessionId)(rotation.kind === 'over' && rotation.reason === 'reused'),
       ),
-    acknowledgeRotations: (given) => database.write(() => sessions.acknowledgeAll(given)),
+    acknowledgeRotations: (acknowledgements) => database.write(() => sessions.acknowledge(acknowledgements)),
     findSession: async (id) => database.read(() => sessions.find(id)),
     listSessions: async (accountId, page) =>
       database.read(() => {
         const owner = accounts.find(accountId)
         return owner ? sessions.list(owner, page) : []
       }),
-    endSession: (id, reason, audit) => change(() => sessions.end(id, reason), ofSession(id), audit),
+    endSession: (id, reason, audit) => writeChange(() => sessions.end(id, reason), sessionChange(id), audit),
     endSessions: async (accountId, audit) => (await replace(accountId, withoutSessions, audit)) !== undefined,
 
     ...openPortal(database, writer, { accounts, portalSessions, keyUses }),
 
     listSigningKeys: async () => database.read(() => signingKeys.list()),
-    addSigningKey: (key, unless, audit) => change(() => signingKeys.add(key, unless), ofSigningKeys, audit),
-    retireSigningKey: (kid, audit) => change(() => signingKeys.remove(kid), ofSigningKeys, audit),
+    addSigningKey: (key, unless, audit) =>
+      writeChange(() => signingKeys.add(key, unless), signingKeysChange, audit),
+    retireSigningKey: (kid, audit) => writeChange(() => signingKeys.remove(kid), signingKeysChange, audit),
 
     // Counted in this process: there is no other.
     takeFromRate: async (subject, rate) => rates.take(subject, rate),
-    beat: async () => 1,
+    heartbeat: async () => 1,
 
     readChanges: async (after) =>
       database.read(() => {

@@ -3,7 +3,7 @@ import type { Account, TermEntry } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** The index that accounts are searched by. Every function is to be called within a read or a write. */
-export function openTerms({ prepare }: Database) {
+export function openTermTable({ prepare }: Database) {
   const insert = prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
   const remove = prepare('DELETE FROM account_terms WHERE term = ? AND account_id = ?')
   const select = prepare(
@@ -20,7 +20,7 @@ export function openTerms({ prepare }: Database) {
   }
 
   /** Does nothing for most changes, which are not of a name or e-mail. */
-  function move(before: Account, after: Account): void {
+  function update(before: Account, after: Account): void {
     if (termsOf(before).join(' ') === termsOf(after).join(' ')) return
     drop(before)
     add(after)
@@ -35,5 +35,5 @@ export function openTerms({ prepare }: Database) {
       .map(({ term, account_id }) => ({ term: String(term), id: String(account_id) }))
   }
 
-  return { add, drop, move, find }
+  return { add, drop, update, find }
 }

@@ -1,29 +1,29 @@
 import type { AuditEntry } from '../audit.ts'
 import type { Change, LoggedChange } from '../store.ts'
-import { openAudit } from './audit.ts'
-import { openChanges } from './changes.ts'
+import { openAuditTable } from './audit.ts'
+import { openChangeTable } from './changes.ts'
 import type { Database } from './database.ts'
 
 /** Writes a change with its entries in the change log and the audit log, in one step. */
 export type Writer = ReturnType<typeof openWriter>
 
 export function openWriter(database: Database) {
-  const changes = openChanges(database)
-  const audit = openAudit(database)
+  const changes = openChangeTable(database)
+  const audit = openAuditTable(database)
   const listeners: ((change: LoggedChange) => void)[] = []
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** Writes, logs the change if there is one, and tells the listeners once all is on disk. */
-  async function change<Result>(
+  async function writeChange<Result>(
     work: () => Result,
     describe: (result: Result) => Change | undefined,
     entry?: AuditEntry,
   ): Promise<Result> {
-    return changeMany(work, (result) => [describe(result) ?? []].flat(), entry)
+    return writeChanges(work, (result) => [describe(result) ?? []].flat(), entry)
   }
 
   /** The same where one step may change several. */
-  async function changeMany<Result>(
+  async function writeChanges<Result>(
     work: () => Result,
     describe: (result: Result) => readonly Change[],
     entry?: AuditEntry,
@@ -35,13 +35,13 @@ export function openWriter(database: Database) {
       audit.append(entries)
       return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
     })
-    tellAudited(entries)
+    notifyAudited(entries)
     for (const change of logged) for (const listener of listeners) listener(change)
     return result
   }
 
   /** Writes data that no cache holds. */
-  async function act<Result>(
+  async function writeUncached<Result>(
     work: () => Result,
     isDone: (result: Result) => boolean,
     entries: readonly AuditEntry[] = [],
@@ -52,20 +52,20 @@ export function openWriter(database: Database) {
       audit.append(written)
       return { result, written }
     })
-    tellAudited(written)
+    notifyAudited(written)
     return result
   }
 
-  function tellAudited(entries: readonly AuditEntry[]): void {
+  function notifyAudited(entries: readonly AuditEntry[]): void {
     for (const entry of entries) for (const listener of auditListeners) listener(entry)
   }
 
   return {
     changes,
     audit,
-    change,
-    changeMany,
-    act,
+    writeChange,
+    writeChanges,
+    writeUncached,
     onChange: (listener: Listener) => void listeners.push(listener),
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { complaints, least, type Options } from '../files.ts'
+import { minimalConfig, type Options, problemMessages } from '../files.ts'
 
 const https = { publicUrl: 'https://api.example.com' }
 const needsSecure = 'needs secure: true, or an https publicUrl'
@@ -42,16 +42,24 @@ const cases: readonly (readonly [what: string, options: Options, complaints: rea
 
 for (const [what, options, expected] of cases) {
   t.test(`a cookie that browsers would drop is refused, no other: ${what}`, async (t) => {
-    t.strictSame(complaints(t, { ...least, ...options }), expected)
+    t.strictSame(problemMessages(t, { ...minimalConfig, ...options }), expected)
   })
 }
 
 t.test('name and path hold nothing that could end the cookie or begin another', async (t) => {
   for (const name of ['', 'a b', 'a=b', 'a;b', 'a,b', 'é', 'a\n', 'a'.repeat(65)]) {
-    t.match(complaints(t, { ...least, cookie: { name } }), [/^cookie\.name: has the wrong form/], name)
+    t.match(
+      problemMessages(t, { ...minimalConfig, cookie: { name } }),
+      [/^cookie\.name: has the wrong form/],
+      name,
+    )
   }
   for (const path of ['', 'api', '/a;b', '/a b', '/é', '/a\n', '/a\u007f']) {
-    t.match(complaints(t, { ...least, cookie: { path } }), [/^cookie\.path: has the wrong form/], path)
+    t.match(
+      problemMessages(t, { ...minimalConfig, cookie: { path } }),
+      [/^cookie\.path: has the wrong form/],
+      path,
+    )
   }
-  t.strictSame(complaints(t, { ...least, cookie: { name: 'r.T-1_!', path: '/a/b,c:d' } }), [])
+  t.strictSame(problemMessages(t, { ...minimalConfig, cookie: { name: 'r.T-1_!', path: '/a/b,c:d' } }), [])
 })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
-const origins = (...list: readonly unknown[]) => ({ ...least, cors: { origins: list } })
+const origins = (...list: readonly unknown[]) => ({ ...minimalConfig, cors: { origins: list } })
 
 t.test('there are none by default', async (t) => {
-  t.strictSame(load(t, least).cors, { origins: [] })
+  t.strictSame(load(t, minimalConfig).cors, { origins: [] })
 })
 
 t.test('an origin is kept as browsers write it', async (t) => {
@@ -41,14 +41,14 @@ t.test('what is no exact origin is refused, each at its place', async (t) => {
     ['mailto:me', `${form}: a scheme`],
   ]
   for (const [text, complaint] of wrong) {
-    const [told, ...others] = complaints(t, origins('https://good.example', text))
+    const [told, ...others] = problemMessages(t, origins('https://good.example', text))
     t.ok(told?.startsWith(`cors.origins[1]: ${complaint}`), `${text}: ${told}`)
     t.strictSame(others, [])
   }
 })
 
 t.test('an origin that is there already, however it is written, is refused', async (t) => {
-  t.strictSame(complaints(t, origins('https://a.example', 'https://A.example:443/')), [
+  t.strictSame(problemMessages(t, origins('https://a.example', 'https://A.example:443/')), [
     'cors.origins[1]: https://a.example is already in the list',
   ])
 })
@@ -57,10 +57,10 @@ t.test('as many as a thousand are taken', async (t) => {
   const many = (count: number) =>
     origins(...Array.from({ length: count }, (_, at) => `https://a${at}.example`))
   t.equal(load(t, many(1_000)).cors.origins.length, 1_000)
-  for (const count of [1_001, 5_000]) t.match(complaints(t, many(count)), [/^cors\.origins: .*1,?000/])
+  for (const count of [1_001, 5_000]) t.match(problemMessages(t, many(count)), [/^cors\.origins: .*1,?000/])
 })
 
 t.test('a wrong type is told', async (t) => {
-  t.equal(complaints(t, { ...least, cors: { origins: 'https://a.example' } }).length, 1)
-  t.equal(complaints(t, origins(1)).length, 1)
+  t.equal(problemMessages(t, { ...minimalConfig, cors: { origins: 'https://a.example' } }).length, 1)
+  t.equal(problemMessages(t, origins(1)).length, 1)
 })

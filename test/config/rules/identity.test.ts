@@ -1,7 +1,10 @@
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
-const headers = (names: Readonly<Record<string, string>>) => ({ ...least, identity: { headers: names } })
+const headers = (names: Readonly<Record<string, string>>) => ({
+  ...minimalConfig,
+  identity: { headers: names },
+})
 
 t.test(
   'a name that the connection, the client or the gateway needs is refused in every spelling',
@@ -41,22 +44,24 @@ t.test(
     ]
     for (const name of names) {
       const message = `identity.headers.id: "${name}" has a meaning of its own: choose another name`
-      t.strictSame(complaints(t, headers({ id: name })), [message])
+      t.strictSame(problemMessages(t, headers({ id: name })), [message])
     }
   },
 )
 
 t.test('two headers whose names only differ by case and signs are one, and refused', async (t) => {
-  t.strictSame(complaints(t, headers({ id: 'X-User', role: 'x_user' })), [
+  t.strictSame(problemMessages(t, headers({ id: 'X-User', role: 'x_user' })), [
     'identity.headers.role: "x_user" is already the header of "id" (only letters and digits are compared): choose another name',
   ])
-  t.strictSame(complaints(t, headers({ email: 'x.user.id' })).length, 1, 'with a default name too')
+  t.strictSame(problemMessages(t, headers({ email: 'x.user.id' })).length, 1, 'with a default name too')
 })
 
 t.test('a name has letters or digits, and no sign that a header name may not have', async (t) => {
-  t.strictSame(complaints(t, headers({ id: '---' })), ['identity.headers.id: must contain a letter or digit'])
+  t.strictSame(problemMessages(t, headers({ id: '---' })), [
+    'identity.headers.id: must contain a letter or digit',
+  ])
   for (const name of ['', 'X User', 'X:User', 'X-Üser', 'X-User\r\nX-Role', 'X'.repeat(65)]) {
-    t.match(complaints(t, headers({ id: name })), [/^identity\.headers\.id: has the wrong form/], name)
+    t.match(problemMessages(t, headers({ id: name })), [/^identity\.headers\.id: has the wrong form/], name)
   }
 })
 
@@ -66,7 +71,7 @@ t.test('any other name is taken, the rest keep their defaults or stay away', asy
 })
 
 const assertion = (options: Readonly<Record<string, unknown>>, more = {}) => ({
-  ...least,
+  ...minimalConfig,
   ...more,
   identity: { assertion: options },
 })
@@ -77,11 +82,15 @@ t.test('an assertion has a header of its own', async (t) => {
     header: 'X-Proof',
     lifetimeMs: 300_000,
   })
-  t.strictSame(complaints(t, assertion({ header: 'x_user.id' })), [
+  t.strictSame(problemMessages(t, assertion({ header: 'x_user.id' })), [
     'identity.assertion.header: "x_user.id" is already the header of "id" (only letters and digits are compared): choose another name',
   ])
-  t.match(complaints(t, assertion({ header: 'Authorization' })), [/has a meaning of its own/])
-  t.equal(complaints(t, headers({ name: 'X-Gatehouse-Assertion' })).length, 1, 'its default name is taken')
+  t.match(problemMessages(t, assertion({ header: 'Authorization' })), [/has a meaning of its own/])
+  t.equal(
+    problemMessages(t, headers({ name: 'X-Gatehouse-Assertion' })).length,
+    1,
+    'its default name is taken',
+  )
 })
 
 t.test('an assertion is refused with HS256, which nobody could verify, and with it alone', async (t) => {
@@ -89,7 +98,7 @@ t.test('an assertion is refused with HS256, which nobody could verify, and with 
     const config = assertion({ enabled: true }, { tokens: { algorithm } })
     const expected =
       algorithm === 'HS256' ? [/^identity\.assertion\.enabled: needs ES256, RS256 or EdDSA/] : []
-    t.match(complaints(t, config), expected)
-    t.strictSame(complaints(t, assertion({ enabled: false }, { tokens: { algorithm } })), [])
+    t.match(problemMessages(t, config), expected)
+    t.strictSame(problemMessages(t, assertion({ enabled: false }, { tokens: { algorithm } })), [])
   }
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
 const key = Buffer.alloc(32, 0xfb)
-const fromFile = { ...least, keys: { sealingKey: { file: 'sealing.key' } } }
+const fromFile = { ...minimalConfig, keys: { sealingKey: { file: 'sealing.key' } } }
 const redis = { driver: 'redis', redis: { url: 'redis://127.0.0.1' } }
 const refusal =
   'keys.sealingKey: is not a sealing key: it must be 32 bytes in base64 or hexadecimal; make one with: openssl rand -base64 32'
@@ -15,7 +15,7 @@ t.test('a sealing key is 32 bytes, in base64 or hexadecimal', async (t) => {
     key.toString('hex').toUpperCase(),
   ]
   for (const text of [...forms, `${forms[0]}\n`, `${forms[2]}\r\n`]) {
-    t.strictSame(complaints(t, fromFile, { files: { 'config/sealing.key': text } }), [], text)
+    t.strictSame(problemMessages(t, fromFile, { files: { 'config/sealing.key': text } }), [], text)
   }
 })
 
@@ -28,34 +28,34 @@ t.test('anything else is refused, with the way to make one, and never repeated',
     `${key.toString('base64')}\n${key.toString('base64')}`,
   ]
   for (const text of texts) {
-    t.strictSame(complaints(t, fromFile, { files: { 'config/sealing.key': text } }), [refusal], text)
-    const byName = { ...least, keys: { sealingKey: { env: 'SEALING_KEY' } } }
-    t.strictSame(complaints(t, byName, { env: { SEALING_KEY: text } }), [refusal], text)
+    t.strictSame(problemMessages(t, fromFile, { files: { 'config/sealing.key': text } }), [refusal], text)
+    const byName = { ...minimalConfig, keys: { sealingKey: { env: 'SEALING_KEY' } } }
+    t.strictSame(problemMessages(t, byName, { env: { SEALING_KEY: text } }), [refusal], text)
   }
 })
 
 t.test('for SQLite its file may be made at the start: its absence is no fault', async (t) => {
-  t.strictSame(complaints(t, fromFile), [])
+  t.strictSame(problemMessages(t, fromFile), [])
   t.match(load(t, fromFile).keys.sealingKey, { kind: 'file', file: /^\/.*\/config\/sealing\.key$/ })
 })
 
 t.test('an empty file is not taken for one that is not there', async (t) => {
-  t.strictSame(complaints(t, fromFile, { files: { 'config/sealing.key': '' } }), [
+  t.strictSame(problemMessages(t, fromFile, { files: { 'config/sealing.key': '' } }), [
     'keys.sealingKey: config/sealing.key is empty',
   ])
 })
 
 t.test('a variable that is not set is a fault on every store', async (t) => {
-  const byName = { ...least, keys: { sealingKey: { env: 'SEALING_KEY' } } }
+  const byName = { ...minimalConfig, keys: { sealingKey: { env: 'SEALING_KEY' } } }
   const complaint = 'keys.sealingKey: the environment variable SEALING_KEY is not set'
-  t.strictSame(complaints(t, byName), [complaint])
-  t.strictSame(complaints(t, { ...byName, store: redis }), [complaint])
+  t.strictSame(problemMessages(t, byName), [complaint])
+  t.strictSame(problemMessages(t, { ...byName, store: redis }), [complaint])
 })
 
 t.test(
   'for Redis, which many instances share, the key must be there, and the way to make it is told',
   async (t) => {
-    const [complaint, ...others] = complaints(t, { ...fromFile, store: redis })
+    const [complaint, ...others] = problemMessages(t, { ...fromFile, store: redis })
     t.match(complaint, /^keys\.sealingKey: cannot read config\/sealing\.key: no such file or directory/)
     t.match(complaint, /openssl rand -base64 32/)
     t.strictSame(others, [])

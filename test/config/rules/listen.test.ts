@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import t from 'tap'
-import { expired, makeCertificate } from '../../setup/certificates.ts'
-import { complaints, least, load } from '../files.ts'
+import { expiredCertificate, makeCertificate } from '../../setup/certificates.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
-const listen = (options: object) => ({ ...least, listen: options })
+const listen = (options: object) => ({ ...minimalConfig, listen: options })
 const tls = listen({ tls: { cert: { file: 'tls.crt' }, key: { file: 'tls.key' } } })
 const at = 'listen.tls'
 
@@ -12,24 +12,24 @@ t.test('workers are auto, or so many', async (t) => {
   for (const workers of [1, 2, 256]) t.equal(load(t, listen({ workers })).listen.workers, workers)
   t.equal(load(t, listen({ workers: 'auto' })).listen.workers, availableParallelism())
   for (const workers of [0, 257, 1e9, 1.5, 'all', '2'])
-    t.match(complaints(t, listen({ workers })), [/^listen\.workers: must be /], String(workers))
+    t.match(problemMessages(t, listen({ workers })), [/^listen\.workers: must be /], String(workers))
 })
 
 t.test('a certificate and its key are read, whatever stands behind the certificate', async (t) => {
   const mine = makeCertificate(t, 'DNS:localhost')
-  const chain = mine.cert + expired.cert
+  const chain = mine.cert + expiredCertificate.cert
   const { listen } = load(t, tls, { files: { 'config/tls.crt': chain, 'config/tls.key': mine.key } })
   t.strictSame(listen.tls, { cert: chain.trimEnd(), key: mine.key.trimEnd() })
   const fromEnv = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
   const env = { CERT: mine.cert, KEY: mine.key }
-  t.equal(load(t, { ...least, listen: fromEnv }, { env }).listen.tls?.cert, mine.cert)
+  t.equal(load(t, { ...minimalConfig, listen: fromEnv }, { env }).listen.tls?.cert, mine.cert)
 })
 
 t.test('what is no certificate, no key, or no pair is told where it is', async (t) => {
   const [mine, other] = [makeCertificate(t, 'DNS:localhost'), makeCertificate(t, 'DNS:localhost')]
   const told = (cert: string, key: string) =>
-    complaints(t, tls, { files: { 'config/tls.crt': cert, 'config/tls.key': key } })
-  t.strictSame(complaints(t, tls), [
+    problemMessages(t, tls, { files: { 'config/tls.crt': cert, 'config/tls.key': key } })
+  t.strictSame(problemMessages(t, tls), [
     `${at}.cert: cannot read config/tls.crt: no such file or directory`,
     `${at}.key: cannot read config/tls.key: no such file or directory`,
   ])
@@ -48,7 +48,7 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   t.strictSame(told(mine.cert, encrypted(mine.key)), [
     `${at}.key: is encrypted: give it without a passphrase, in a file that only the gateway reads`,
   ])
-  t.strictSame(complaints(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [
+  t.strictSame(problemMessages(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [
     `${at}.key: is missing`,
     `${at}.cert: cannot read config/tls.crt: no such file or directory`,
   ])
@@ -57,9 +57,9 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
 t.test('the ops listener has a port of its own, wherever the two are set', async (t) => {
   const ofListen = 'listen.port: is also the port of ops, on the same address: choose another'
   const ofOps = 'ops.port: is also the port of listen, on the same address: choose another'
-  t.strictSame(complaints(t, listen({ port: 9090 })), [ofListen])
-  t.strictSame(complaints(t, least, { settings: ['listen.port=9090'] }), [ofListen])
-  t.strictSame(complaints(t, least, { env: { GATEHOUSE__OPS__PORT: '8080' } }), [ofOps])
+  t.strictSame(problemMessages(t, listen({ port: 9090 })), [ofListen])
+  t.strictSame(problemMessages(t, minimalConfig, { settings: ['listen.port=9090'] }), [ofListen])
+  t.strictSame(problemMessages(t, minimalConfig, { env: { GATEHOUSE__OPS__PORT: '8080' } }), [ofOps])
   for (const [host, opsHost, isSame] of [
     ['0.0.0.0', '127.0.0.1', true],
     ['127.0.0.1', '::', true],
@@ -69,9 +69,9 @@ t.test('the ops listener has a port of its own, wherever the two are set', async
     ['0.0.0.0', '::1', false],
   ] as const) {
     const config = { ...listen({ host, port: 8081 }), ops: { host: opsHost, port: 8081 } }
-    t.strictSame(complaints(t, config), isSame ? [ofOps] : [], `${host} ${opsHost}`)
+    t.strictSame(problemMessages(t, config), isSame ? [ofOps] : [], `${host} ${opsHost}`)
   }
-  t.strictSame(complaints(t, { ...listen({ port: 0 }), ops: { port: 0 } }), [])
+  t.strictSame(problemMessages(t, { ...listen({ port: 0 }), ops: { port: 0 } }), [])
 })
 
 function encrypted(pem: string): string {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
 t.test('publicUrl is the origin that clients see', async (t) => {
   const origins: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ t.test('publicUrl is the origin that clients see', async (t) => {
     'http://[::1]:8080': 'http://[::1]:8080',
   }
   for (const [publicUrl, origin] of Object.entries(origins)) {
-    const config = load(t, { ...least, publicUrl })
+    const config = load(t, { ...minimalConfig, publicUrl })
     t.equal(config.publicOrigin, origin, publicUrl)
     t.equal(config.tokens.issuer, origin, 'and the issuer, unless that is given')
     t.equal(config.cookie.isSecure, origin.startsWith('https'), 'and decides whether the cookie is Secure')
@@ -23,13 +23,13 @@ t.test('publicUrl is the origin that clients see', async (t) => {
     'https://api.example.com/?a': 'must be an origin: no path, query or fragment',
   }
   for (const [publicUrl, complaint] of Object.entries(complaintsOf)) {
-    t.strictSame(complaints(t, { ...least, publicUrl }), [`publicUrl: ${complaint}`], publicUrl)
+    t.strictSame(problemMessages(t, { ...minimalConfig, publicUrl }), [`publicUrl: ${complaint}`], publicUrl)
   }
 })
 
 t.test('a trusted proxy is an address or a range', async (t) => {
   const trustedProxies = ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8', '::/0', '10.0.0.1/32']
-  t.strictSame(load(t, { ...least, trustedProxies }).trustedProxies, [
+  t.strictSame(load(t, { ...minimalConfig, trustedProxies }).trustedProxies, [
     { address: '10.0.0.1', bits: 32, family: 'ipv4' },
     { address: '10.0.0.0', bits: 8, family: 'ipv4' },
     { address: '0.0.0.0', bits: 0, family: 'ipv4' },
@@ -60,7 +60,7 @@ t.test('what is neither an address nor a range is told, each by its place', asyn
   ]
   const message = 'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8'
   t.strictSame(
-    complaints(t, { ...least, trustedProxies: ['10.0.0.1', ...wrong] }),
+    problemMessages(t, { ...minimalConfig, trustedProxies: ['10.0.0.1', ...wrong] }),
     wrong.map((_, index) => `trustedProxies[${index + 1}]: ${message}`),
   )
 })

@@ -1,26 +1,37 @@
 import t from 'tap'
-import { complaints, least } from '../files.ts'
+import { minimalConfig, problemMessages } from '../files.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }
 
 t.test('the portal is at a plain path of its own', async (t) => {
   for (const path of ['/portal', '/a', '/a/b-c_d.e~1', '/api', '/api/v2'].filter((path) => path !== '/api')) {
-    t.strictSame(complaints(t, { ...least, portal: { path } }), [], path)
+    t.strictSame(problemMessages(t, { ...minimalConfig, portal: { path } }), [], path)
   }
   for (const path of ['', '/', 'portal', '/portal/', '//a', '/a b', '/a?b', '/a/../b', '/./a', '/%61']) {
-    t.match(complaints(t, { ...least, portal: { path } }), [/^portal\.path: /], path)
+    t.match(problemMessages(t, { ...minimalConfig, portal: { path } }), [/^portal\.path: /], path)
   }
   for (const path of ['/api', '/api/v1', '/api/v1/admin', '/.well-known', '/.well-known/x']) {
-    t.match(complaints(t, { ...least, portal: { path } }), [/^portal\.path: must not be/], path)
+    t.match(problemMessages(t, { ...minimalConfig, portal: { path } }), [/^portal\.path: must not be/], path)
   }
 })
 
 t.test('a mail server is given whole', async (t) => {
-  t.strictSame(complaints(t, { ...least, mail }), [])
-  t.match(complaints(t, { ...least, mail: {} }), ['mail.host: is missing', 'mail.from: is missing'])
-  t.match(complaints(t, { ...least, mail: { ...mail, username: 'a' } }), [/^mail: username and password/])
-  t.match(complaints(t, { ...least, mail: { ...mail, password: 'inline' } }), [/never written inline/])
+  t.strictSame(problemMessages(t, { ...minimalConfig, mail }), [])
+  t.match(problemMessages(t, { ...minimalConfig, mail: {} }), [
+    'mail.host: is missing',
+    'mail.from: is missing',
+  ])
+  t.match(problemMessages(t, { ...minimalConfig, mail: { ...mail, username: 'a' } }), [
+    /^mail: username and password/,
+  ])
+  t.match(problemMessages(t, { ...minimalConfig, mail: { ...mail, password: 'inline' } }), [
+    /never written inline/,
+  ])
   for (const from of ['gatehouse', 'a@b@c', 'Gatehouse <a@b>', 'a@b\r\nBcc: c@d']) {
-    t.match(complaints(t, { ...least, mail: { ...mail, from } }), [/^mail\.from: must be an e-mail/], from)
+    t.match(
+      problemMessages(t, { ...minimalConfig, mail: { ...mail, from } }),
+      [/^mail\.from: must be an e-mail/],
+      from,
+    )
   }
 })

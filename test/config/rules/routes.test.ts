@@ -1,19 +1,19 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
-import { complaints, least, load, type Options, withRoute } from '../files.ts'
+import { load, minimalConfig, type Options, problemMessages, withRoute } from '../files.ts'
 
-const [route] = least.routes
+const [route] = minimalConfig.routes
 
 t.test('the upstream of a route is there', async (t) => {
-  const upstreams = { ...least.upstreams, billing: least.upstreams.backend }
+  const upstreams = { ...minimalConfig.upstreams, billing: minimalConfig.upstreams.backend }
   const routes = (upstream: string) => ({ upstreams, routes: [{ ...route, upstream }] })
-  t.strictSame(complaints(t, routes('billing')), [])
-  t.strictSame(complaints(t, routes('biling')), [
+  t.strictSame(problemMessages(t, routes('billing')), [])
+  t.strictSame(problemMessages(t, routes('biling')), [
     'routes[0].upstream: there is no upstream "biling", did you mean "billing"?',
   ])
   for (const name of ['other', '', 'constructor', '__proto__', 'Billing'])
     t.match(
-      complaints(t, routes(name)),
+      problemMessages(t, routes(name)),
       [/^routes\[0\]\.upstream: (there is no upstream|must not be empty)/],
       name,
     )
@@ -21,14 +21,14 @@ t.test('the upstream of a route is there', async (t) => {
 
 t.test('a path in the words of another router is refused: it would match nothing', async (t) => {
   for (const path of ['/admin/*', '/*', '/a*/b', '/v1/:id', '/v1/:id/x', '/v1/{id}', '/int/(.*)']) {
-    t.match(complaints(t, withRoute({ path })), [/routes\[0\]\.path: is a prefix .*no wildcards/], path)
+    t.match(problemMessages(t, withRoute({ path })), [/routes\[0\]\.path: is a prefix .*no wildcards/], path)
   }
-  t.strictSame(complaints(t, withRoute({ path: '/v1/items:batch' })), [])
+  t.strictSame(problemMessages(t, withRoute({ path: '/v1/items:batch' })), [])
 })
 
 t.test('a path is plain: every server reads it alike', async (t) => {
   for (const path of ['/', '/a', '/a/', '/a/b.c/~d', '/%61', '/%C3%A9', '/.well-known', '/a..b', '/@a:b'])
-    t.strictSame(complaints(t, withRoute({ path })), [], path)
+    t.strictSame(problemMessages(t, withRoute({ path })), [], path)
   const message =
     'routes[0].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   for (const path of [
@@ -55,14 +55,14 @@ t.test('a path is plain: every server reads it alike', async (t) => {
     '/a%zz',
     '/a%2',
   ])
-    t.strictSame(complaints(t, withRoute({ path })), [message], path)
+    t.strictSame(problemMessages(t, withRoute({ path })), [message], path)
   for (const path of ['', 'a', 'http://a/b', '*']) {
-    t.match(complaints(t, withRoute({ path })), [/^routes\[0\]\.path: has the wrong form/], path)
+    t.match(problemMessages(t, withRoute({ path })), [/^routes\[0\]\.path: has the wrong form/], path)
   }
 })
 
 t.test('a path that no request can have is refused: what is not ASCII comes percent-encoded', async (t) => {
-  for (const path of ['/é', '/a/日本']) t.equal(complaints(t, withRoute({ path })).length, 1, path)
+  for (const path of ['/é', '/a/日本']) t.equal(problemMessages(t, withRoute({ path })).length, 1, path)
 })
 
 t.test('a host is a name or an address, without scheme, port and path', async (t) => {
@@ -74,37 +74,40 @@ t.test('a host is a name or an address, without scheme, port and path', async (t
     '[::1]',
     'a_b.example',
   ]) {
-    t.strictSame(complaints(t, withRoute({ host })), [], host)
+    t.strictSame(problemMessages(t, withRoute({ host })), [], host)
   }
   const message = 'routes[0].host: must be a host name without scheme, port and path'
   for (const host of ['https://a', 'a:80', 'a/b', '*.a', '::1', 'a b', 'é.example', 'a,b', '[::1]:80']) {
-    t.strictSame(complaints(t, withRoute({ host })), [message], host)
+    t.strictSame(problemMessages(t, withRoute({ host })), [message], host)
   }
 })
 
 t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT', async (t) => {
   const methods = METHODS.filter((method) => method !== 'TRACE' && method !== 'CONNECT')
-  t.strictSame(complaints(t, withRoute({ methods })), [])
-  t.strictSame(complaints(t, withRoute({ methods: ['GET', 'get', 'GRAB', 'TRACE', 'CONNECT', 'PROPFIN'] })), [
-    'routes[0].methods[1]: "get" is not an HTTP method that can be proxied, did you mean "GET"?',
-    'routes[0].methods[2]: "GRAB" is not an HTTP method that can be proxied',
-    'routes[0].methods[3]: TRACE is never proxied',
-    'routes[0].methods[4]: CONNECT is never proxied',
-    'routes[0].methods[5]: "PROPFIN" is not an HTTP method that can be proxied, did you mean "PROPFIND"?',
-  ])
+  t.strictSame(problemMessages(t, withRoute({ methods })), [])
+  t.strictSame(
+    problemMessages(t, withRoute({ methods: ['GET', 'get', 'GRAB', 'TRACE', 'CONNECT', 'PROPFIN'] })),
+    [
+      'routes[0].methods[1]: "get" is not an HTTP method that can be proxied, did you mean "GET"?',
+      'routes[0].methods[2]: "GRAB" is not an HTTP method that can be proxied',
+      'routes[0].methods[3]: TRACE is never proxied',
+      'routes[0].methods[4]: CONNECT is never proxied',
+      'routes[0].methods[5]: "PROPFIN" is not an HTTP method that can be proxied, did you mean "PROPFIND"?',
+    ],
+  )
 })
 
 t.test('what only fits known callers cannot stand on a route that lets anonymous ones pass', async (t) => {
   for (const auth of ['none', 'optional']) {
     const message = `cannot be combined with auth: ${auth}, which lets anonymous requests pass`
-    t.strictSame(complaints(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
+    t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
       `routes[0].roles: ${message}`,
       `routes[0].verifiedOnly: ${message}`,
     ])
-    t.strictSame(complaints(t, withRoute({ auth, verifiedOnly: false })), [])
+    t.strictSame(problemMessages(t, withRoute({ auth, verifiedOnly: false })), [])
   }
   for (const auth of ['any', 'secretKey', 'bearer']) {
-    t.strictSame(complaints(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [], auth)
+    t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [], auth)
   }
 })
 
@@ -133,7 +136,10 @@ for (const [what, one, other, isSame] of pairs) {
       { ...route, path: '/x', name: 'x' },
       { ...route, name: 'one', ...one },
     ]
-    const found = complaints(t, { ...least, routes: [...routes, { ...route, name: 'other', ...other }] })
+    const found = problemMessages(t, {
+      ...minimalConfig,
+      routes: [...routes, { ...route, name: 'other', ...other }],
+    })
     const message = 'route "one" has the same host, path and method: one of them would never be used'
     t.strictSame(found, isSame ? [`routes[2].path: ${message}`] : [])
   })
@@ -146,7 +152,7 @@ t.test('names are unique, and a broken route hides nothing that is wrong with th
     'broken',
     { ...route, name: 'c', path: '/c', upstream: 'c' },
   ]
-  t.strictSame(complaints(t, { ...least, routes }), [
+  t.strictSame(problemMessages(t, { ...minimalConfig, routes }), [
     'routes[1].name: there is another route named "all"',
     'routes[2]: must be a map such as { name: …, path: …, upstream: …, auth: … }',
     'routes[3].upstream: there is no upstream "c"',
@@ -154,5 +160,5 @@ t.test('names are unique, and a broken route hides nothing that is wrong with th
 })
 
 t.test('a config may have no routes yet', async (t) => {
-  t.strictSame(load(t, { ...least, routes: [] }).routes, [])
+  t.strictSame(load(t, { ...minimalConfig, routes: [] }).routes, [])
 })

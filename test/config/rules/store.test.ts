@@ -1,9 +1,9 @@
 import { rootCertificates } from 'node:tls'
 import t from 'tap'
-import { complaints, least, type Options } from '../files.ts'
+import { minimalConfig, type Options, problemMessages } from '../files.ts'
 
 const redis = (options: Options | undefined, driver = 'sqlite') => ({
-  ...least,
+  ...minimalConfig,
   store: { driver, ...(options && { redis: options }) },
 })
 const key = { files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') } }
@@ -13,14 +13,14 @@ t.test('driver: redis needs to know where Redis is, in exactly one way', async (
   const one = 'store.redis: give exactly one of url, sentinel and cluster'
   const cluster = { nodes: ['10.0.0.31:6379'] }
   const sentinel = { name: 'main', nodes: ['10.0.0.21:26379'] }
-  t.strictSame(complaints(t, redis(undefined, 'redis'), key), [
+  t.strictSame(problemMessages(t, redis(undefined, 'redis'), key), [
     'store.redis: is missing: driver: redis needs it',
   ])
-  t.strictSame(complaints(t, redis({}, 'redis'), key), [one])
-  t.strictSame(complaints(t, redis({ url: 'redis://a', cluster }, 'redis'), key), [one])
-  t.strictSame(complaints(t, redis({ sentinel, cluster }), key), [one], 'also where it is not in use')
+  t.strictSame(problemMessages(t, redis({}, 'redis'), key), [one])
+  t.strictSame(problemMessages(t, redis({ url: 'redis://a', cluster }, 'redis'), key), [one])
+  t.strictSame(problemMessages(t, redis({ sentinel, cluster }), key), [one], 'also where it is not in use')
   for (const place of [{ url: 'redis://a' }, { sentinel }, { cluster }]) {
-    t.strictSame(complaints(t, redis(place, 'redis'), key), [])
+    t.strictSame(problemMessages(t, redis(place, 'redis'), key), [])
   }
 })
 
@@ -31,14 +31,14 @@ t.test('the URL of a Redis is one, with the number of a database at most', async
     'redis://user@10.0.0.1:6379/15',
     'redis://[::1]:6379/',
   ]) {
-    t.strictSame(complaints(t, redis({ url })), [], url)
+    t.strictSame(problemMessages(t, redis({ url })), [], url)
   }
   for (const url of ['a:6379', 'http://a', 'redis://', 'redis:///0', '127.0.0.1', 'unix:///run/redis.sock']) {
-    t.strictSame(complaints(t, redis({ url })), [`store.redis.url: ${asUrl}`], url)
+    t.strictSame(problemMessages(t, redis({ url })), [`store.redis.url: ${asUrl}`], url)
   }
   for (const url of ['redis://a/main', 'redis://a/0/1', 'redis://a/-1', 'redis://a/99999']) {
     t.strictSame(
-      complaints(t, redis({ url })),
+      problemMessages(t, redis({ url })),
       ['store.redis.url: its path must be the number of a database'],
       url,
     )
@@ -49,13 +49,13 @@ t.test('a password in the text of the URL is refused, and never repeated', async
   const message =
     'store.redis.url: a password is never inline: give the URL as { env: … } or { file: … }, or use password'
   for (const url of ['redis://:hunter2@a', 'redis://user:hunter2@a/0']) {
-    t.strictSame(complaints(t, redis({ url })), [message], url)
+    t.strictSame(problemMessages(t, redis({ url })), [message], url)
   }
 })
 
 t.test('a URL has no query: it would set options past this config, a password too', async (t) => {
   for (const url of ['redis://a/0?password=hunter2', 'redis://a?family=6']) {
-    const [complaint, ...others] = complaints(t, redis({ url }))
+    const [complaint, ...others] = problemMessages(t, redis({ url }))
     t.match(complaint, /^store\.redis\.url: /, url)
     t.notMatch(complaint, /hunter2/)
     t.strictSame(others, [])
@@ -64,10 +64,16 @@ t.test('a URL has no query: it would set options past this config, a password to
 
 t.test('the whole URL may be a secret, and is then looked at as well', async (t) => {
   const options = redis({ url: { env: 'REDIS_URL' } })
-  t.strictSame(complaints(t, options, { env: { REDIS_URL: 'redis://user:hunter2@a/0' } }), [])
-  t.strictSame(complaints(t, options, { env: { REDIS_URL: 'hunter2@a' } }), [`store.redis.url: ${asUrl}`])
-  t.strictSame(complaints(t, options), ['store.redis.url: the environment variable REDIS_URL is not set'])
-  t.match(complaints(t, redis({ url: { fiel: 'a' } })), [/^store\.redis\.url: must be text or { file: … }/])
+  t.strictSame(problemMessages(t, options, { env: { REDIS_URL: 'redis://user:hunter2@a/0' } }), [])
+  t.strictSame(problemMessages(t, options, { env: { REDIS_URL: 'hunter2@a' } }), [
+    `store.redis.url: ${asUrl}`,
+  ])
+  t.strictSame(problemMessages(t, options), [
+    'store.redis.url: the environment variable REDIS_URL is not set',
+  ])
+  t.match(problemMessages(t, redis({ url: { fiel: 'a' } })), [
+    /^store\.redis\.url: must be text or { file: … }/,
+  ])
 })
 
 t.test('a node of Sentinel and Cluster is host:port', async (t) => {
@@ -87,11 +93,11 @@ t.test('a node of Sentinel and Cluster is host:port', async (t) => {
     [{ sentinel: { name: 'main', nodes: [...good, ...bad] } }, 'sentinel'],
   ] as const) {
     t.strictSame(
-      complaints(t, redis(place)),
+      problemMessages(t, redis(place)),
       bad.map((_, index) => `store.redis.${option}.nodes[${good.length + index}]: must be host:port`),
     )
   }
-  t.strictSame(complaints(t, redis({ cluster: { nodes: [] } })), [
+  t.strictSame(problemMessages(t, redis({ cluster: { nodes: [] } })), [
     'store.redis.cluster.nodes: must not be empty',
   ])
 })
@@ -100,24 +106,24 @@ t.test('every secret of Redis is looked for', async (t) => {
   const from = (env: string) => ({ env })
   const sentinel = { name: 'main', nodes: ['a:1'], password: from('S') }
   const options = redis({ sentinel, password: from('P'), tls: { ca: from('C') } })
-  t.strictSame(complaints(t, options, { env: { C: 'no certificate' } }).toSorted(), [
+  t.strictSame(problemMessages(t, options, { env: { C: 'no certificate' } }).toSorted(), [
     'store.redis.password: the environment variable P is not set',
     'store.redis.sentinel.password: the environment variable S is not set',
     'store.redis.tls.ca: holds no certificate in PEM form',
   ])
-  t.strictSame(complaints(t, options, { env: { P: 'p', S: 's', C: rootCertificates[0] ?? '' } }), [])
+  t.strictSame(problemMessages(t, options, { env: { P: 'p', S: 's', C: rootCertificates[0] ?? '' } }), [])
 })
 
 t.test(
   'a key prefix has no braces, which would spread an account over a Cluster, and no space',
   async (t) => {
     for (const keyPrefix of ['{gh}:', 'gh}', 'g h', 'a'.repeat(65)]) {
-      t.match(complaints(t, redis({ url: 'redis://a', keyPrefix })), [
+      t.match(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [
         /^store\.redis\.keyPrefix: has the wrong form/,
       ])
     }
     for (const keyPrefix of ['', 'gh:', 'a'.repeat(64)]) {
-      t.strictSame(complaints(t, redis({ url: 'redis://a', keyPrefix })), [], keyPrefix)
+      t.strictSame(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [], keyPrefix)
     }
   },
 )

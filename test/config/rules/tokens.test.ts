@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
 const pem = ({ privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject }) => ({
   private: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
@@ -30,7 +30,7 @@ function setUp(algorithm: string, keys: readonly Key[]) {
     })
     return { kid, use, ...Object.fromEntries(references) }
   })
-  return [{ ...least, tokens: { algorithm, keys: list } }, { files }] as const
+  return [{ ...minimalConfig, tokens: { algorithm, keys: list } }, { files }] as const
 }
 
 const secret = 's'.repeat(32)
@@ -126,34 +126,36 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
 
 for (const [what, algorithm, key, complaint] of cases) {
   t.test(`it is refused, and not repeated: ${what}`, async (t) => {
-    t.strictSame(complaints(t, ...setUp(algorithm, [key])), [complaint])
+    t.strictSame(problemMessages(t, ...setUp(algorithm, [key])), [complaint])
   })
 }
 
 t.test('an empty secret is refused', async (t) => {
-  t.strictSame(complaints(t, ...setUp('HS256', [{ private: '\n' }])), [
+  t.strictSame(problemMessages(t, ...setUp('HS256', [{ private: '\n' }])), [
     `${at}.private: config/0.private is empty`,
   ])
 })
 
 t.test('a verifying key needs a half, and not both from nowhere', async (t) => {
   const signer = { kid: 's', private: ec.private }
-  t.strictSame(complaints(t, ...setUp('ES256', [{ use: 'verify' }, signer])), [`${at}.public: is missing`])
+  t.strictSame(problemMessages(t, ...setUp('ES256', [{ use: 'verify' }, signer])), [
+    `${at}.public: is missing`,
+  ])
 })
 
 t.test('exactly one key signs, and IDs are unique', async (t) => {
   const signer = { private: ec.private }
-  t.strictSame(complaints(t, ...setUp('ES256', [signer, { ...signer, kid: 'b' }])), [
+  t.strictSame(problemMessages(t, ...setUp('ES256', [signer, { ...signer, kid: 'b' }])), [
     'tokens.keys: exactly one key must have use: sign, not 2',
   ])
-  t.strictSame(complaints(t, ...setUp('ES256', [{ use: 'verify', public: ec.public }])), [
+  t.strictSame(problemMessages(t, ...setUp('ES256', [{ use: 'verify', public: ec.public }])), [
     'tokens.keys: exactly one key must have use: sign, not 0',
   ])
-  t.strictSame(complaints(t, ...setUp('ES256', [signer, { use: 'verify', public: ec.public }])), [
+  t.strictSame(problemMessages(t, ...setUp('ES256', [signer, { use: 'verify', public: ec.public }])), [
     'tokens.keys[1].kid: there is another key with the ID "k"',
   ])
   for (const kid of ['', 'a b', 'a/b', 'é', 'a'.repeat(129)]) {
-    t.match(complaints(t, ...setUp('ES256', [{ kid, ...signer }])), [
+    t.match(problemMessages(t, ...setUp('ES256', [{ kid, ...signer }])), [
       /^tokens\.keys\[0\]\.kid: has the wrong form/,
     ])
   }

@@ -1,10 +1,13 @@
 import t from 'tap'
-import { complaints, least, load } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../files.ts'
 
-const otlp = (options: Readonly<Record<string, unknown>>) => ({ ...least, tracing: { otlp: options } })
+const otlp = (options: Readonly<Record<string, unknown>>) => ({
+  ...minimalConfig,
+  tracing: { otlp: options },
+})
 
 t.test('the path of OTLP is added to the collector', async (t) => {
-  t.equal(load(t, least).tracing, undefined)
+  t.equal(load(t, minimalConfig).tracing, undefined)
   for (const [endpoint, url] of [
     ['http://localhost:4318', 'http://localhost:4318/v1/traces'],
     ['http://localhost:4318/', 'http://localhost:4318/v1/traces'],
@@ -25,10 +28,10 @@ t.test('what is no such URL is refused, and so is a section without one', async 
     ['http://localhost?a', /query or fragment/],
     ['http://localhost#a', /query or fragment/],
   ] as const) {
-    t.match(complaints(t, otlp({ endpoint })), [complaint], endpoint)
+    t.match(problemMessages(t, otlp({ endpoint })), [complaint], endpoint)
   }
-  t.strictSame(complaints(t, otlp({})), ['tracing.otlp.endpoint: is missing'])
-  t.strictSame(complaints(t, otlp({ endpoint: 'http://a', sampleRatio: 1.01 })), [
+  t.strictSame(problemMessages(t, otlp({})), ['tracing.otlp.endpoint: is missing'])
+  t.strictSame(problemMessages(t, otlp({ endpoint: 'http://a', sampleRatio: 1.01 })), [
     'tracing.otlp.sampleRatio: must be a number from 0 to 1',
   ])
 })

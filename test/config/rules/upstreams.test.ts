@@ -1,6 +1,6 @@
 import { rootCertificates } from 'node:tls'
 import t from 'tap'
-import { complaints, least, load, withUpstream } from '../files.ts'
+import { load, minimalConfig, problemMessages, withUpstream } from '../files.ts'
 
 const target = (url: string) => withUpstream({ targets: [{ url: 'http://10.0.0.11' }, { url }] })
 
@@ -12,7 +12,7 @@ t.test('a target is an http(s) origin', async (t) => {
     'http://[fd00::1]:3000',
     'HTTP://localhost',
   ]
-  for (const url of isOrigin) t.strictSame(complaints(t, target(url)), [], url)
+  for (const url of isOrigin) t.strictSame(problemMessages(t, target(url)), [], url)
   const isNone: Readonly<Record<string, string>> = {
     '10.0.0.11:3000': 'must be a URL such as http://10.0.0.11:3000',
     'localhost:3000': 'must be a URL such as http://10.0.0.11:3000',
@@ -28,7 +28,7 @@ t.test('a target is an http(s) origin', async (t) => {
     'http://10.0.0.11/#a': 'must be an origin: no path, query or fragment',
   }
   for (const [url, complaint] of Object.entries(isNone)) {
-    t.strictSame(complaints(t, target(url)), [`upstreams.backend.targets[1].url: ${complaint}`], url)
+    t.strictSame(problemMessages(t, target(url)), [`upstreams.backend.targets[1].url: ${complaint}`], url)
   }
 })
 
@@ -38,19 +38,19 @@ t.test('the certificates to trust are PEM that is there', async (t) => {
   const [certificate = ''] = rootCertificates
   const found = load(t, ca, { files: { 'config/ca.pem': `${certificate}\n` } })
   t.strictSame(found.upstreams[0]?.tls, { verify: true, ca: certificate })
-  t.strictSame(complaints(t, ca), [`${at}: cannot read config/ca.pem: no such file or directory`])
+  t.strictSame(problemMessages(t, ca), [`${at}: cannot read config/ca.pem: no such file or directory`])
   for (const content of ['nonsense', '-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----'])
-    t.strictSame(complaints(t, ca, { files: { 'config/ca.pem': content } }), [
+    t.strictSame(problemMessages(t, ca, { files: { 'config/ca.pem': content } }), [
       `${at}: holds no certificate in PEM form`,
     ])
   const byName = withUpstream({ tls: { ca: { env: 'BACKEND_CA' } } })
-  t.strictSame(complaints(t, byName), [`${at}: the environment variable BACKEND_CA is not set`])
-  t.strictSame(complaints(t, byName, { env: { BACKEND_CA: certificate } }), [])
+  t.strictSame(problemMessages(t, byName), [`${at}: the environment variable BACKEND_CA is not set`])
+  t.strictSame(problemMessages(t, byName, { env: { BACKEND_CA: certificate } }), [])
 })
 
 t.test('the targets of an upstream are looked at even where something else in it is wrong', async (t) => {
   const upstream = { targets: [{ url: 'nowhere' }], connections: 0, host: 'clent' }
-  t.strictSame(complaints(t, { ...least, upstreams: { backend: upstream } }), [
+  t.strictSame(problemMessages(t, { ...minimalConfig, upstreams: { backend: upstream } }), [
     'upstreams.backend.targets[0].url: must be a URL such as http://10.0.0.11:3000',
     'upstreams.backend.connections: must be a whole number from 1 to 65535',
     'upstreams.backend.host: must be one of client, target, did you mean "client"?',
@@ -60,7 +60,7 @@ t.test('the targets of an upstream are looked at even where something else in it
 t.test('a check asks a path that can stand in a request line', async (t) => {
   const active = (path: unknown) => withUpstream({ health: { active: { path } } })
   for (const path of ['/', '/healthz', '/a/b?c=d&e=%20', '/~a;b'])
-    t.strictSame(complaints(t, active(path)), [], path)
+    t.strictSame(problemMessages(t, active(path)), [], path)
   for (const path of [
     '',
     'healthz',
@@ -73,9 +73,9 @@ t.test('a check asks a path that can stand in a request line', async (t) => {
     '/a\u0000',
   ])
     t.strictSame(
-      complaints(t, active(path)),
+      problemMessages(t, active(path)),
       ['upstreams.backend.health.active.path: has the wrong form: it must match ^/[!"$-~]*$'],
       JSON.stringify(path),
     )
-  t.strictSame(complaints(t, active(undefined)), ['upstreams.backend.health.active.path: is missing'])
+  t.strictSame(problemMessages(t, active(undefined)), ['upstreams.backend.health.active.path: is missing'])
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { publishedSchema } from '../../../src/config/schema/published.ts'
 import { validate } from '../../../src/config/validate.ts'
-import { least, type Options, withRoute, withUpstream } from '../files.ts'
+import { minimalConfig, type Options, withRoute, withUpstream } from '../files.ts'
 import { allNodes } from './nodes.ts'
 
 // Strict: a word that JSON Schema does not know is refused.
@@ -41,26 +41,26 @@ t.test('the configs that are shipped are good by it', async (t) => {
 
 t.test('an editor and the program agree', async (t) => {
   const configs: readonly (readonly [what: string, options: Options])[] = [
-    ['the least config', least],
+    ['the least config', minimalConfig],
     ['nothing at all', {}],
-    ['an unknown option', { ...least, lisen: {} }],
-    ['an unknown option further down', { ...least, listen: { prot: 1 } }],
-    ['a port that is a text', { ...least, listen: { port: '80' } }],
-    ['a port out of range', { ...least, listen: { port: 65_536 } }],
-    ['a duration without a unit', { ...least, listen: { requestTimeout: '30' } }],
-    ['a duration', { ...least, listen: { requestTimeout: '45s' } }],
+    ['an unknown option', { ...minimalConfig, lisen: {} }],
+    ['an unknown option further down', { ...minimalConfig, listen: { prot: 1 } }],
+    ['a port that is a text', { ...minimalConfig, listen: { port: '80' } }],
+    ['a port out of range', { ...minimalConfig, listen: { port: 65_536 } }],
+    ['a duration without a unit', { ...minimalConfig, listen: { requestTimeout: '30' } }],
+    ['a duration', { ...minimalConfig, listen: { requestTimeout: '45s' } }],
     ['a size', withRoute({ maxBody: '1GiB' })],
     ['a size without a limit', withRoute({ maxBody: 'unlimited' })],
     ['a size that only begins well', withRoute({ maxBody: '1GiB or unlimited' })],
     ['a size in other units', withRoute({ maxBody: '1GB' })],
-    ['no issuer', { ...least, tokens: { issuer: null } }],
-    ['an issuer that is a number', { ...least, tokens: { issuer: 1 } }],
-    ['an inline secret', { ...least, keys: { sealingKey: 'secret' } }],
-    ['a secret from two places', { ...least, keys: { sealingKey: { file: 'a', env: 'b' } } }],
-    ['a secret from nowhere', { ...least, keys: { sealingKey: {} } }],
-    ['a name with a slash', { ...least, upstreams: { 'a/b': { targets: [{ url: 'http://a' }] } } }],
+    ['no issuer', { ...minimalConfig, tokens: { issuer: null } }],
+    ['an issuer that is a number', { ...minimalConfig, tokens: { issuer: 1 } }],
+    ['an inline secret', { ...minimalConfig, keys: { sealingKey: 'secret' } }],
+    ['a secret from two places', { ...minimalConfig, keys: { sealingKey: { file: 'a', env: 'b' } } }],
+    ['a secret from nowhere', { ...minimalConfig, keys: { sealingKey: {} } }],
+    ['a name with a slash', { ...minimalConfig, upstreams: { 'a/b': { targets: [{ url: 'http://a' }] } } }],
     ['no targets', withUpstream({ targets: [] })],
-    ['a route without a path', { ...least, routes: [{ name: 'a', upstream: 'b', auth: 'any' }] }],
+    ['a route without a path', { ...minimalConfig, routes: [{ name: 'a', upstream: 'b', auth: 'any' }] }],
     ['the same method twice', withRoute({ methods: ['GET', 'GET'] })],
   ]
   for (const [what, options] of configs) {

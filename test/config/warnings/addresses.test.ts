@@ -2,10 +2,10 @@ import t, { type Test } from 'tap'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/http/own-paths.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { least, type Options, read, withUpstream } from '../files.ts'
+import { minimalConfig, type Options, read, withUpstream } from '../files.ts'
 
 function warnings(t: Test, options: Options, env: Readonly<Record<string, string>> = {}): readonly string[] {
-  const reading = read(t, { ...least, ...options }, { env })
+  const reading = read(t, { ...minimalConfig, ...options }, { env })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env }).map(
     ({ path, message }) => `${path.join('.')}: ${message}`,

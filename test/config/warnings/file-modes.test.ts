@@ -1,9 +1,9 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findOpenFiles } from '../../../src/config/warnings/file-modes.ts'
+import { findInsecureFileModes } from '../../../src/config/warnings/file-modes.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { least, read, writeFiles } from '../files.ts'
+import { minimalConfig, read, writeFiles } from '../files.ts'
 
 const { key, cert } = makeCertificate(t, 'DNS:localhost')
 
@@ -15,9 +15,9 @@ function warnings(t: Parameters<typeof read>[0], sealingMode: number, tlsMode: n
   chmodSync(at('tls.key'), tlsMode)
   chmodSync(at('tls.crt'), 0o666)
   const tls = { cert: { file: at('tls.crt') }, key: { file: at('tls.key') } }
-  const options = { ...least, listen: { tls }, keys: { sealingKey: { file: at('sealing.key') } } }
+  const options = { ...minimalConfig, listen: { tls }, keys: { sealingKey: { file: at('sealing.key') } } }
   const { tree, resolvePath } = read(t, options)
-  return findOpenFiles(tree, resolvePath).map(({ path, message }) =>
+  return findInsecureFileModes(tree, resolvePath).map(({ path, message }) =>
     `${path.join('.')}: ${message}`.replaceAll(`${folder}/`, ''),
   )
 }
@@ -45,6 +45,9 @@ t.test('a secret for its owner, or for the group that runs the gateway, is not w
 })
 
 t.test('a secret whose file does not exist yet is not warned of', async (t) => {
-  const { tree, resolvePath } = read(t, { ...least, keys: { sealingKey: { file: 'none/sealing.key' } } })
-  t.strictSame(findOpenFiles(tree, resolvePath), [])
+  const { tree, resolvePath } = read(t, {
+    ...minimalConfig,
+    keys: { sealingKey: { file: 'none/sealing.key' } },
+  })
+  t.strictSame(findInsecureFileModes(tree, resolvePath), [])
 })

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { findOpenRoutes } from '../../../src/config/warnings/open-routes.ts'
-import { least, load, type Options } from '../files.ts'
+import { findUnprotectedRoutes } from '../../../src/config/warnings/open-routes.ts'
+import { load, minimalConfig, type Options } from '../files.ts'
 
-const upstreams = { ...least.upstreams, other: least.upstreams.backend }
+const upstreams = { ...minimalConfig.upstreams, other: minimalConfig.upstreams.backend }
 
 /** Messages by the index of their route; the routes are named r0, r1 and so on, and protected unless they say. */
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
@@ -14,7 +14,7 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
     ...route,
   }))
   const config = load(t, { upstreams, routes: named })
-  return findOpenRoutes(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return findUnprotectedRoutes(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
 }
 
 const open = { auth: 'none' }

@@ -1,17 +1,17 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/http/own-paths.ts'
-import { least, read } from '../files.ts'
+import { minimalConfig, read } from '../files.ts'
 
 function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly string[] {
-  const [route] = least.routes
+  const [route] = minimalConfig.routes
   const routes = roles.map((names, index) => ({
     ...route,
     name: `r${index}`,
     path: `/${index}`,
     roles: names,
   }))
-  const reading = read(t, { ...least, routes })
+  const reading = read(t, { ...minimalConfig, routes })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
     ({ path, message }) => `${path.join('.')}: ${message}`,

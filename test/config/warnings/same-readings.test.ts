@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { findSameReadings } from '../../../src/config/warnings/same-readings.ts'
-import { least, load, type Options } from '../files.ts'
+import { findAmbiguousPaths } from '../../../src/config/warnings/same-readings.ts'
+import { load, minimalConfig, type Options } from '../files.ts'
 
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
   const named = routes.map((route, index) => ({
@@ -9,8 +9,8 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
     auth: 'any',
     ...route,
   }))
-  const config = load(t, { ...least, routes: named })
-  return findSameReadings(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const config = load(t, { ...minimalConfig, routes: named })
+  return findAmbiguousPaths(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
 }
 
 t.test(

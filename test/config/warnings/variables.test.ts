@@ -2,10 +2,10 @@ import t, { type Test } from 'tap'
 import { formatProblem } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/http/own-paths.ts'
-import { least, read } from '../files.ts'
+import { minimalConfig, read } from '../files.ts'
 
 function warnings(t: Test, env: Readonly<Record<string, string>>): readonly string[] {
-  const reading = read(t, least, { env })
+  const reading = read(t, minimalConfig, { env })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env }).map(formatProblem)
 }

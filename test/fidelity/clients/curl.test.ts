@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { type SeenRequest, startBackend } from '../../setup/backend.ts'
+import { type ReceivedRequest, startBackend } from '../../setup/backend.ts'
 import { runClient, startPlace, tempFolder } from './place.ts'
 
 const text = 'The quick brown fox. '.repeat(500)
@@ -31,7 +31,7 @@ async function start(t: Test) {
   return { backend, place, root, curl }
 }
 
-function describe({ method, url, body }: SeenRequest): string {
+function describe({ method, url, body }: ReceivedRequest): string {
   return `${method} ${url} ${body.length}`
 }
 

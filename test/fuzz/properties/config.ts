@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config/load.ts'
 import { formatProblem } from '../../../src/config/problem.ts'
 import { compileRoutes } from '../../../src/routes/compile.ts'
 import { createRouteTable } from '../../../src/routes/table.ts'
-import { least } from '../../config/files.ts'
+import { minimalConfig } from '../../config/files.ts'
 import { type Property, property } from '../property.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-fuzz-'))
@@ -141,7 +141,9 @@ const damage = fc.record({
 
 export const configProperties: readonly Property[] = [
   property('a config of any options is read, or each problem has its place', tree, ({ sections, route }) => {
-    assertRead(JSON.stringify({ ...least, routes: [{ ...least.routes[0], ...route }], ...sections }))
+    assertRead(
+      JSON.stringify({ ...minimalConfig, routes: [{ ...minimalConfig.routes[0], ...route }], ...sections }),
+    )
   }),
   property(
     'a damaged config is read, or each problem has its place',

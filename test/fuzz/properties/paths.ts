@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createRouteTable } from '../../../src/routes/table.ts'
-import { parseTarget } from '../../../src/routes/target.ts'
+import { parseRequestTarget } from '../../../src/routes/target.ts'
 import { compileOne } from '../../routes/examples.ts'
 import { type Property, property } from '../property.ts'
 import { type Router, routers } from '../routers.ts'
@@ -65,7 +65,7 @@ function readsOnlyItsRoute(
   const start = isOfRoute ? (prefixes[chosen % prefixes.length] ?? path) : path
   const sent = changes.reduce(changed, start)
   const routes = prefixes.map((path) => compileOne({ name: path, path, caseSensitive: !foldsCase }))
-  const target = parseTarget(sent)
+  const target = parseRequestTarget(sent)
   const match = target && createRouteTable(routes).match('any.example', target, 'GET')
   const read = readerOf(prefixes)(sent)
   if (match === undefined || match.kind === 'ambiguous' || read === undefined) return

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { CreatedAccount } from '../../../src/accounts/accounts.ts'
-import { type Driver, startGateway, type TestGateway } from '../../setup/gateway.ts'
+import { type StoreDriver, startGateway, type TestGateway } from '../../setup/gateway.ts'
 import type { RawResponse } from '../../setup/raw-client.ts'
 import { ask } from './ask.ts'
 import { type Described, readDocument } from './openapi.ts'
@@ -20,7 +20,7 @@ export interface AdminApi {
 /** A gateway with an Admin, for calls from outside. */
 export async function startAdminApi(
   t: Test,
-  driver: Driver,
+  driver: StoreDriver,
   config: Readonly<Record<string, unknown>> = {},
 ): Promise<AdminApi> {
   const gateway = await startGateway(t, { driver, config })

@@ -26,7 +26,7 @@ export async function startOwnServer(
     bodyRateMin: 1,
     tls: undefined,
     trusted: { has: () => false },
-    observer: { begin: () => {}, end: (...end) => void ended.push(end), refuse: () => {} },
+    observer: { begin: () => {}, end: (...end) => void ended.push(end), recordUnreadable: () => {} },
     ownPaths: { has: (path) => path === ownPath },
     api: { routing },
     proxy: () => {},

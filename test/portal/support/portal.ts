@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { run, type Serving, start, tempFolder, textOf } from '../../cli/run.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startChromium } from '../../setup/chromium.ts'
-import type { Driver } from '../../setup/gateway.ts'
+import type { StoreDriver } from '../../setup/gateway.ts'
 import { freePort, until } from '../../setup/net.ts'
 import { type RedisServer, startRedis } from '../../setup/redis.ts'
 
@@ -53,12 +53,12 @@ export interface Visitor {
 }
 
 export interface PortalTestOptions {
-  readonly driver?: Driver
+  readonly driver?: StoreDriver
   readonly config?: Readonly<Record<string, unknown>>
 }
 
 /** For a machine that has much else to do. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 export const goodPassword = 'correct horse battery staple'
 
@@ -145,7 +145,7 @@ async function serveSomewhere(t: Test, file: string, parts: Omit<ConfigParts, 'u
     writeFileSync(file, JSON.stringify(configOf({ ...parts, url, port })))
     const { child, output, ended } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
     const isOver = () => child.exitCode !== null || undefined
-    await until('the gateway is ready', () => textOf(readyFile) ?? isOver(), patienceMs)
+    await until('the gateway is ready', () => textOf(readyFile) ?? isOver(), timeoutMs)
     if (textOf(readyFile)) return { url, child, output, ended }
     if (!/in use/.test(output.stderr)) throw new Error(`the gateway has ended: ${output.stderr}`)
   }
@@ -157,7 +157,7 @@ function visiting(t: Test, { browser, complaints, createAccount }: SharedPortal)
     const context = await browser.newContext(options)
     t.teardown(() => context.close())
     const urls: string[] = []
-    context.setDefaultTimeout(patienceMs)
+    context.setDefaultTimeout(timeoutMs)
     context.on('request', (request) => urls.push(request.url()))
     context.on('weberror', (error) => complaints.push(String(error.error())))
     context.on('console', (message) => {

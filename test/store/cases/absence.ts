@@ -16,7 +16,7 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
         await store.startSession(newSession({ id }), { revision: 1, sessionEpoch: 1 }),
         'account-changed',
       )
-      t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', why: 'unknown' })
+      t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', reason: 'unknown' })
       t.equal(await store.findSession(id), undefined)
       t.strictSame(await store.listSessions(id, { now, limit: 1_000 }), [])
       t.equal(await store.endSession(id, 'revoked'), false)

@@ -31,7 +31,7 @@ function everyAct(
     () =>
       store.setPassword(id, { password: 'p', proof: undefined, endsSessions: true }, entry('password-set')),
     () => store.setEmailLink(id, { ...link, email: 'v@example.com' }, entry('email-verification-sent')),
-    () => store.useEmailLink(id, { digest: link.digest, now }, entry('email-verified')),
+    () => store.redeemEmailLink(id, { digest: link.digest, now }, entry('email-verified')),
     () => store.endPortalSessions(id, entry('portal-sessions-ended')),
     () => store.deleteAccount(id, entry('account-deleted')),
   ]

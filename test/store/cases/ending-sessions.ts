@@ -24,7 +24,7 @@ export function endingSessionsCases(t: Test, newPlace: NewPlace): void {
       await end(store, account)
       t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
       for (const session of sessions) {
-        t.strictSame(await store.rotateSession(useOf(session)), { kind: 'over', why: 'revoked' })
+        t.strictSame(await store.rotateSession(useOf(session)), { kind: 'over', reason: 'revoked' })
       }
       t.equal((await store.rotateSession(useOf(kept))).kind, 'current')
     })

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { digestText } from '../../../src/store/digest-text.ts'
-import type { NotedKeyUse } from '../../../src/store/key-use.ts'
+import type { RecordedKeyUse } from '../../../src/store/key-use.ts'
 import type { Account, Store, StoredKey } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, hour, newKey, now } from '../samples.ts'
@@ -8,7 +8,7 @@ import { createAccount, hour, newKey, now } from '../samples.ts'
 function useOf(
   { id: accountId }: Account,
   key: Pick<StoredKey, 'digest'>,
-  changes: Partial<NotedKeyUse> = {},
+  changes: Partial<RecordedKeyUse> = {},
 ) {
   const use = { at: now, address: '192.0.2.1', scheme: 'secretKey' } as const
   return { accountId, digest: digestText(key), ...use, ...changes }
@@ -29,12 +29,12 @@ export function keyUseCases(t: Test, newPlace: NewPlace): void {
       const [secret, api] = [digestText(account.secretKey), digestText(account.apiKey)]
       t.strictSame(await usesOf(store, account), {})
       const last = { at: now + 5, address: '2001:db8::9', scheme: 'accessToken' } as const
-      await store.noteKeyUses([
+      await store.recordKeyUses([
         useOf(account, account.secretKey),
         useOf(account, account.apiKey, { scheme: 'accessToken' }),
       ])
-      await store.noteKeyUses([useOf(account, account.secretKey, last)])
-      await store.noteKeyUses([useOf(account, account.secretKey, { at: now + 4 })])
+      await store.recordKeyUses([useOf(account, account.secretKey, last)])
+      await store.recordKeyUses([useOf(account, account.secretKey, { at: now + 4 })])
       t.strictSame(await usesOf(store, account), {
         [secret]: last,
         [api]: { at: now, address: '192.0.2.1', scheme: 'accessToken' },
@@ -44,17 +44,17 @@ export function keyUseCases(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'no use is kept of a key that is gone', async (t, _place, store) => {
     const account = await createAccount(store)
-    await store.noteKeyUses([useOf(account, account.secretKey), useOf(account, newKey())])
+    await store.recordKeyUses([useOf(account, account.secretKey), useOf(account, newKey())])
     t.equal((await store.findKeyUses(account.id)).size, 1)
     const next = newKey()
     await store.resetSecretKey(account.id, { secretKey: next, graceUntil: now + hour })
-    await store.noteKeyUses([useOf(account, next), useOf(account, account.secretKey, { at: now + 1 })])
+    await store.recordKeyUses([useOf(account, next), useOf(account, account.secretKey, { at: now + 1 })])
     t.equal((await store.findKeyUses(account.id)).size, 2, 'both keys of an overlap have theirs')
     t.equal(await store.endOverlap(account.id, now), true)
-    await store.noteKeyUses([useOf(account, next, { at: now + 2 })])
+    await store.recordKeyUses([useOf(account, next, { at: now + 2 })])
     t.strictSame([...(await store.findKeyUses(account.id)).keys()], [digestText(next)])
     await store.deleteAccount(account.id)
-    await store.noteKeyUses([useOf(account, next, { at: now + 3 })])
+    await store.recordKeyUses([useOf(account, next, { at: now + 3 })])
     t.equal((await store.findKeyUses(account.id)).size, 0)
   })
 
@@ -71,8 +71,8 @@ export function keyUseCases(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'a thousand uses are noted as easily as none', async (t, _place, store) => {
     const accounts = await Promise.all(Array.from({ length: 10 }, () => createAccount(store)))
-    await store.noteKeyUses([])
-    await store.noteKeyUses(
+    await store.recordKeyUses([])
+    await store.recordKeyUses(
       Array.from({ length: 1_000 }, (_, index) => {
         const account = accounts[index % 10]
         if (!account) throw new Error('no account')

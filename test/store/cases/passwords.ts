@@ -92,12 +92,12 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     const emailLink: EmailLink = { ...link(), email: 'new@example.com' }
     await store.setEmailLink(id, emailLink)
     t.equal((await store.findAccount(id))?.email, 'old@example.com')
-    t.equal(await store.useEmailLink(id, { digest: newDigest(), now }), 'refused')
-    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'verified')
+    t.equal(await store.redeemEmailLink(id, { digest: newDigest(), now }), 'refused')
+    t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'verified')
     t.match(await store.findAccountByEmail('new@example.com'), { id, isVerified: true })
     t.equal(await store.findAccountByEmail('old@example.com'), undefined)
-    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'refused')
-    t.equal(await store.useEmailLink('nobody', { digest: emailLink.digest, now }), 'unknown')
+    t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'refused')
+    t.equal(await store.redeemEmailLink('nobody', { digest: emailLink.digest, now }), 'unknown')
   })
 
   runCase(t, newPlace, 'a verification cannot take the e-mail of another', async (t, _place, store) => {
@@ -105,7 +105,7 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     const emailLink = { ...link(), email: 'Taken@example.com' }
     await store.setEmailLink(id, emailLink)
     await createAccount(store, { email: 'taken@example.com' })
-    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'exists')
+    t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'exists')
     t.equal((await store.findAccount(id))?.isVerified, false)
   })
 
@@ -114,7 +114,7 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     const emailLink = { ...link(), email: 'late@example.com' }
     await store.setEmailLink(id, emailLink)
     await store.updateAccount(id, { email: 'other@example.com' })
-    t.equal(await store.useEmailLink(id, { digest: emailLink.digest, now }), 'refused')
+    t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'refused')
     t.equal((await store.findAccount(id))?.email, 'other@example.com')
   })
 
@@ -124,20 +124,20 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     'attempts are counted before they are checked, also many at once',
     async (t, place, store) => {
       const { id } = await createAccount(store)
-      const take = (client?: string) => store.takePasswordAttempt(id, client)
+      const take = (client?: string) => store.countPasswordAttempt(id, client)
       for (let count = 0; count < 78; count++) await take()
       const kinds = (await Promise.all([1, 2, 3, 4].map(() => take()))).map(({ kind }) => kind)
       t.strictSame(kinds.toSorted(), ['refused', 'refused', 'taken', 'taken'], 'at the limit')
       t.strictSame(await take('known'), { kind: 'taken', inARow: 81 })
       const other = await place.open()
-      t.equal((await other.takePasswordAttempt(id, undefined)).kind, 'refused', 'for every instance')
+      t.equal((await other.countPasswordAttempt(id, undefined)).kind, 'refused', 'for every instance')
       await store.settlePasswordAttempt(id, 'not-wrong', 'known')
       t.match((await store.findAccount(id))?.portal.failures, { total: 80, ofClients: {} })
       await store.settlePasswordAttempt(id, 'known-client', 'known')
       t.equal((await store.findAccount(id))?.portal.failures, undefined)
       await store.settlePasswordAttempt(id, 'not-wrong', undefined)
       t.equal((await store.findAccount(id))?.portal.failures, undefined, 'nothing is left to take back')
-      t.equal((await store.takePasswordAttempt('nobody', undefined)).kind, 'unknown')
+      t.equal((await store.countPasswordAttempt('nobody', undefined)).kind, 'unknown')
     },
   )
 
@@ -147,7 +147,7 @@ export function passwordCases(t: Test, newPlace: NewPlace): void {
     'a new password ends the count of wrong ones, one hashed again does not',
     async (t, _place, store) => {
       const { id } = await createAccount(store)
-      await store.takePasswordAttempt(id, undefined)
+      await store.countPasswordAttempt(id, undefined)
       await store.setPassword(id, { password: 'x', proof: undefined, endsSessions: false })
       t.equal((await store.findAccount(id))?.portal.failures?.total, 1)
       await store.setPassword(id, { password: 'y', proof: undefined, endsSessions: true })

@@ -35,10 +35,10 @@ export function portalSessionCases(t: Test, newPlace: NewPlace): void {
     const account = await createAccount(store)
     const { id } = await startPortalSession(store, account)
     const seen = { address: '2001:db8::1', userAgent: 'curl {"a":1} 8' }
-    await store.seePortalSession(account.id, id, { at: now + 60_000, ...seen })
+    await store.touchPortalSession(account.id, id, { at: now + 60_000, ...seen })
     t.match(await store.findPortalSession(account.id, id), { seenAt: now + 60_000, epoch: 1, ...seen })
     await store.endPortalSession(account.id, id)
-    await store.seePortalSession(account.id, id, { at: now + 120_000, ...seen })
+    await store.touchPortalSession(account.id, id, { at: now + 120_000, ...seen })
     t.equal(await store.findPortalSession(account.id, id), undefined)
   })
 

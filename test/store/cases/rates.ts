@@ -69,8 +69,8 @@ export function rateCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'counting changes nothing that is stored', async (t, _place, store) => {
     const { id } = await createAccount(store)
     await store.takeFromRate(id, { limit: 1, perMs: hour })
-    t.equal(await store.beat('one'), 1, 'an instance counts itself')
-    t.equal(await store.beat('one'), 1, 'once')
+    t.equal(await store.heartbeat('one'), 1, 'an instance counts itself')
+    t.equal(await store.heartbeat('one'), 1, 'once')
     t.strictSame(await store.readChanges(0), { head: 0, changes: [], completeSince: 0 })
   })
 }

@@ -4,7 +4,7 @@ import type { NewSession, Rotation, Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, day, hour, now, plain, second, startSession, useOf } from '../samples.ts'
 
-const over = (why: string) => ({ kind: 'over', why })
+const over = (reason: string) => ({ kind: 'over', reason })
 
 async function startOne(store: Store, changes: Partial<NewSession> = {}) {
   const account = await createAccount(store)
@@ -23,7 +23,7 @@ async function startOne(store: Store, changes: Partial<NewSession> = {}) {
 }
 
 function generationOf(rotation: Rotation): number | string {
-  return rotation.kind === 'current' ? rotation.session.generation : rotation.why
+  return rotation.kind === 'current' ? rotation.session.generation : rotation.reason
 }
 
 /** What one use of a refresh token leads to (RFC 9700 4.14.2). */

@@ -27,7 +27,7 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
       t.strictSame(await openIds(store, account), [one.id, ...idsOf(sessions.slice(1)).toReversed()])
       t.match(await store.findSession(oldest.id), { end: 'revoked' })
       const use = useOf(oldest, { generation: 2 })
-      t.strictSame(await store.rotateSession(use), { kind: 'over', why: 'revoked' })
+      t.strictSame(await store.rotateSession(use), { kind: 'over', reason: 'revoked' })
       t.equal((await store.rotateSession(useOf(second))).kind, 'current')
       t.strictSame(
         changes.map(({ change }) => change),

@@ -16,8 +16,8 @@ const anyKey = 'gh:{account}:ids'
 
 function clusterOptions(seeds: readonly ClusterNode[]): RedisOptions {
   const addresses = seeds.map(({ server }) => ({ host: '127.0.0.1', port: server.tlsPort ?? 0 }))
-  const place = { kind: 'cluster', nodes: addresses } as const
-  return optionsOf({ url: '' }, { place, tls: { verify: true, ca: certificate }, ...credentials })
+  const topology = { kind: 'cluster', nodes: addresses } as const
+  return optionsOf({ url: '' }, { topology, tls: { verify: true, ca: certificate }, ...credentials })
 }
 
 t.test('a Cluster is one store', async (t) => {

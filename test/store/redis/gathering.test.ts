@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openClient } from '../../../src/store/redis/client.ts'
-import { createGathering } from '../../../src/store/redis/gathering.ts'
+import { createWriteBatcher } from '../../../src/store/redis/gathering.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { optionsOf } from './place.ts'
@@ -14,7 +14,7 @@ function openGathering(t: Test) {
   const { client, close } = openClient(optionsOf(server, { commandTimeoutMs: 250 }))
   t.teardown(close)
   if (!(client instanceof Redis)) throw new Error('not alone')
-  return { client, gather: createGathering(client) }
+  return { client, gather: createWriteBatcher(client) }
 }
 
 t.test('what is asked in one turn is held back until it is over, and answered', async (t) => {

@@ -14,7 +14,7 @@ export function optionsOf(
   changes: Partial<RedisOptions> = {},
 ): RedisOptions {
   return {
-    place: { kind: 'single', url },
+    topology: { kind: 'single', url },
     username: undefined,
     password: undefined,
     tls: undefined,

@@ -61,12 +61,13 @@ t.test('a lost count is only a fresh start', async (t) => {
 t.test('every instance that is there is counted, and none that has gone', async (t) => {
   const stores = await openMany({ open: () => openStoreAt(t, optionsOf(server)) }, 3)
   const [first] = stores
-  for (const [index, store] of stores.entries()) t.equal(await store.beat(`instance ${index}`), index + 1)
-  t.equal(await first?.beat('instance 0'), 3)
+  for (const [index, store] of stores.entries())
+    t.equal(await store.heartbeat(`instance ${index}`), index + 1)
+  t.equal(await first?.heartbeat('instance 0'), 3)
   // Instance 1 was last heard of 16 s ago.
   await inspector.zadd('gh:instances', Date.now() - 16_000, 'instance 1')
-  t.equal(await first?.beat('instance 0'), 2)
-  await stores[1]?.beat('instance 1')
-  t.equal(await first?.beat('instance 0'), 3)
+  t.equal(await first?.heartbeat('instance 0'), 2)
+  await stores[1]?.heartbeat('instance 1')
+  t.equal(await first?.heartbeat('instance 0'), 3)
   t.ok((await inspector.pttl('gh:instances')) > 0, 'when all have gone nothing is left')
 })

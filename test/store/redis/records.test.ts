@@ -1,6 +1,6 @@
 import t from 'tap'
 import { GatehouseError } from '../../../src/errors.ts'
-import { createKeys } from '../../../src/store/redis/keys.ts'
+import { createKeyNames } from '../../../src/store/redis/keys.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { startPortalSession } from '../portal-samples.ts'
 import { createAccount, newSession, now, startSession, useOf, visitor } from '../samples.ts'
@@ -11,7 +11,7 @@ t.test('accounts of before are in the first epoch of their role, until that chan
   const store = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(store, { role: 'User' })
   const client = openInspector(t, server)
-  const key = createKeys('gh:').account(id)
+  const key = createKeyNames('gh:').account(id)
   const { roleEpoch: _, ...before } = JSON.parse((await client.get(key)) ?? '')
   await client.set(key, JSON.stringify(before))
   t.match(await store.findAccount(id), { roleEpoch: 1 })
@@ -26,7 +26,7 @@ t.test('a record that is damaged is a fault, and not a store that is out of reac
   const damaged = await createAccount(store)
   const whole = await createAccount(store)
   const client = openInspector(t, server)
-  await client.set(createKeys('gh:').account(damaged.id), '{')
+  await client.set(createKeyNames('gh:').account(damaged.id), '{')
   await t.rejects(store.findAccount(damaged.id), { name: 'SyntaxError' })
   // There a script reads it; who waits for replicas sends it otherwise.
   for (const each of [store, await openStoreAt(t, { ...options, replicas: 1 })]) {
@@ -42,7 +42,7 @@ t.test('the User-Agent is stored as client, as it was by versions before', async
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   const inspector = openInspector(t, server)
-  const keys = createKeys('gh:')
+  const keys = createKeyNames('gh:')
   const session = await startSession(store, account)
   const expected = { address: visitor.address, client: visitor.userAgent, userAgent: undefined }
   t.match(await inspector.hgetall(keys.session(session.id)), expected, 'from the start')
@@ -55,7 +55,7 @@ t.test('the User-Agent is stored as client, as it was by versions before', async
     return JSON.parse(text.slice(text.indexOf('{'))) as unknown
   }
   t.match(await written(), expected, 'in the portal')
-  await store.seePortalSession(account.id, id, { ...later, at: now })
+  await store.touchPortalSession(account.id, id, { ...later, at: now })
   t.match(await written(), { ...expected, ...asStored(later) }, 'seen again')
 })
 

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { isOutOfReach } from '../../../src/errors.ts'
+import { isStoreUnavailable } from '../../../src/errors.ts'
 import type { Account, NewSession, Store } from '../../../src/store/store.ts'
-import { reshard, startMasters } from '../../setup/redis-cluster.ts'
+import { reshard, startRedisCluster } from '../../setup/redis-cluster.ts'
 import { createAccount, startSession, useOf } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
 
 t.setTimeout(120_000)
 
-const masters = await startMasters(t)
+const masters = await startRedisCluster(t)
 const anyKey = 'gh:{account}:ids'
 const accountsMade = 60
 const sessionsEach = 3
@@ -29,9 +29,9 @@ interface Tally {
 
 t.test('a slot that is moved twice under load ends no session and hides no account', async (t) => {
   const [{ server }] = masters
-  const place = { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: server.port }] } as const
+  const topology = { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: server.port }] } as const
   // The time that a request may wait.
-  const store = await openStoreAt(t, optionsOf({ url: '' }, { place, commandTimeoutMs: 250 }))
+  const store = await openStoreAt(t, optionsOf({ url: '' }, { topology, commandTimeoutMs: 250 }))
   const known = await createKnown(store)
   const tally: Tally = { answered: 0, unavailable: 0, wrong: [] }
   let isMoving = true
@@ -87,10 +87,10 @@ async function askAbout(store: Store, one: Known, tally: Tally): Promise<void> {
     const use = useOf(session, { generation: one.generation, now: Date.now(), graceMs: 3_600_000 })
     const rotation = await store.rotateSession(use)
     if (rotation.kind === 'current') one.generation = rotation.session.generation
-    else tally.wrong.push(rotation.why)
+    else tally.wrong.push(rotation.reason)
     tally.answered++
   } catch (error) {
-    if (!isOutOfReach(error)) tally.wrong.push(String(error))
+    if (!isStoreUnavailable(error)) tally.wrong.push(String(error))
     tally.unavailable++
   }
 }

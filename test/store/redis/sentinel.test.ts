@@ -19,7 +19,7 @@ const nodes = sentinelPorts.map((port) => ({ host: '127.0.0.1', port }))
 const options = optionsOf(
   { url: '' },
   {
-    place: { kind: 'sentinel', name: masterName, nodes, password: undefined },
+    topology: { kind: 'sentinel', name: masterName, nodes, password: undefined },
     tls: { verify: true, ca: certificate },
     ...credentials,
   },

@@ -3,11 +3,11 @@ import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, plain } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
-import { startWire } from './wire.ts'
+import { startTcpProxy } from './wire.ts'
 
 t.test('a connection that has fallen silent is given up for a new one', async (t) => {
   const server = await startRedis(t)
-  const wire = await startWire(t, server.port)
+  const wire = await startTcpProxy(t, server.port)
   const store = await openStoreAt(t, optionsOf(wire, { commandTimeoutMs: 250 }))
   const account = await createAccount(store)
   wire.cut()

@@ -4,7 +4,7 @@ import { until } from '../../setup/net.ts'
 import { redisCommand, startRedis } from '../../setup/redis.ts'
 import { createAccount, newSigningKey } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf, type RedisOptions } from './place.ts'
-import { startWire } from './wire.ts'
+import { startTcpProxy } from './wire.ts'
 
 const server = await startRedis(t)
 const inspector = openInspector(t, server)
@@ -101,10 +101,10 @@ t.test(
 )
 
 t.test('a channel that has fallen silent is noticed by what the log says, and opened anew', async (t) => {
-  const wire = await startWire(t, server.port)
+  const wire = await startTcpProxy(t, server.port)
   const { heard, read } = await startListener(t, optionsOf(wire))
   const writer = await openStoreAt(t, optionsOf(server))
-  t.equal(wire.cutThose('subscribe'), 1)
+  t.equal(wire.cutMatching('subscribe'), 1)
   const cutAt = performance.now()
   await until('it hears again', async () => {
     await writer.addSigningKey(newSigningKey())
@@ -115,10 +115,10 @@ t.test('a channel that has fallen silent is noticed by what the log says, and op
 })
 
 t.test('while the log cannot be read, what is published waits for it', async (t) => {
-  const wire = await startWire(t, server.port)
+  const wire = await startTcpProxy(t, server.port)
   const { store, heard, read } = await startListener(t, optionsOf(wire, { commandTimeoutMs: 250 }))
   const writer = await openStoreAt(t, optionsOf(server))
-  t.ok(wire.cutThose('evalsha') > 0)
+  t.ok(wire.cutMatching('evalsha') > 0)
   const isRead = () =>
     read().then(
       () => true,

@@ -67,8 +67,8 @@ t.test(
     const master = await startRedis(t)
     const teller = await startTeller(t, master.port)
     const nodes = [{ host: '127.0.0.1', port: teller.port }]
-    const place = { kind: 'sentinel', name: 'main', nodes, password: undefined } as const
-    const store = await openStoreAt(t, optionsOf({ url: '' }, { place, commandTimeoutMs: 250 }))
+    const topology = { kind: 'sentinel', name: 'main', nodes, password: undefined } as const
+    const store = await openStoreAt(t, optionsOf({ url: '' }, { topology, commandTimeoutMs: 250 }))
     const { id } = await createAccount(store)
     await until('it listens', () => teller.listeners() > 0 || undefined)
     teller.tellWhenAsked(true)

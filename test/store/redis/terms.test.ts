@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { createKeys } from '../../../src/store/redis/keys.ts'
+import { createKeyNames } from '../../../src/store/redis/keys.ts'
 import type { Account } from '../../../src/store/store.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, now } from '../samples.ts'
@@ -13,7 +13,7 @@ t.test('accounts of before come last in the list, each once', async (t) => {
   t.teardown(() => client.disconnect())
   const old: Account[] = []
   for (let count = 0; count < 7; count++) old.push(await createAccount(store, { createdAt: now - 1_000 }))
-  for (const { id } of old) await client.zadd(createKeys('gh:').ids, 0, id)
+  for (const { id } of old) await client.zadd(createKeyNames('gh:').ids, 0, id)
   const fresh = [await createAccount(store), await createAccount(store, { createdAt: now - 1 })]
   const seen: Account[] = []
   for (let page = await store.listAccounts({ after: undefined, limit: 2 }); page.length > 0; ) {
@@ -45,7 +45,7 @@ t.test(
     const client = new Redis(server.url)
     t.teardown(() => client.disconnect())
     for (const term of ['ada', 'example.com']) {
-      t.equal(await client.zrem(createKeys('gh:').terms, `${term}\0${id}`), 1)
+      t.equal(await client.zrem(createKeyNames('gh:').terms, `${term}\0${id}`), 1)
     }
     const found = async (word: string) => {
       const { accounts } = await store.searchAccounts({ words: [word], after: undefined, limit: 5 })

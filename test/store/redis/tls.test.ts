@@ -8,8 +8,8 @@ import { certificate, writeCertificate } from './certificate.ts'
 import { openAt, openStoreAt, optionsOf } from './place.ts'
 
 const { tlsPort } = await startRedis(t, [], writeCertificate(t))
-const place = { kind: 'single', url: `rediss://127.0.0.1:${tlsPort}` } as const
-const options = optionsOf({ url: '' }, { place })
+const topology = { kind: 'single', url: `rediss://127.0.0.1:${tlsPort}` } as const
+const options = optionsOf({ url: '' }, { topology })
 
 t.test('a server whose certificate is trusted is used', async (t) => {
   for (const tls of [
@@ -31,7 +31,10 @@ t.test('a server whose certificate is not trusted is never told anything', async
 })
 
 t.test('nor is one whose certificate is for another name', async (t) => {
-  const elsewhere = { ...options, place: { kind: 'single', url: `rediss://localhost:${tlsPort}` } as const }
+  const elsewhere = {
+    ...options,
+    topology: { kind: 'single', url: `rediss://localhost:${tlsPort}` } as const,
+  }
   const reachable = await openStoreAt(t, { ...elsewhere, tls: { verify: false, ca: undefined } })
   await reachable.ready(1_000)
   const store = openAt(t, { ...elsewhere, tls: { verify: true, ca: certificate } })

@@ -4,15 +4,15 @@ import { portOf } from '../../setup/net.ts'
 import type { Scope } from '../../setup/redis.ts'
 
 /** A wire to a server that can be cut as a broken network is: nothing is closed, and nothing comes any more. */
-export interface Wire {
+export interface TcpProxy {
   readonly url: string
   /** What is connected now falls silent; what connects later is not touched. */
   cut(): void
   /** The same, of those alone that have said something. */
-  cutThose(said: string): number
+  cutMatching(said: string): number
 }
 
-export async function startWire(t: Scope, port: number): Promise<Wire> {
+export async function startTcpProxy(t: Scope, port: number): Promise<TcpProxy> {
   const pairs = new Set<{ readonly sockets: readonly Socket[]; said: string }>()
   // Half-open: once it is cut not even the end of a connection is answered.
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -36,7 +36,7 @@ export async function startWire(t: Scope, port: number): Promise<Wire> {
     for (const { sockets } of pairs) for (const socket of sockets) socket.destroy()
   })
 
-  function cutThose(said: string): number {
+  function cutMatching(said: string): number {
     const chosen = [...pairs].filter((pair) => pair.said.includes(said))
     for (const { sockets } of chosen) {
       for (const socket of sockets) {
@@ -47,5 +47,5 @@ export async function startWire(t: Scope, port: number): Promise<Wire> {
     return chosen.length
   }
 
-  return { url: `redis://127.0.0.1:${portOf(server)}`, cutThose, cut: () => void cutThose('') }
+  return { url: `redis://127.0.0.1:${portOf(server)}`, cutMatching, cut: () => void cutMatching('') }
 }

@@ -96,7 +96,7 @@ t.test('a use of a token in one process racing a reset in another leaves no live
     t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
     for (const generation of [1, 2]) {
       const rotation = await store.rotateSession(useOf(session, { generation }))
-      t.strictSame(rotation, { kind: 'over', why: 'revoked' })
+      t.strictSame(rotation, { kind: 'over', reason: 'revoked' })
     }
   }
 })

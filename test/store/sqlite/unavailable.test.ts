@@ -9,7 +9,7 @@ t.test('a database that is closed answers nothing', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   await store.close()
   // What one process counts for itself does not ask the database.
-  const { takeFromRate: _, beat: __, findRisks: ___, ...asking } = everyVerb
+  const { takeFromRate: _, heartbeat: __, findRisks: ___, ...asking } = everyVerb
   await assertUnavailable(t, store, Object.keys(asking))
 })
 

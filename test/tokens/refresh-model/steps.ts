@@ -1,4 +1,4 @@
-import { judgeRefreshToken } from '../../../src/store/judge-refresh-token.ts'
+import { decideRotation } from '../../../src/store/judge-refresh-token.ts'
 import type { RotationRefusal } from '../../../src/store/rotation.ts'
 import {
   type Actor,
@@ -118,11 +118,11 @@ export function use(
   const idleMs = Number.MAX_SAFE_INTEGER
   const { master } = state
   const asked = { sessionId: master.id, generation, now, graceMs, idleMs, visitor }
-  const verdict = judgeRefreshToken(asked, master, account)
+  const verdict = decideRotation(asked, master, account)
   if (verdict.kind === 'refuse') {
     const ended =
-      verdict.why === 'reused' ? { ...state, master: { ...master, end: 'reused' as const } } : state
-    return { state: ended, refusal: verdict.why }
+      verdict.reason === 'reused' ? { ...state, master: { ...master, end: 'reused' as const } } : state
+    return { state: ended, refusal: verdict.reason }
   }
   const { session } = verdict
   const isNew = session.acknowledgedAt === undefined
