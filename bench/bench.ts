@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { startRedis } from '../test/setup/redis.ts'
-import type { LoadCommand, LoadResults } from './load/order.ts'
+import type { LoadCommand, LoadResults } from './load/commands.ts'
 import { calibrateWrk, runWrk } from './load/wrk.ts'
 import { ask, cores, startModule } from './processes.ts'
-import type { ReadyMessage } from './ready.ts'
+import type { ReadyMessage } from './report-url.ts'
 import type { Scope } from './scope.ts'
 import { type Gatehouse, type GatehouseOptions, startGatehouse } from './subjects/gatehouse.ts'
 import { isInstalled, type PeerName, peers } from './subjects/peers.ts'
@@ -57,7 +57,7 @@ type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean }
 export async function openBench(scope: Scope, options: BenchOptions): Promise<Bench> {
   const { ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file: 'upstream.ts' })
   const upstreamUrl = ready.url
-  const { child: maker } = await startModule(scope, { core: cores.load, file: 'load/maker.ts' })
+  const { child: maker } = await startModule(scope, { core: cores.load, file: 'load/generator.ts' })
   const own: GatewayKind = { label: 'gatehouse', checkout: process.cwd() }
   const other = options.against && { label: basename(options.against), checkout: options.against }
   const gateways: Bench['gateways'] = other ? [own, other] : [own]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { reportUrl } from './ready.ts'
+import { reportUrl } from './report-url.ts'
 
 /**
  * The upstream of all subjects. It costs as little as can be: no head is parsed beyond its path and its

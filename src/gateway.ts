@@ -1,13 +1,13 @@
+import { createReload, type ReloadOutcome } from './assembly/reload.ts'
+import type { RequestServer } from './assembly/request-server.ts'
+import { openWorker } from './assembly/worker.ts'
 import type { LoadedConfig } from './config/load.ts'
-import type { RequestServer } from './front.ts'
+import { buildOps } from './endpoints/ops.ts'
 import { listen, urlOf } from './http/listen.ts'
-import { buildOps } from './http/ops.ts'
 import type { Log } from './log/log.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
-import { createReload, type ReloadOutcome } from './reload.ts'
+import { readVersion } from './platform/version.ts'
 import { openStatusReader } from './status/status.ts'
-import { readVersion } from './version.ts'
-import { openWorker } from './worker/worker.ts'
 
 export interface Gateway {
   /** The URL for clients, such as `http://127.0.0.1:8080`. */

@@ -9,7 +9,7 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
   process.exit(1)
 }
 
-const { cacheCompiledCode } = await import('./compile-cache.ts')
+const { cacheCompiledCode } = await import('./platform/compile-cache.ts')
 
 cacheCompiledCode()
 

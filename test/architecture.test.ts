@@ -4,8 +4,8 @@ import t from 'tap'
 
 /** Where each library may be imported, as the start of a path under src/. */
 const homes: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['gateway.ts', 'http/'],
-  '@fastify/cookie': ['http/api.ts'],
+  fastify: ['endpoints/'],
+  '@fastify/cookie': ['endpoints/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],
   'fast-jwt': ['tokens/jwt.ts'],
@@ -13,7 +13,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['cache/'],
   pino: ['log/log.ts'],
   yaml: ['config/'],
-  ajv: ['config/validate.ts', 'http/validate.ts'],
+  ajv: ['config/validate.ts', 'endpoints/validate.ts'],
   nodemailer: ['mail/mailer.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
@@ -51,11 +51,11 @@ t.test('the environment is read in config alone', async (t) => {
   )
 })
 
-t.test('accounts, tokens, auth and store know no HTTP', async (t) => {
+t.test('accounts, tokens, auth, secrets, store and cache know no HTTP', async (t) => {
   const strays = sources.filter(
     ({ path, imports }) =>
-      /^(?:accounts|tokens|auth|store|cache)\//.test(path) &&
-      imports.some((name) => /^node:https?$|fastify|\/(?:http|proxy)\//.test(name)),
+      /^(?:accounts|tokens|auth|secrets|store|cache)\//.test(path) &&
+      imports.some((name) => /^node:https?$|fastify|\/(?:http|http1|proxy|endpoints)\//.test(name)),
   )
   t.strictSame(
     strays.map(({ path }) => path),
@@ -63,9 +63,9 @@ t.test('accounts, tokens, auth and store know no HTTP', async (t) => {
   )
 })
 
-t.test('wire is the bottom: it knows nothing of the gateway, and no framework', async (t) => {
+t.test('http1 is the bottom: it knows nothing of the gateway, and no framework', async (t) => {
   const strays = sources.flatMap(({ path, imports }) =>
-    path.startsWith('wire/')
+    path.startsWith('http1/')
       ? imports
           .filter((name) => !/^(?:\.\/|node:(?:net|tls|crypto)$)/.test(name))
           .map((name) => `${path} imports ${name}`)
@@ -95,7 +95,9 @@ t.test('imports never make a circle', async (t) => {
 })
 
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
-  const long = sources.filter(({ path, text }) => path !== 'errors.ts' && text.split('\n').length > 251)
+  const long = sources.filter(
+    ({ path, text }) => path !== 'errors/errors.ts' && text.split('\n').length > 251,
+  )
   t.strictSame(
     long.map(({ path }) => path),
     [],

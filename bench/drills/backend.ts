@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Scope } from './fleet.ts'
+import type { Scope } from './instance-group.ts'
 
 /** A backend that answers everything at once. @returns its URL */
 export async function startBackend(scope: Scope): Promise<string> {

@@ -5,9 +5,9 @@ import { ownerOf, startCluster } from '../../test/store/redis/cluster.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
-import { sendRefresh, startSessionOwners } from './owners.ts'
-import { replayStolenTokens, type TokenTheft } from './thefts.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { replayStolenTokens, type TokenTheft } from './replay-stolen-tokens.ts'
+import { sendRefresh, startSessionOwners } from './session-owners.ts'
 
 const owners = 40
 /** Sessions of which a token is stolen in each phase. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import { configOf, type Scope } from './fleet.ts'
+import { configOf, type Scope } from './instance-group.ts'
 import type { Answer, Question } from './instances-process.ts'
 
 const usualInstances = 1_000

@@ -2,7 +2,7 @@ import { startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { type Report, summary } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const sessions = 1_000
 /** Each session is refreshed so often, each time by so many at once with the same token. */

@@ -3,7 +3,7 @@ import { ownerAndOther, reshard, startRedisCluster } from '../../test/setup/redi
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const accounts = 200
 /** Of these accounts the first have a session, each refreshed by one lane only. */

@@ -4,7 +4,7 @@ import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './fleet.ts'
+import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const resets = 500
 const bystanders = 50

@@ -1,5 +1,5 @@
 import { Report } from './figures.ts'
-import type { Scope } from './fleet.ts'
+import type { Scope } from './instance-group.ts'
 
 /** A rehearsal with real processes: prints a small report, and fails where what is demanded does not hold. */
 type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>

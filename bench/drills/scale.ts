@@ -1,17 +1,17 @@
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { createAccountId, createKey, parseKey } from '../../src/accounts/keys.ts'
-import { createSealer } from '../../src/accounts/sealing.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
-import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
-import { monotonicClock } from '../../src/clock.ts'
+import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
+import { monotonicClock } from '../../src/platform/clock.ts'
+import { createAccountId, createKey, parseKey } from '../../src/secrets/keys.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { optionsOf } from '../../test/store/redis/place.ts'
 import { startSession } from '../../test/store/samples.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import type { Scope } from './fleet.ts'
+import type { Scope } from './instance-group.ts'
 
 const accounts = 1_000_000
 const chunk = 500

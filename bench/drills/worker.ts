@@ -2,10 +2,10 @@ import { until } from '../../test/setup/net.ts'
 import { startRedis } from '../../test/setup/redis.ts'
 import { childrenOf } from '../process-tree.ts'
 import { startBackend } from './backend.ts'
+import { startBackgroundLoad } from './background-load.ts'
 import { createClient } from './client.ts'
-import { startBackgroundLoad } from './crowd.ts'
 import type { Report } from './figures.ts'
-import { type Instance, type Scope, startInstanceGroup } from './fleet.ts'
+import { type Instance, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const known = 40
 const workers = 2

@@ -1,6 +1,6 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
-import type { InstanceGroup } from './fleet.ts'
+import type { InstanceGroup } from './instance-group.ts'
 
 /** Somebody who resets keys all the time, and remembers what was answered. */
 export interface Writer {

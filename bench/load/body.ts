@@ -1,5 +1,5 @@
+import type { LoadCommand, LoadResults } from './commands.ts'
 import { openSocket } from './connection.ts'
-import type { LoadCommand, LoadResults } from './order.ts'
 
 const piece = Buffer.alloc(65_536, 'x')
 

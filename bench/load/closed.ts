@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './commands.ts'
 import { assertStatus, openSocket, parseResponse } from './connection.ts'
-import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './order.ts'
 
 type Closed = Extract<LoadCommand, { kind: 'closed' }>
 

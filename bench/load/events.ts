@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { quantile } from '../figures.ts'
+import type { LoadCommand, LoadResults } from './commands.ts'
 import { openSocket } from './connection.ts'
-import { openConnections } from './held.ts'
-import type { LoadCommand, LoadResults } from './order.ts'
+import { openConnections } from './held-connections.ts'
 
 /** How late each event was, while somebody counts. */
 let latencies: number[] | undefined

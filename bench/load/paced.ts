@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { quantile } from '../figures.ts'
+import type { LoadCommand, LoadResults } from './commands.ts'
 import { assertStatus, openSocket, parseResponse } from './connection.ts'
-import type { LoadCommand, LoadResults } from './order.ts'
 
 type Paced = Extract<LoadCommand, { kind: 'paced' }>
 

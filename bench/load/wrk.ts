@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cores, onCore } from '../processes.ts'
-import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './order.ts'
+import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './commands.ts'
 
 type Closed = Extract<LoadCommand, { kind: 'closed' }>
 type Paced = Extract<LoadCommand, { kind: 'paced' }>

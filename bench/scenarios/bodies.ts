@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts'
 import { cpuUsOf, rssBytesOf } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
-import { createContestants } from './everyone.ts'
+import { createContestants } from './contestants.ts'
 import { writeRequest } from './requests.ts'
 import type { Figures, Scenario } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import { cpuUsOf } from '../process-tree.ts'
-import { createContestants } from './everyone.ts'
+import { createContestants } from './contestants.ts'
 import { writeRequest } from './requests.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchOptions } from '../bench.ts'
-import type { LoadResults } from '../load/order.ts'
+import type { LoadResults } from '../load/commands.ts'
 import { stealMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { measureLoad } from './load-figures.ts'

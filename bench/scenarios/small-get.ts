@@ -1,5 +1,5 @@
 import type { Bench, GatewayKind } from '../bench.ts'
-import { requestNumberPlaceholder } from '../load/order.ts'
+import { requestNumberPlaceholder } from '../load/commands.ts'
 import { loadFigures, measureLoad } from './load-figures.ts'
 import { tamper, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'

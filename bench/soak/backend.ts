@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
-import { reportUrl } from '../ready.ts'
+import { reportUrl } from '../report-url.ts'
 
 /** What the backend saw of a request: the soak compares it with what was sent. */
 export interface ReceivedRequest {

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { until } from '../../test/setup/net.ts'
 import type { RedisServer } from '../../test/setup/redis.ts'
-import type { Instance } from '../drills/fleet.ts'
+import type { Instance } from '../drills/instance-group.ts'
+import { sleep } from './clients.ts'
 import type { Explanation, Fault } from './faults.ts'
-import { sleep } from './lanes.ts'
 
 /** What faults are done to. */
 export interface FaultTargets {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { createVerifier } from 'fast-jwt'
-import { reportUrl } from '../ready.ts'
+import { reportUrl } from '../report-url.ts'
 
 /** What nginx asks in `auth_request`: verifies an ES256 token each time, as such services mostly do. */
 const verify = createVerifier({ key: process.argv[2] ?? '', algorithms: ['ES256'], cache: false })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { reportUrl } from '../ready.ts'
+import { reportUrl } from '../report-url.ts'
 
 /** The yardstick: Node's own server, which answers by itself and forwards nothing. */
 reportUrl(

@@ -1,6 +1,6 @@
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
-import { reportUrl } from '../ready.ts'
+import { reportUrl } from '../report-url.ts'
 
 /** @fastify/http-proxy as it comes, without any authentication. */
 const app = Fastify({ bodyLimit: 1_073_741_824 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/setup/net.ts'
 import { cores, startModule, startProgram } from '../processes.ts'
-import type { ReadyMessage } from '../ready.ts'
+import type { ReadyMessage } from '../report-url.ts'
 import type { Scope } from '../scope.ts'
 import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
 

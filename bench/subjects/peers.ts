@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { cores, startModule } from '../processes.ts'
-import type { ReadyMessage } from '../ready.ts'
+import type { ReadyMessage } from '../report-url.ts'
 import { startHaproxy, startHaproxyJwt } from './haproxy.ts'
 import { startNginx, startNginxAuth, startNginxAuthCached } from './nginx.ts'
 import type { Subject, SubjectOptions } from './subject.ts'

@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net'
-import { reportUrl } from '../ready.ts'
+import { reportUrl } from '../report-url.ts'
 
 /** Holds the same two connections for each client as a proxy does, and passes bytes on: nothing else. */
 const { port, hostname } = new URL(process.argv[2] ?? '')

@@ -1,10 +1,10 @@
-import { GatehouseError } from '../errors.ts'
-import { digestText } from '../store/digest-text.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { digestText } from '../secrets/digest-text.ts'
+import type { KeyKind } from '../secrets/keys.ts'
 import type { KeyUse } from '../store/key-use.ts'
 import type { Account, Store, StoredKey } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './entries.ts'
-import type { KeyKind } from './keys.ts'
+import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */

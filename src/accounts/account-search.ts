@@ -1,7 +1,7 @@
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { accountIdPattern } from '../secrets/format.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Account, Store } from '../store/store.ts'
-import { accountIdPattern } from '../token-format.ts'
 import { createCursor, parseCursor, parseListCursor } from './cursor.ts'
 import { type Page, pageOf } from './page.ts'
 

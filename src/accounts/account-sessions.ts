@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { PortalSession } from '../store/portal-access.ts'
 import type { Session, Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
+import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, parseListCursor } from './cursor.ts'
-import type { AuditEntryFactory } from './entries.ts'
 import { type Page, pageOf } from './page.ts'
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */

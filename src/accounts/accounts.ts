@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { createAccountId } from '../secrets/keys.ts'
 import type { Actor } from '../store/audit.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
 import type { Account, AccountChanges, AccountsPage, Store } from '../store/store.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
-import { createAuditEntryFactory } from './entries.ts'
-import { createAccountId } from './keys.ts'
+import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeKey, withUnconfirmedKeys } from './make-key.ts'
 
 export interface CreatedAccount {

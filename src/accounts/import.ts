@@ -1,5 +1,5 @@
+import { didYouMean } from '../platform/suggest.ts'
 import { emailKey } from '../store/email-key.ts'
-import { didYouMean } from '../text/suggest.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
 import { readCsv } from './csv.ts'
 

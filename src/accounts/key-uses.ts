@@ -1,8 +1,8 @@
-import { digestText } from '../store/digest-text.ts'
+import { copyString } from '../platform/copy-string.ts'
+import { digestText } from '../secrets/digest-text.ts'
+import { digestOf } from '../secrets/keys.ts'
 import type { KeyUse, RecordedKeyUse } from '../store/key-use.ts'
 import type { Store } from '../store/store.ts'
-import { copyString } from '../wire/copy.ts'
-import { digestOf } from './keys.ts'
 
 /**
  * When, from where and how keys were last used. Uses are noted in memory, which costs a request next to nothing, and

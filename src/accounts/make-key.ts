@@ -1,8 +1,8 @@
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { createKey, digestOf, type KeyKind } from '../secrets/keys.ts'
+import type { Sealer } from '../secrets/sealing.ts'
 import type { Account, StoredKey } from '../store/store.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
-import { createKey, digestOf, type KeyKind } from './keys.ts'
-import type { Sealer } from './sealing.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer

@@ -1,11 +1,11 @@
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
 import { emailKey } from '../store/email-key.ts'
 import type { Account, Rate, Store, Taken } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
-import { type AuditEntryFactory, createAuditEntryFactory } from './entries.ts'
-import { createLinkToken, parseLinkToken } from './link-token.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-factory.ts'
 
 /** What people may change of their own account, and the verification of their e-mail. */
 export interface OwnProfile {

@@ -1,7 +1,7 @@
+import { createLinkToken } from '../secrets/link-token.ts'
 import type { Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './entries.ts'
-import { createLinkToken } from './link-token.ts'
+import type { AuditEntryFactory } from './audit-entry-factory.ts'
 
 /** A link with which a password can be set once. */
 export interface SetupLink {

@@ -1,4 +1,4 @@
-import { type Clock, monotonicClock } from '../clock.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
 import type { Access } from '../routes/route.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
 import type { Credential, Credentials } from './credentials.ts'

@@ -1,4 +1,4 @@
-import { type ErrorCode, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
 import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { randomText } from '../text/random.ts'
+import { randomText } from '../platform/random.ts'
 
 /**
  * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token lets nobody

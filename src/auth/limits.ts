@@ -1,10 +1,10 @@
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { clientNetwork } from '../platform/client-network.ts'
+import { memoizeBounded } from '../platform/memoize.ts'
 import type { RateLimit } from '../routes/route.ts'
 import type { Rate, Taken } from '../store/store.ts'
-import { memoizeBounded } from '../text/remembered.ts'
-import { clientNetwork } from '../wire/client-network.ts'
 import type { Principal } from './principal.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 /** Who is counted: the account if there is one, else the client address. */
 interface RateSubject {

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
-import { createAuditEntryFactory } from '../accounts/entries.ts'
-import type { Passwords } from '../accounts/passwords.ts'
-import type { WorkOwner } from '../accounts/turnstile.ts'
-import { GatehouseError } from '../errors.ts'
+import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { clientNetwork, widerNetwork } from '../platform/client-network.ts'
+import type { Passwords } from '../secrets/passwords.ts'
+import type { WorkOwner } from '../secrets/work-queue.ts'
 import { emailKey } from '../store/email-key.ts'
 import { passwordFailuresMax } from '../store/password-failures.ts'
 import type { AttemptOutcome } from '../store/portal-access.ts'
 import type { Account, Rate, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
-import { clientNetwork, widerNetwork } from '../wire/client-network.ts'
 import { countFailure } from './limits.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 /** One try at a password. */
 export interface PasswordAttempt {

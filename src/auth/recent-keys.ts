@@ -1,5 +1,5 @@
-import { accountIdOf, keyLength } from '../accounts/keys.ts'
-import { copyString } from '../wire/copy.ts'
+import { copyString } from '../platform/copy-string.ts'
+import { accountIdOf, keyLength } from '../secrets/keys.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 

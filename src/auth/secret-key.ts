@@ -1,5 +1,5 @@
-import { type ParsedKey, parseKey } from '../accounts/keys.ts'
-import { isSecretKeyOf } from '../accounts/match-key.ts'
+import { type ParsedKey, parseKey } from '../secrets/keys.ts'
+import { isSecretKeyOf } from '../secrets/match-key.ts'
 import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'

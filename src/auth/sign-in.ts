@@ -1,17 +1,17 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
-import { createAuditEntryFactory } from '../accounts/entries.ts'
-import { parseLinkToken } from '../accounts/link-token.ts'
-import { assertGoodPassword, type Passwords } from '../accounts/passwords.ts'
-import { GatehouseError } from '../errors.ts'
+import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { isSameText } from '../secrets/is-same-text.ts'
+import { parseLinkToken } from '../secrets/link-token.ts'
+import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
+import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
 import type { AuditAction, AuditEntry } from '../store/audit.ts'
 import type { PasswordProof, PortalSession } from '../store/portal-access.ts'
 import type { Account, Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { actorOf } from './actor.ts'
-import { isSameText } from './is-same-text.ts'
 import type { KnownClients } from './known-clients.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-import { createPortalToken, parsePortalToken } from './portal-token.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {

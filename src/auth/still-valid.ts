@@ -1,5 +1,5 @@
-import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { Access } from '../routes/route.ts'
+import { isSecretKeyOf } from '../secrets/match-key.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { authorize } from './authorize.ts'
 import type { Directory, Principal } from './principal.ts'

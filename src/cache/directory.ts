@@ -1,8 +1,7 @@
-import { isSecretKeyOf } from '../accounts/match-key.ts'
 import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isSecretKeyOf } from '../secrets/match-key.ts'
 import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
-import { isCurrent, type StoreConnectionState } from './contact.ts'
 import {
   accountKey,
   deserializeAccount,
@@ -14,7 +13,8 @@ import {
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
 import { createLru } from './lru.ts'
 import { createRecentChanges } from './recent-changes.ts'
-import { createRevokedKeys } from './spent-keys.ts'
+import { createRevokedKeys } from './revoked-keys.ts'
+import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
 
 /** How much is kept, and how long it is good for. */
 export interface CacheLimits {

@@ -1,7 +1,7 @@
-import { type Clock, monotonicClock } from '../clock.ts'
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
 import type { ChangeLogReading, LoggedChange, Store } from '../store/store.ts'
-import { isCurrent, type StoreConnectionState } from './contact.ts'
+import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
 
 export interface InvalidationOptions {
   readonly store: Pick<Store, 'readChanges' | 'onChange'>

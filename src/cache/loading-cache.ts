@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
-import { GatehouseError, isStoreUnavailable } from '../errors.ts'
-import type { StoreConnectionState } from './contact.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors/errors.ts'
+import type { Clock } from '../platform/clock.ts'
 import { createLru } from './lru.ts'
+import type { StoreConnectionState } from './store-connection-state.ts'
 
 /** `stale`: served while the store is out of reach. */
 export type LookUpResult = 'hit' | 'negative_hit' | 'miss' | 'stale'

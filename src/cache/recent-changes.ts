@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 
 /** When subjects changed, as far back as needed. */
 export interface RecentChanges {

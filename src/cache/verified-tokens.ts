@@ -1,6 +1,6 @@
+import { copyString } from '../platform/copy-string.ts'
 import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
-import { copyString } from '../wire/copy.ts'
 import { createLru } from './lru.ts'
 
 /** A token of ours has some 500 characters, and its claims about as much: longer ones take the places of several. */

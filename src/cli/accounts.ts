@@ -1,17 +1,17 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
 import { defaultRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { assertGoodPassword } from '../accounts/passwords.ts'
 import { knownRoles, similarRole } from '../accounts/roles.ts'
 import type { Config } from '../config/config.ts'
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../errors/errors.ts'
+import { assertGoodPassword } from '../secrets/passwords.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
 import { accountLines } from './account-view.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
+import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
 import { type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
 import { fieldLines, printData, printToStderr, table } from './print.ts'
-import { keepUnconfirmedKeys } from './rescue.ts'
 
 const pageSize = 500
 

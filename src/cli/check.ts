@@ -1,7 +1,7 @@
 import { readConfig } from '../config/load.ts'
 import { listProblems } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
-import { createOwnPaths } from '../http/own-paths.ts'
+import { createOwnPaths } from '../endpoints/own-paths.ts'
 import { routesWithCaseRefusals } from '../routes/case-concerns.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'

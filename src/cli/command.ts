@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ConfigInput } from '../config/load.ts'
 import { redactTarget } from '../explain/redact.ts'
-import { suggest } from '../text/suggest.ts'
+import { suggest } from '../platform/suggest.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One option of a command. */

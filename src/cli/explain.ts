@@ -1,11 +1,11 @@
 import { loadConfig } from '../config/load.ts'
-import { openReadOnlyAuth } from '../explain/callers.ts'
 import { explain } from '../explain/explain.ts'
 import type { Explanation, ShownHeader, Step } from '../explain/explanation.ts'
+import { openReadOnlyAuth } from '../explain/read-only-auth.ts'
 import { redactTarget } from '../explain/redact.ts'
-import { parseExplainedRequest } from './asked-request.ts'
 import type { Command } from './command.ts'
 import { columns } from './help.ts'
+import { parseExplainedRequest } from './parse-explained-request.ts'
 import { printData } from './print.ts'
 
 export const explainCommand: Command = {

@@ -3,11 +3,11 @@ import { createdData } from '../accounts/account-data.ts'
 import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
 import { type BadLine, type ImportFile, importMax } from '../accounts/import.ts'
 import { findBadLines, readImportFile } from '../accounts/import-file.ts'
-import { errorMessage, OperatorError } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors/errors.ts'
 import type { Command } from './command.ts'
+import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
 import { withSealingOperator } from './operator.ts'
 import { printData, printToStderr, table } from './print.ts'
-import { keepUnconfirmedKeys } from './rescue.ts'
 import type { Terminal } from './terminal.ts'
 
 export const importCommand: Command = {

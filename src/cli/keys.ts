@@ -1,10 +1,10 @@
 import { isValidGrace } from '../accounts/account-keys.ts'
 import { parseDurationMs } from '../config/units.ts'
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../errors/errors.ts'
 import { type Command, UsageError } from './command.ts'
+import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
 import { withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData } from './print.ts'
-import { keepUnconfirmedKeys } from './rescue.ts'
 
 const resetSecret: Command = {
   name: 'keys reset-secret',

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { PasswordOwner } from '../accounts/common-password.ts'
-import { assertGoodPassword, rejectPassword } from '../accounts/passwords.ts'
+import type { PasswordOwner } from '../secrets/common-password.ts'
+import { assertGoodPassword, rejectPassword } from '../secrets/passwords.ts'
 import type { Account } from '../store/store.ts'
 import { type Invocation, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'

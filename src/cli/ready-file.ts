@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
 import type { Gateway } from '../gateway.ts'
 
 /** The file that tells other programs the gateway's URLs, as long as it takes requests. */

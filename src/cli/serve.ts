@@ -1,16 +1,16 @@
 import { dirname, resolve } from 'node:path'
+import { logCertificateWarning } from '../assembly/reload.ts'
 import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.ts'
 import { formatPath } from '../config/problem.ts'
 import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
-import { openEchoServer } from '../demo/echo.ts'
+import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
-import { logCertificateWarning } from '../reload.ts'
 import type { Command } from './command.ts'
+import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
-import { printWelcome } from './welcome.ts'
 
 export const serveCommand: Command = {
   name: 'serve',

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml'
 import type { Path, Source } from './problem.ts'
-import { isPlainMap } from './read.ts'
+import { isPlainMap } from './read-config-file.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { childSchema, isList, schemaAt } from './schema/lookup.ts'
 import { configSchema } from './schema/schema.ts'

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { TlsVerification } from '../authorities.ts'
 import type { MailServer } from '../mail/mailer.ts'
+import type { TlsVerification } from '../platform/certificate-authorities.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { RedisTopology } from '../store/redis/client.ts'
 import type { ConfiguredKey } from '../tokens/configured-key.ts'

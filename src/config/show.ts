@@ -1,7 +1,7 @@
-import { secretPlaceholder } from '../log/hide-secrets.ts'
+import { secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
-import { isPlainMap } from './read.ts'
+import { isPlainMap } from './read-config-file.ts'
 import { schemaAt } from './schema/lookup.ts'
 
 /** One option with its value in effect. */

@@ -1,6 +1,6 @@
 import type { Override } from './overrides.ts'
 import type { Path, Problem, Source } from './problem.ts'
-import { type ConfigFile, isPlainMap } from './read.ts'
+import { type ConfigFile, isPlainMap } from './read-config-file.ts'
 import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
 

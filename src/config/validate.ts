@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { didYouMean } from '../text/suggest.ts'
+import { didYouMean } from '../platform/suggest.ts'
 import type { Path } from './problem.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { schemaAt } from './schema/lookup.ts'

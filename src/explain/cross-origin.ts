@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
+import type { OwnPaths } from '../endpoints/own-paths.ts'
 import { createCors } from '../http/cors.ts'
-import type { OwnPaths } from '../http/own-paths.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { ExplainedArrival } from './arrive.ts'
-import type { DecisionTrace } from './trail.ts'
+import type { DecisionTrace } from './decision-trace.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 interface CorsContext {
   readonly config: Config

@@ -1,12 +1,12 @@
 import { authenticate } from '../auth/authenticate.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
-import { type ErrorCode, GatehouseError } from '../errors.ts'
+import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import type { ExplainedArrival } from './arrive.ts'
-import type { ReadOnlyAuth } from './callers.ts'
-import type { DecisionTrace } from './trail.ts'
-import { describePrincipal, describeScheme, describeWrongKey } from './wording.ts'
+import type { DecisionTrace } from './decision-trace.ts'
+import { describePrincipal, describeScheme, describeWrongKey } from './describe-steps.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
+import type { ReadOnlyAuth } from './read-only-auth.ts'
 
 export interface IdentifyContext {
   readonly schemes: ReadOnlyAuth['schemes']

@@ -1,8 +1,8 @@
 import { parseHostName } from '../http/arrival.ts'
 import { readRequestFields } from '../http/request-fields.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
+import type { DecisionTrace } from './decision-trace.ts'
 import type { ExplainedRequest } from './explanation.ts'
-import type { DecisionTrace } from './trail.ts'
 
 /** Explains `OPTIONS *`. @throws GatehouseError `request-invalid` */
 export function explainServerOptions({ rawHeaders }: ExplainedRequest, trace: DecisionTrace): 'no-content' {

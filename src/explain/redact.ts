@@ -1,4 +1,4 @@
-import { hideSecrets, secretPlaceholder } from '../log/hide-secrets.ts'
+import { hideSecrets, secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 /** Names of headers and query parameters that suggest a secret. */

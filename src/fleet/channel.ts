@@ -1,4 +1,4 @@
-import { errorMessage, OperatorError } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors/errors.ts'
 
 /** The questions that one side may ask the other, by name: what is given and what is answered, as plain JSON. */
 type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>

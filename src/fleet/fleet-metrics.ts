@@ -1,4 +1,4 @@
-import { addCumulative, type MergedMetrics, mergeMetrics } from '../metrics/merge.ts'
+import { addCumulative, type MergedMetrics, mergeMetrics } from '../metrics/merge-metrics.ts'
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { monotonicClock } from '../clock.ts'
+import type { StoreHealth } from '../assembly/caller-auth.ts'
+import type { RequestServer } from '../assembly/request-server.ts'
+import { mergeStoreStates } from '../assembly/store-monitor.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import type { RequestServer } from '../front.ts'
-import type { StoreHealth } from '../identity.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { StoreState } from '../store/condition.ts'
+import { monotonicClock } from '../platform/clock.ts'
+import type { StoreState } from '../store/diagnostics.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import { mergeStoreStates } from '../worker/store-watch.ts'
+import { createFleetMemory } from './fleet-memory.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { mergeHealth } from './health.ts'
-import { createFleetMemory } from './memory.ts'
-import { startOnPort } from './port.ts'
-import { createWorkerSlot, type WorkerSlot } from './seat.ts'
+import { startOnPort } from './start-on-port.ts'
 import {
   configureCluster,
   startTimeoutMs as defaultStartTimeoutMs,
   type WorkerProcess,
 } from './worker-process.ts'
+import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'
 
 export interface FleetOptions {
   readonly loaded: LoadedConfig

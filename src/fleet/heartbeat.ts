@@ -1,4 +1,4 @@
-import type { PingReply } from './questions.ts'
+import type { PingReply } from './messages.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export interface HeartbeatOptions {

@@ -1,7 +1,7 @@
 import type { InstanceMemory } from '../cache/instance-memory.ts'
 import type { Channel } from './channel.ts'
-import type { MemoryUpdate, RequestsToFleet } from './questions.ts'
-import { toSharedClock } from './system-clock.ts'
+import type { MemoryUpdate, RequestsToFleet } from './messages.ts'
+import { toSharedClock } from './shared-clock.ts'
 
 /** An answer that comes later is of no use: a caller is to be refused within 500 ms. */
 const recallTimeoutMs = 200

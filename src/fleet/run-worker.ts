@@ -1,14 +1,14 @@
+import type { PreparedConfig } from '../assembly/request-server.ts'
+import { openWorker, type Worker } from '../assembly/worker.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
-import type { PreparedConfig } from '../front.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
-import { readVersion } from '../version.ts'
-import { openWorker, type Worker } from '../worker/worker.ts'
+import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
-import { createRemoteCounts } from './counts.ts'
-import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './questions.ts'
+import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
+import { createRemoteCounts } from './remote-counts.ts'
 import { createRemoteMemory } from './remote-memory.ts'
-import { fromSharedClock, toSharedClock } from './system-clock.ts'
+import { fromSharedClock, toSharedClock } from './shared-clock.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {

@@ -1,4 +1,4 @@
-import { cacheCompiledCode } from '../compile-cache.ts'
+import { cacheCompiledCode } from '../platform/compile-cache.ts'
 
 cacheCompiledCode()
 

@@ -2,10 +2,10 @@ import cluster, { type Worker as Child } from 'node:cluster'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorMessage, OperatorError } from '../errors.ts'
+import { errorMessage, OperatorError } from '../errors/errors.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
-import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './questions.ts'
+import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
 
 /** One worker process that takes requests. */
 export interface WorkerProcess {

@@ -1,13 +1,13 @@
-import { GatehouseError } from '../errors.ts'
-import { type CorsHeaders, createCorsHeaders } from '../proxy/cross-origin.ts'
+import type { OwnPaths } from '../endpoints/own-paths.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { isToken } from '../http1/characters.ts'
+import { dateLine } from '../http1/date-line.ts'
+import { onlyValueOf } from '../http1/raw-headers.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import { type CorsHeaders, createCorsHeaders } from '../proxy/cors-headers.ts'
 import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import { isToken } from '../wire/characters.ts'
-import { dateLine } from '../wire/date-line.ts'
-import { onlyValueOf } from '../wire/raw-headers.ts'
-import type { RequestHead } from '../wire/request-head.ts'
 import { type Arrival, type Destination, ownRouteName, unmatchedRouteName } from './arrival.ts'
-import type { OwnPaths } from './own-paths.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 

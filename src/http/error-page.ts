@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { GatehouseError } from '../errors.ts'
-import { errorDocument, errorPageStyle } from '../pages/error-page.ts'
-import type { RequestHead } from '../wire/request-head.ts'
+import type { GatehouseError } from '../errors/errors.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import { errorDocument, errorPageStyle } from '../pages/error-document.ts'
 
 /** What the page of an error needs besides the error. */
 export interface ErrorPageOptions {

@@ -1,5 +1,5 @@
-import { memoizeBounded } from '../text/remembered.ts'
-import { copyString } from '../wire/copy.ts'
+import { copyString } from '../platform/copy-string.ts'
+import { memoizeBounded } from '../platform/memoize.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.
 const hostPattern =

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
 
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {

@@ -1,7 +1,7 @@
-import { hideSecrets, secretStartPattern } from '../log/hide-secrets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../metrics/once.ts'
+import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
 import { type Arrival, principalOf, unmatchedRouteName } from './arrival.ts'
 import { registeredMethods } from './known-methods.ts'
 import type { UnreadableRefusal } from './unreadable.ts'

@@ -1,11 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, type ExceededRate, errorDefinitions, GatehouseError } from '../errors.ts'
+import { type ErrorCode, type ExceededRate, errorDefinitions, GatehouseError } from '../errors/errors.ts'
+import type { ClientConnection } from '../http1/client-connection.ts'
+import { dateLine } from '../http1/date-line.ts'
 import type { Access } from '../routes/route.ts'
-import type { ClientConnection } from '../wire/client-connection.ts'
-import { dateLine } from '../wire/date-line.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
-import { challenges } from './challenge.ts'
+import { challenges } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */

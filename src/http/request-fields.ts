@@ -1,5 +1,5 @@
 import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
-import { lengthsOf } from '../wire/raw-headers.ts'
+import { lengthsOf } from '../http1/raw-headers.ts'
 
 /** The header fields that decide about a request, read in one pass over the raw headers. */
 export interface RequestFields {

@@ -1,7 +1,7 @@
-import { GatehouseError } from '../errors.ts'
-import type { ClientConnection } from '../wire/client-connection.ts'
-import type { Unreadable } from '../wire/connection-events.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../wire/malformed.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import type { ClientConnection } from '../http1/client-connection.ts'
+import type { Unreadable } from '../http1/connection-events.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../http1/malformed-message.ts'
 import { answerUnreadable, formatRawProblem } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 

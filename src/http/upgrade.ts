@@ -1,6 +1,6 @@
-import type { UpgradeResponse } from '../proxy/forwarding.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import type { UpgradeResponse } from '../proxy/forwarded-request.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
-import type { RequestHead } from '../wire/request-head.ts'
 import type { Arrival } from './arrival.ts'
 
 /** An upgrade that the upstream has accepted. */

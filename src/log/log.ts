@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
-import { isStoreUnavailable, OperatorError } from '../errors.ts'
+import { isStoreUnavailable, OperatorError } from '../errors/errors.ts'
 import { openLogOutput } from './output.ts'
 
 export type Log = ReturnType<typeof createLog>

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../accounts/profile.ts'
-import { type TlsVerification, trustSystemAuthorities } from '../authorities.ts'
-import { GatehouseError } from '../errors.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 
 export interface MailServer {
   readonly host: string

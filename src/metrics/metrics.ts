@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
-import { createAuthInstruments } from './callers.ts'
+import { createAuthInstruments } from './auth-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
-import { createOperationInstruments } from './operation.ts'
-import { createTrafficInstruments } from './traffic.ts'
+import { createOperationInstruments } from './operation-instruments.ts'
+import { createTrafficInstruments } from './traffic-instruments.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
 const misnamed = [

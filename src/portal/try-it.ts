@@ -1,101 +1,163 @@
-import { card } from '../pages/card.ts'
-import { attributeIf, type Html, html } from '../pages/html.ts'
-import { type BadgeKind, badge, staticNotice } from '../pages/notice.ts'
-import { codeBlock } from './code.ts'
-import { form } from './form.ts'
-import type { PageFrame } from './frame.ts'
+import { accountPaths } from '../endpoints/account-paths.ts'
+import type { RouteOptions } from '../routes/compile.ts'
+import type { Account } from '../store/store.ts'
+import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
+import type { SignedInContext } from './page-context.ts'
+import type { PortalOptions } from './portal-options.ts'
+import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
 
-/** A route that can be tried with GET. */
-export interface TryItRoute {
-  readonly name: string
-  readonly path: string
-  /** undefined = any. */
-  readonly host: string | undefined
+/** A route that an account may call by GET. */
+export interface CallableRoute extends TryItRoute {
+  readonly auth: RouteOptions['auth']
 }
 
-/** The call of a route, as text. */
-export function requestText({ host = '', path }: TryItRoute): string {
-  return `GET ${host}${path}`
+/** How much of a body is shown. */
+const shownBodyLengthMax = 2_000
+
+/** The routes that would let the account pass. */
+export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
+  return routes
+    .filter(({ methods, roles, verifiedOnly, auth }) => {
+      if (methods !== undefined && !methods.includes('GET')) return false
+      if (auth === 'none') return true
+      return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
+    })
+    .map(({ name, path, host, auth }) => ({ name, path, host, auth }))
+    .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
-export type TryItOutcome =
-  | { readonly kind: 'answered'; readonly answer: TryItResponse }
-  /** The gateway could not be called at all. */
-  | { readonly kind: 'failed'; readonly reason: string }
+/** Creates the function that calls this gateway over its own listener, as any client would. */
+export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
+  const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
-export interface TryItResponse {
-  readonly route: string
-  readonly status: number
-  /** Of the call of the route alone. */
-  readonly durationMs: number
-  readonly scheme: string
-  /** Whether the route sends an identity to its backend at all. */
-  readonly sendsIdentity: boolean
-  /** The identity headers that the backend shows in its answer; undefined = it does not show its headers. */
-  readonly identity: readonly (readonly [name: string, value: string])[] | undefined
-  readonly contentType: string
-  /** The beginning of the body. */
-  readonly body: string
-  readonly isTruncated: boolean
+  function post(path: string, body: unknown): Promise<GatewayResponse> {
+    return callGateway(gatewayUrl(), {
+      method: 'POST',
+      path,
+      host: undefined,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+
+  /** Calls with an access token, whose session ends with the call. */
+  async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayResponse> {
+    const issued = await post(accountPaths.accessToken, {
+      SecretKey: keys.secretKey,
+      APIKey: keys.apiKey,
+    })
+    if (issued.status !== 200) return issued
+    // The cast is sound: it is the contract of this answer.
+    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
+    try {
+      return await get(route, { Authorization: `Bearer ${JwtToken}` })
+    } finally {
+      // The answer counts where the session cannot be ended now: it stays in the list of sessions.
+      await post(accountPaths.revokeToken, { token: RefreshToken }).catch(() => undefined)
+    }
+  }
+
+  function get(
+    { path, host }: CallableRoute,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<GatewayResponse> {
+    return callGateway(gatewayUrl(), {
+      method: 'GET',
+      path,
+      host,
+      headers: { Accept: '*/*', ...headers },
+      body: '',
+    })
+  }
+
+  return async function tryRoute(route: CallableRoute, context: SignedInContext): Promise<TryItOutcome> {
+    const keys = readKeys(context)
+    if (!keys) {
+      return {
+        kind: 'failed',
+        reason: 'No copy of your keys is kept here, so they cannot be tried: use the lines above.',
+      }
+    }
+    try {
+      const isToken = route.auth === 'bearer'
+      const response = isToken
+        ? await callWithToken(route, keys)
+        : await get(route, route.auth === 'none' ? {} : { SecretKey: keys.secretKey })
+      return {
+        kind: 'answered',
+        answer: {
+          route: requestText(route),
+          status: response.status,
+          contentType: response.contentType,
+          durationMs: Math.round(response.durationMs),
+          scheme: isToken
+            ? 'an access token'
+            : route.auth === 'none'
+              ? 'no key, as it takes none'
+              : 'the secret',
+          sendsIdentity: route.auth !== 'none',
+          identity: echoedIdentity(response.body, names),
+          // The body may repeat what the backend was sent, and keys must not be shown unasked.
+          body: redactKeys(formatBody(response.body), keys).slice(0, shownBodyLengthMax),
+          isTruncated: response.isTruncated || formatBody(response.body).length > shownBodyLengthMax,
+        },
+      }
+    } catch (error) {
+      return { kind: 'failed', reason: failureReason(error) }
+    }
+  }
 }
 
-export interface TryItView {
-  readonly routes: readonly TryItRoute[]
-  readonly chosen: string | undefined
-  readonly outcome: TryItOutcome | undefined
+function failureReason(error: unknown): string {
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+  return isLate
+    ? `No answer within ${callTimeoutMs / 1_000} seconds. The route may take longer: use the lines above.`
+    : 'The gateway could not be reached from its own portal.'
 }
 
-/** Calls the gateway as its clients do, and shows the result. */
-export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItView): Html {
-  const body =
-    routes.length === 0
-      ? html`<p class="muted">There is no route that your account may call with GET.</p>`
-      : html`${form(frame, {
-          action: '/integration/try#try-it',
-          class: 'search',
-          body: html`<div class="grow"><label class="unseen" for="route">Route</label><select id="route" name="route">${routes.map(
-            (route) =>
-              html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
-          )}</select></div><button class="primary" data-busy="Sending…">Send request</button>`,
-        })}${outcome && outcomePart(outcome)}`
-  return card({
-    title: 'Try it',
-    lead: 'Calls the gateway with your own keys and shows who the backend saw.',
-    id: 'try-it',
-    body,
+interface Keys {
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
+  const secretKey = actions.keys.unseal(viewer.account, 'secretKey')
+  const apiKey = actions.keys.unseal(viewer.account, 'apiKey')
+  return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
+}
+
+/** The identity headers that a backend echoes in its answer; undefined = it echoes no headers at all. */
+function echoedIdentity(
+  body: string,
+  names: readonly string[],
+): readonly (readonly [string, string])[] | undefined {
+  const headers = readJson(body)?.headers
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const echoed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  return names.flatMap((name) => {
+    const value = echoed.get(name.toLowerCase())
+    return value === undefined ? [] : [[name, value] as const]
   })
 }
 
-function outcomePart(outcome: TryItOutcome): Html {
-  return outcome.kind === 'failed' ? staticNotice('bad', outcome.reason) : responsePart(outcome.answer)
-}
-
-function responsePart(answer: TryItResponse): Html {
-  const { status, durationMs, route, scheme, contentType, body, isTruncated } = answer
-  return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
-${identityPart(answer)}
-${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isTruncated ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
-}
-
-function identityPart({ status, identity, sendsIdentity }: TryItResponse): Html | undefined {
-  if (identity === undefined) {
-    const text = 'The backend does not show the headers it got; this is its answer.'
-    return status < 400 ? staticNotice('info', text) : undefined
+function readJson(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    // The cast is sound: it is an object, whose members are checked one by one.
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
   }
-  if (identity.length === 0) {
-    return staticNotice(
-      'info',
-      sendsIdentity
-        ? 'The headers that the backend shows have no identity among them.'
-        : 'No identity was sent: this route takes none.',
-    )
-  }
-  return html`<div class="field"><h3>The backend saw</h3><dl class="facts">${identity.map(
-    ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
-  )}</dl></div>`
 }
 
-function kindOf(status: number): BadgeKind {
-  if (status < 300) return 'good'
-  return status < 500 ? 'warn' : 'bad'
+function formatBody(body: string): string {
+  const value = readJson(body)
+  return value ? JSON.stringify(value, undefined, 2) : body
+}
+
+function redactKeys(body: string, { secretKey, apiKey }: Keys): string {
+  return body
+    .replaceAll(secretKey, '[your secret]')
+    .replaceAll(apiKey, '[your API key]')
+    .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[your access token]')
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { unmappedAddress } from '../wire/address.ts'
+import { unmappedAddress } from '../platform/unmapped-address.ts'
 
 /** Where a request comes from, and by which name the client knows the gateway. */
 export interface Client {

@@ -1,4 +1,4 @@
-import { memoizeBounded } from '../text/remembered.ts'
+import { memoizeBounded } from '../platform/memoize.ts'
 
 /** How a request header is treated. */
 export type HeaderRule =

@@ -1,5 +1,5 @@
-import { GatehouseError } from '../errors.ts'
-import type { RequestHead } from '../wire/request-head.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import type { RequestHead } from '../http1/request-head.ts'
 
 /** The largest number that is passed on: so many steps no chain of proxies has. */
 const forwardsMax = 999_999_999

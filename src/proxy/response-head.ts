@@ -1,5 +1,5 @@
-import { dateLine } from '../wire/date-line.ts'
-import { lengthsOf } from '../wire/raw-headers.ts'
+import { dateLine } from '../http1/date-line.ts'
+import { lengthsOf } from '../http1/raw-headers.ts'
 
 /** Fields about the connection to the upstream only (RFC 9110 7.6.1); that to the client is the gateway's own. */
 const hopByHop = new Set([

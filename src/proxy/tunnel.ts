@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { closeFrame, FrameTracker } from './frame-boundary.ts'
+import { closeFrame, FrameTracker } from './frame-tracker.ts'
 
 /** An open WebSocket: two sockets whose bytes pass as they are. */
 export interface Tunnel {

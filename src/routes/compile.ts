@@ -1,5 +1,5 @@
+import { parseRequestTarget } from './request-target.ts'
 import type { Access, RateLimit, Route, SchemeName } from './route.ts'
-import { parseRequestTarget } from './target.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 

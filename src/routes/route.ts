@@ -1,4 +1,4 @@
-import type { RequestTarget } from './target.ts'
+import type { RequestTarget } from './request-target.ts'
 
 /** What a route says of who may pass, and how often. */
 export interface GatedRoute {

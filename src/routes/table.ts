@@ -1,7 +1,7 @@
-import { type AmbiguityIndex, createAmbiguityIndex } from './other-readings.ts'
-import { groupRoutes, type RouteGroup, routeFor } from './place.ts'
+import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
+import type { RequestTarget } from './request-target.ts'
 import { type Route, standardMethods } from './route.ts'
-import type { RequestTarget } from './target.ts'
+import { groupRoutes, type RouteGroup, routeFor } from './route-group.ts'
 
 export type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }

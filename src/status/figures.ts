@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { MetricsReading, Quantiles } from './reading.ts'
+import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
 /** Figures about some requests. */
 export interface RequestFigures {

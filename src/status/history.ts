@@ -1,5 +1,5 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import { type MetricsReading, type Quantiles, readMetrics } from './reading.ts'
+import { type MetricsReading, type Quantiles, readMetrics } from './read-metrics.ts'
 
 /** What came between two samples. */
 export interface Point {

@@ -1,11 +1,11 @@
+import { card } from '../pages/card.ts'
 import {
   formatCount,
   formatDuration,
   formatMilliseconds,
   formatPercent,
   formatRate,
-} from '../pages/amounts.ts'
-import { card } from '../pages/card.ts'
+} from '../pages/format.ts'
 import { type Content, type Html, html, rawHtml } from '../pages/html.ts'
 import { faviconUrl, icon } from '../pages/icons.ts'
 import { type BadgeKind, badge, staticNotice } from '../pages/notice.ts'

@@ -1,5 +1,5 @@
-import { formatCount, formatMilliseconds, formatRate } from '../pages/amounts.ts'
 import { card } from '../pages/card.ts'
+import { formatCount, formatMilliseconds, formatRate } from '../pages/format.ts'
 import { type Html, html } from '../pages/html.ts'
 import { historyMs, type Point } from './history.ts'
 import { clockTime, type Line, plot } from './plot.ts'

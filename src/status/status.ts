@@ -1,10 +1,10 @@
+import type { StoreHealth } from '../assembly/caller-auth.ts'
 import type { Config } from '../config/config.ts'
-import type { StoreHealth } from '../identity.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import type { StoreState } from '../store/condition.ts'
+import type { StoreState } from '../store/diagnostics.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
-import { type MetricsReading, readMetrics } from './reading.ts'
+import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
 /** The state of the gateway at one moment. */
 export interface Status {

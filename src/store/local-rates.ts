@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { rateKey } from './rate-key.ts'
 import type { Rate, Taken } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { AuditEntry } from './audit.ts'
-import type { StoreDiagnostics } from './condition.ts'
+import type { StoreDiagnostics } from './diagnostics.ts'
 import type { PortalAccess } from './portal-access.ts'
 import type { PortalStore } from './portal-store.ts'
 import type { Rate, RateResult } from './rate.ts'

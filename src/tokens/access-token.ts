@@ -1,10 +1,10 @@
 import { type AccessTokenClaims, type ExpectedClaims, parseClaims } from './access-token-claims.ts'
+import { invalidReason, notYetValidReason } from './invalid-reason.ts'
 import { createJwtSigner, createJwtVerifier, memoizePerKey } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 import { createTokenId } from './token-id.ts'
 import { accessTokenType, isCanonical, isRecord, payloadOf, signingKeyIdOf } from './token-text.ts'
-import { invalidReason, notYetValidReason } from './why-invalid.ts'
 
 /** What a token is about. */
 export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>

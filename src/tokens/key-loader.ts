@@ -1,4 +1,4 @@
-import { errorMessage, GatehouseError, isStoreUnavailable } from '../errors.ts'
+import { errorMessage, GatehouseError, isStoreUnavailable } from '../errors/errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { deriveKey } from '../accounts/sealing.ts'
-import { randomText } from '../text/random.ts'
-import { secretPrefixes, sessionIdLength, sessionIdPattern } from '../token-format.ts'
+import { randomText } from '../platform/random.ts'
+import { secretPrefixes, sessionIdLength, sessionIdPattern } from '../secrets/format.ts'
+import { deriveKey } from '../secrets/sealing.ts'
 
 /**
  * A refresh token is its session, the number of the rotation, and a MAC over both:

@@ -1,9 +1,9 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import type { Sealer } from '../accounts/sealing.ts'
-import { OperatorError } from '../errors.ts'
+import { OperatorError } from '../errors/errors.ts'
+import { randomText } from '../platform/random.ts'
+import type { Sealer } from '../secrets/sealing.ts'
 import type { AuditEntry } from '../store/audit.ts'
 import type { Store, StoredSigningKey } from '../store/store.ts'
-import { randomText } from '../text/random.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial, parseKeyMaterial } from './key-material.ts'
 
 export interface SigningKey {

@@ -1,6 +1,6 @@
-import { trustSystemAuthorities } from '../authorities.ts'
 import type { Log } from '../log/log.ts'
 import type { CounterSeries } from '../metrics/counter.ts'
+import { trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 import { encodeSpans, type Span } from './span.ts'
 
 /** Sends spans to a collector in the background: adding one never waits. */

@@ -1,4 +1,4 @@
-import { isNamed, onlyValueOf } from '../wire/raw-headers.ts'
+import { isNamed, onlyValueOf } from '../http1/raw-headers.ts'
 import {
   formatTraceparent,
   newSpanId,

@@ -1,5 +1,5 @@
-import { digitsMax, parseDigits } from '../wire/characters.ts'
-import { lengthsOf } from '../wire/raw-headers.ts'
+import { digitsMax, parseDigits } from '../http1/characters.ts'
+import { lengthsOf } from '../http1/raw-headers.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** What the fields of a response say about its end and its connection. */

@@ -1,5 +1,5 @@
-import { parseDigits, valueCharacters } from '../wire/characters.ts'
-import { readFieldLines, skip } from '../wire/field-lines.ts'
+import { parseDigits, valueCharacters } from '../http1/characters.ts'
+import { readFieldLines, skip } from '../http1/field-lines.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** The head of a response, as it was sent. */

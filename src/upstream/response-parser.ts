@@ -1,7 +1,7 @@
-import { ChunkedDecoder } from '../wire/chunked-decoder.ts'
-import { isTooLong } from '../wire/field-lines.ts'
-import { MalformedMessage } from '../wire/malformed.ts'
-import type { ResponseFraming } from '../wire/response-writer.ts'
+import { ChunkedDecoder } from '../http1/chunked-decoder.ts'
+import { isTooLong } from '../http1/field-lines.ts'
+import { MalformedMessage } from '../http1/malformed-message.ts'
+import type { ResponseFraming } from '../http1/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {

@@ -1,10 +1,10 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { type TlsVerification, trustSystemAuthorities } from '../authorities.ts'
-import { type Balancing, createBalancer } from './balance.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../platform/certificate-authorities.ts'
+import { type Balancing, createBalancer } from './balancer.ts'
 import { Call, type CallEvents, type CallOptions, type UpstreamRequest } from './call.ts'
-import { openHealthChecks } from './checks.ts'
 import { type HealthOptions, TargetHealth } from './health.ts'
+import { openHealthChecks } from './health-checks.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 

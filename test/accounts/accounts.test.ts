@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { digestOf, parseKey } from '../../src/accounts/keys.ts'
-import { isApiKeyOf, isSecretKeyOf } from '../../src/accounts/match-key.ts'
-import { createSealer } from '../../src/accounts/sealing.ts'
-import { GatehouseError } from '../../src/errors.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
+import { digestOf, parseKey } from '../../src/secrets/keys.ts'
+import { isApiKeyOf, isSecretKeyOf } from '../../src/secrets/match-key.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
 import { newSession, startSession } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
-import { actsOn } from './acts.ts'
+import { actsOn } from './account-actions.ts'
 
 const input = {
   email: 'Ada@Example.com',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
-import { createKey, digestOf } from '../../src/accounts/keys.ts'
-import { digestText } from '../../src/store/digest-text.ts'
+import { digestText } from '../../src/secrets/digest-text.ts'
+import { createKey, digestOf } from '../../src/secrets/keys.ts'
 import type { RecordedKeyUse } from '../../src/store/key-use.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 

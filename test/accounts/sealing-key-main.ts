@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSealingKey } from '../../src/accounts/sealing-key.ts'
+import { openSealingKey } from '../../src/secrets/sealing-key.ts'
 
 /** Opens sealing keys at the moment it is told to, in a process or a thread; see sealing-key-racers.ts. */
 

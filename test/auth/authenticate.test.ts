@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createKey } from '../../src/accounts/keys.ts'
 import type { AuthOption } from '../../src/routes/compile.ts'
+import { createKey } from '../../src/secrets/keys.ts'
 import { visitor } from '../store/samples.ts'
-import { openBench, type Shown, wordOf } from './bench.ts'
+import { openBench, type Shown, wordOf } from './auth-harness.ts'
 
 const bench = await openBench(t)
 const { accounts, keys, sessions, newCaller, decide, accessTokens } = bench

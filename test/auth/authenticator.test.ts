@@ -4,7 +4,7 @@ import { type Credential, type Credentials, withAuthorization } from '../../src/
 import type { Principal } from '../../src/auth/principal.ts'
 import { type Authentication, rejected } from '../../src/auth/scheme.ts'
 import type { Access } from '../../src/routes/route.ts'
-import { accessOf } from './bench.ts'
+import { accessOf } from './auth-harness.ts'
 
 const principal: Principal = {
   accountId: 'ada',

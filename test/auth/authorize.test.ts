@@ -1,7 +1,7 @@
 import t from 'tap'
 import { authorize } from '../../src/auth/authorize.ts'
 import type { Principal } from '../../src/auth/principal.ts'
-import { accessOf } from './bench.ts'
+import { accessOf } from './auth-harness.ts'
 
 const user: Principal = {
   accountId: 'a',

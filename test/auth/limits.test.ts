@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { takePortalAction, takeSessionStart } from '../../src/auth/limits.ts'
-import { openRateLimiter } from '../../src/auth/rate-limit.ts'
+import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 const atOnce = 600

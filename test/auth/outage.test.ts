@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createKey } from '../../src/accounts/keys.ts'
+import { createKey } from '../../src/secrets/keys.ts'
 import { visitor } from '../store/samples.ts'
-import { createBench as createTokens, newSigningKey } from '../tokens/forge.ts'
-import { openBench, wordOf } from './bench.ts'
+import { createBench as createTokens, newSigningKey } from '../tokens/forged-tokens.ts'
+import { openBench, wordOf } from './auth-harness.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openPeople, password, visitor } from './people.ts'
+import { openPeople, password, visitor } from './account-services.ts'
 
 const limit = 4
 const wrong = 'wrong password'

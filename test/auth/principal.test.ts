@@ -1,6 +1,6 @@
 import t from 'tap'
-import { GatehouseError } from '../../src/errors.ts'
-import { openBench } from './bench.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
+import { openBench } from './auth-harness.ts'
 
 t.test('a principal is the account as it is, and how it called', async (t) => {
   const { newCaller, decide, accounts, time } = await openBench(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createAccountId, createKey } from '../../src/accounts/keys.ts'
 import { createRecentKeys } from '../../src/auth/recent-keys.ts'
 import type { Authentication } from '../../src/auth/scheme.ts'
+import { createAccountId, createKey } from '../../src/secrets/keys.ts'
 
 const letIn: Authentication = {
   kind: 'authenticated',

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createPasswords } from '../../src/accounts/passwords.ts'
-import { tamper } from '../setup/spoil.ts'
+import { createPasswords } from '../../src/secrets/passwords.ts'
+import { tamper } from '../setup/tamper.ts'
 import { listAudit } from '../store/portal-samples.ts'
-import { lifetimeMs, openPeople, password, visitor } from './people.ts'
+import { lifetimeMs, openPeople, password, visitor } from './account-services.ts'
 
 t.test('a set-up link sets a password and signs in; the password signs in from then on', async (t) => {
   const { signIn, createPerson } = openPeople(t)

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { parseKey } from '../../src/accounts/keys.ts'
 import { isStillValid } from '../../src/auth/still-valid.ts'
+import { parseKey } from '../../src/secrets/keys.ts'
 import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { visitor } from '../store/samples.ts'
-import { newSigningKey } from '../tokens/forge.ts'
-import { accessOf, openBench } from './bench.ts'
+import { newSigningKey } from '../tokens/forged-tokens.ts'
+import { accessOf, openBench } from './auth-harness.ts'
 
 const bench = await openBench(t)
 const { accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench

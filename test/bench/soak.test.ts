@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { FaultLog, summarizeResponse } from '../../bench/soak/faults.ts'
-import { ResponseChecker } from '../../bench/soak/ledger.ts'
+import { ResponseChecker } from '../../bench/soak/response-checker.ts'
 import type { Outcome } from '../../bench/soak/send.ts'
 
 const caller = { id: 'a', role: 'User' }

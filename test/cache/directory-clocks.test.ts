@@ -1,6 +1,6 @@
 import t from 'tap'
 import { now } from '../store/samples.ts'
-import { logged, openDirectory } from './directory-bench.ts'
+import { logged, openDirectory } from './directory-harness.ts'
 
 t.test('what changed soon before the time of a token may have changed since, as clocks differ', async (t) => {
   const { directory, contact, time } = await openDirectory(t, { clockToleranceMs: 5_000 })

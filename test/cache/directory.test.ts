@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createAccount, newKey, now, startSession, useOf } from '../store/samples.ts'
-import { logged, openDirectory } from './directory-bench.ts'
+import { logged, openDirectory } from './directory-harness.ts'
 
 t.test('an account is known as far as it takes part in deciding', async (t) => {
   const { store, directory } = await openDirectory(t)

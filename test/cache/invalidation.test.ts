@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
+import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
 import type { Change, Store } from '../../src/store/store.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'

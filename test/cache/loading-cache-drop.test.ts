@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBench, type Value } from './loading-bench.ts'
+import { createBench, type Value } from './loading-cache-harness.ts'
 
 t.test('what was dropped is loaded anew', async (t) => {
   const { cache, loads, getLoaded } = createBench()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBench } from './loading-bench.ts'
+import { createBench } from './loading-cache-harness.ts'
 
 const options = { ttlMs: 1_000, maxStaleMs: 10_000 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBench } from './loading-bench.ts'
+import { createBench } from './loading-cache-harness.ts'
 
 t.test('callers that want the same key at once share one load', async (t) => {
   const { cache, loads, lastLoad, reports } = createBench()

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createStoreConnectionState } from '../../src/cache/contact.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
-import { GatehouseError } from '../../src/errors.ts'
+import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
 import { createAccount, day, now as startTime } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 

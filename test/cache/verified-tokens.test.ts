@@ -8,7 +8,7 @@ import {
   rightHeader,
   startS,
   subject,
-} from '../tokens/forge.ts'
+} from '../tokens/forged-tokens.ts'
 
 t.test('a token that was verified is known until it is pushed out or all are dropped', async (t) => {
   const verified = createVerifiedTokens(2)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createWorkspace } from './place.ts'
+import { createWorkspace } from './workspace.ts'
 
 const { run } = createWorkspace(t)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { storeDrivers } from '../setup/gateway.ts'
-import { createWorkspaceOn } from './place.ts'
+import { createWorkspaceOn } from './workspace.ts'
 
 const keyOf = (kind: string, id: string) => new RegExp(`^${kind}_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`)
 const profile = ['id', 'email', 'firstName', 'lastName', 'role', 'isVerified']

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { startRedis } from '../setup/redis.ts'
-import { createWorkspace, sealingKey } from './place.ts'
+import { createWorkspace, sealingKey } from './workspace.ts'
 
 const create = (email: string) => ['accounts', 'create', '--email', email]
 const emails = ['ada@example.com', 'bob@example.com', 'eve@example.com']

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
-import { createWorkspace } from './place.ts'
 import { run, tempFolder } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 const routes = [
   { name: 'all', path: '/', upstream: 'backend', auth: 'none' },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { publishedSchema } from '../../src/config/schema/published.ts'
-import { createWorkspace } from './place.ts'
 import { run, start, tempFolder } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 t.test('config schema prints the JSON Schema, and needs no config', async (t) => {
   for (const args of [

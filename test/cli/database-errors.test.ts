@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { createWorkspace } from './place.ts'
+import { createWorkspace } from './workspace.ts'
 
 const { folder, run } = createWorkspace(
   t,

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { pageAccess } from '../../src/http/portal/plans.ts'
+import { pageAccess } from '../../src/portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'

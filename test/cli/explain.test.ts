@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
-import { createWorkspace } from './place.ts'
 import { type Outcome, run } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 interface Step {
   readonly step: string

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createWorkspace } from './place.ts'
+import { createWorkspace } from './workspace.ts'
 
 const { folder, run } = createWorkspace(t)
 

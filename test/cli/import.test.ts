@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { storeDrivers } from '../setup/gateway.ts'
-import { createWorkspaceOn } from './place.ts'
+import { createWorkspaceOn } from './workspace.ts'
 
 interface Imported {
   readonly id: string

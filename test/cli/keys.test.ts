@@ -1,8 +1,8 @@
 import t from 'tap'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { createWorkspace, sealingKey } from './place.ts'
 import { run } from './run.ts'
+import { createWorkspace, sealingKey } from './workspace.ts'
 
 const accessTokenPath = '/api/v1/accounts/access-token'
 

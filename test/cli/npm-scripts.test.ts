@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../setup/net.ts'
-import { createWorkspace } from './place.ts'
 import { type Ready, textOf } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 for (const words of [['start'], ['run', 'gatehouse', '--', 'serve']]) {
   t.test(`a signal to npm ${words.join(' ')} stops the gateway, not only npm`, async (t) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createWorkspace } from './place.ts'
+import { createWorkspace } from './workspace.ts'
 
 // The other tests run commands in their own process: here each runs once as the program it is.
 const { config, folder, runProgram } = createWorkspace(t)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { until } from '../setup/net.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
-import { createWorkspace, sealingKey } from './place.ts'
 import { run, runProgram, serve } from './run.ts'
+import { createWorkspace, sealingKey } from './workspace.ts'
 
 const withKey = { 'data/sealing.key': sealingKey }
 const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })

@@ -6,8 +6,8 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log/log.ts'
 import { startRedis } from '../setup/redis.ts'
-import { createWorkspace, sealingKey, type Workspace } from './place.ts'
 import { run, serve } from './run.ts'
+import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
 
 const other = ['--set', 'keys.sealingKey.file=other.key']
 const files = { 'other.key': sealingKey }

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
-import { createWorkspace, sealingKey, type Workspace } from './place.ts'
 import { program, run, runProgram, type Serving, serve, tempFolder } from './run.ts'
+import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
 
 const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
 const shipped = readFileSync('config/gateway.yaml')

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
-import { createWorkspace } from './place.ts'
 import { program, type Ready, textOf } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 const log = new URL('../../src/log/log.ts', import.meta.url).href
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
-import { createWorkspace } from './place.ts'
 import { type Outcome, runProgram, serve } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 /** Starts that are refused, all at once: each must end by itself, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {

@@ -6,8 +6,8 @@ import { accessTokenPath } from '../gateway/support/ask.ts'
 import { startServer } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { createWorkspace } from './place.ts'
 import { serve, start, textOf } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 t.test(
   'the ready file has both addresses and the process, and appears whole once requests are taken',

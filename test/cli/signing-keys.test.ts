@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { createWorkspace, createWorkspaceOn } from './place.ts'
 import { run } from './run.ts'
+import { createWorkspace, createWorkspaceOn } from './workspace.ts'
 
 interface ListedKey {
   readonly kid: string

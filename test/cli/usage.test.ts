@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createWorkspace } from './place.ts'
 import { run, tempFolder } from './run.ts'
+import { createWorkspace } from './workspace.ts'
 
 const cases: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
   ['no command', [], /^Usage: gatehouse COMMAND/],

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { OperatorError } from '../../src/errors.ts'
-import { minimalConfig, problems, writeFiles } from './files.ts'
+import { OperatorError } from '../../src/errors/errors.ts'
+import { minimalConfig, problems, writeFiles } from './config-fixtures.ts'
 
 t.test(
   'all that is wrong is told at once, in the order of the file, each at its line and column',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { load, minimalConfig } from './files.ts'
+import { load, minimalConfig } from './config-fixtures.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { load, minimalConfig, read, withRoute, withUpstream, writeFiles } from './files.ts'
+import { load, minimalConfig, read, withRoute, withUpstream, writeFiles } from './config-fixtures.ts'
 
 t.test('a config of nothing but an upstream and a route is complete', async (t) => {
   const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(minimalConfig) })

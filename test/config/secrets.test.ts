@@ -5,7 +5,7 @@ import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { readSecret } from '../../src/config/secrets.ts'
 import { restoreConfig } from '../../src/config/snapshot.ts'
 import { makeCertificate } from '../setup/certificates.ts'
-import { load, minimalConfig, problemMessages, writeFiles } from './files.ts'
+import { load, minimalConfig, problemMessages, writeFiles } from './config-fixtures.ts'
 
 const redis = (password: object) => ({
   ...minimalConfig,

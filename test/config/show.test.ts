@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/load.ts'
 import { showConfig } from '../../src/config/show.ts'
-import { type Files, writeFiles } from './files.ts'
+import { type Files, writeFiles } from './config-fixtures.ts'
 
 interface Shown {
   readonly text: string

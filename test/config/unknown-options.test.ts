@@ -1,5 +1,5 @@
 import t from 'tap'
-import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './files.ts'
+import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './config-fixtures.ts'
 
 t.test('an unknown option is told with what was probably meant, at every level', async (t) => {
   const slips: readonly (readonly [options: Options, complaint: string])[] = [

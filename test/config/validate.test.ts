@@ -1,5 +1,5 @@
 import t from 'tap'
-import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './files.ts'
+import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './config-fixtures.ts'
 
 t.test('a value of the wrong type is told what it must be', async (t) => {
   const duration = 'must be a duration such as 250ms, 30s, 10m, 24h or 30d, from'

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../src/config/warnings.ts'
-import { createOwnPaths } from '../../src/http/own-paths.ts'
+import { createOwnPaths } from '../../src/endpoints/own-paths.ts'
 import { expiredCertificate } from '../setup/certificates.ts'
-import { minimalConfig, type Options, read, withRoute } from './files.ts'
+import { minimalConfig, type Options, read, withRoute } from './config-fixtures.ts'
 
 function warnings(t: Test, options: Options): readonly string[] {
   const reading = read(t, options)

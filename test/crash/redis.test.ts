@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startRedis } from '../setup/redis.ts'
 import { openInspector, optionsOf } from '../store/redis/place.ts'
-import { surviveKills } from './rounds.ts'
+import { surviveKills } from './survive-kills.ts'
 
 t.test('on Redis a kill at any moment loses no answered write and leaves none half-done', async (t) => {
   const server = await startRedis(t)

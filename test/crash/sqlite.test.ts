@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { surviveKills } from './rounds.ts'
+import { surviveKills } from './survive-kills.ts'
 
 t.test('on SQLite a kill at any moment loses no answered write and leaves none half-done', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-crash-'))

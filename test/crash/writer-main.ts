@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs'
-import { GatehouseError } from '../../src/errors.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import type { Account, Store } from '../../src/store/store.ts'
 import { day, hour, newAccount, newKey, newSession, now, useOf } from '../store/samples.ts'
 import { accountFact, type Facts, type Report, sessionFact } from './facts.ts'
-import { storeGone } from './writer.ts'
+import { storeGone } from './write-until-killed.ts'
 
 /** Writes to a store for ever and reports every step; to be killed at any moment. See writer.ts. */
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inScope } from '../../bench/scope.ts'
+import { type Case, observe, type Subject } from './case-context.ts'
 import { groups } from './groups.ts'
-import { type Case, observe, type Subject } from './place.ts'
-import { startGatehouse, startHaproxy } from './subjects.ts'
+import { startGatehouse, startHaproxy } from './proxies-under-test.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
 /**

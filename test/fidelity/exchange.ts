@@ -1,4 +1,4 @@
-import type { Case, Place } from './place.ts'
+import type { Case, Place } from './case-context.ts'
 import type { Asked } from './upstream.ts'
 import { type Message, readResponse } from './wire.ts'
 

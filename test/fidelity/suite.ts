@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Case, observe } from './place.ts'
-import { startGatehouse } from './subjects.ts'
+import { type Case, observe } from './case-context.ts'
+import { startGatehouse } from './proxies-under-test.ts'
 import { startUpstream } from './upstream.ts'
 
 /** Every case of a group, one after the other, against one gateway and one upstream. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
-import { createWorkspace, type Workspace } from '../cli/place.ts'
 import { type Ready, type RunOptions, type Serving, serve } from '../cli/run.ts'
+import { createWorkspace, type Workspace } from '../cli/workspace.ts'
 import { until } from '../setup/net.ts'
 
 /** A gateway of several workers: the real program on a config of its own. */

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openFleet } from '../../src/fleet/fleet.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { createWorkspace } from '../cli/place.ts'
+import { createWorkspace } from '../cli/workspace.ts'
 import type { LogLine } from './fleet.ts'
 
 // As the program starts them: without the loaders of the test runner, and not on the output of this test.

@@ -5,7 +5,7 @@ import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import { startBackend } from '../setup/backend.ts'
 import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { tamper } from '../setup/spoil.ts'
+import { tamper } from '../setup/tamper.ts'
 
 async function start(t: Test, driver: StoreDriver) {
   const backend = await startBackend(t)

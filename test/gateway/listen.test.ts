@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { OperatorError } from '../../src/errors.ts'
+import { OperatorError } from '../../src/errors/errors.ts'
 import { listen } from '../../src/http/listen.ts'
-import { runUnprivileged } from '../setup/as-nobody.ts'
+import { runUnprivileged } from '../setup/run-unprivileged.ts'
 
 t.test('a port that only root may have is told with the right to grant', async (t) => {
   const server = createServer()

@@ -5,9 +5,9 @@ import { freePort, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
-import { startMortalBackend } from './support/mortal-backend.ts'
 import { assertProblem } from './support/problem.ts'
 import { reloadWith, taken } from './support/reload.ts'
+import { startMortalBackend } from './support/restartable-backend.ts'
 
 type Options = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@ import { get, serveFleet } from '../fleet/fleet.ts'
 import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../setup/redis.ts'
-import { startTcpProxy, type TcpProxy } from '../store/redis/wire.ts'
+import { startTcpProxy, type TcpProxy } from '../store/redis/tcp-proxy.ts'
 
 interface Keys {
   readonly id: string

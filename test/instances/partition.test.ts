@@ -3,7 +3,7 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
-import { startTcpProxy } from '../store/redis/wire.ts'
+import { startTcpProxy } from '../store/redis/tcp-proxy.ts'
 import { wordOf } from './instances.ts'
 
 t.test(

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createSealer } from '../../src/accounts/sealing.ts'
 import type { Operator } from '../../src/cli/operator.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBackend } from '../setup/backend.ts'

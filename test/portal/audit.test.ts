@@ -1,5 +1,5 @@
 import t from 'tap'
-import { auditPage } from '../../src/portal/audit.ts'
+import { auditPage } from '../../src/portal/views/audit.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit.ts'
 import { adminFrame, auditEntries } from './samples.ts'
 

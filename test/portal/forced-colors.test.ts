@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startChromium } from '../setup/chromium.ts'
-import { showStates } from './show-states.ts'
+import { showStates } from './serve-page-states.ts'
 
 t.test('in colours that the reader has chosen it can be told what is selected, and what opens', async (t) => {
   const { url, close } = await showStates()

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { attributeIf, html } from '../../src/pages/html.ts'
 import { relativeTime, time } from '../../src/pages/time.ts'
-import { clientName } from '../../src/portal/client-name.ts'
-import { createSnippets } from '../../src/portal/snippets.ts'
+import { clientName } from '../../src/portal/views/client-name.ts'
+import { createSnippets } from '../../src/portal/views/snippets.ts'
 
 t.test('whatever is put into a template is text, in the page and in attributes', async (t) => {
   const evil = `"><script>alert('1')</script>&amp;`

@@ -1,5 +1,5 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
-import type { FormState, PageFrame } from '../../src/portal/frame.ts'
+import type { FormState, PageFrame } from '../../src/portal/views/frame.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit.ts'
 import type { PortalSession } from '../../src/store/portal-access.ts'
 import type { Account, Session } from '../../src/store/store.ts'

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium } from '../setup/chromium.ts'
-import { showStates } from './show-states.ts'
-import { states } from './states.ts'
+import { states } from './page-states.ts'
+import { showStates } from './serve-page-states.ts'
 
 /**
  * Writes a picture of every page in every state: light, dark, and on a phone.

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseAddressRange } from '../../src/config/address-range.ts'
+import { unmappedAddress } from '../../src/platform/unmapped-address.ts'
 import { type ClientClaims, createTrustedProxies, readClient } from '../../src/proxy/client.ts'
-import { unmappedAddress } from '../../src/wire/address.ts'
 
 function trust(...ranges: readonly string[]) {
   return createTrustedProxies(

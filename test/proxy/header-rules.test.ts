@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createHeaderRules } from '../../src/proxy/header-rules.ts'
-import { defaultIdentityHeaders } from '../setup/identity-names.ts'
+import { defaultIdentityHeaders } from '../setup/default-identity-headers.ts'
 import { memoryInUse } from './memory.ts'
 
 /** What a server that turns names into variables takes for the same name. */

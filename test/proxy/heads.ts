@@ -1,7 +1,7 @@
 import type { Principal } from '../../src/auth/principal.ts'
 import type { Client } from '../../src/proxy/client.ts'
 import { createHeaderRules } from '../../src/proxy/header-rules.ts'
-import { createIdentityWriter, type IdentityHeaders } from '../../src/proxy/identity.ts'
+import { createIdentityWriter, type IdentityHeaders } from '../../src/proxy/identity-headers.ts'
 import {
   createRequestWriter,
   type RequestHeadInput,

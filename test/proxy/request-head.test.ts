@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { RequestBody } from '../../src/http1/request-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
-import type { RequestBody } from '../../src/wire/request-head.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
 t.test(

@@ -1,10 +1,10 @@
 import t from 'tap'
+import { parseFieldLines } from '../../src/http1/field-lines.ts'
 import {
   type ResponseHeadInput,
   responseHeaderLines,
   responseTrailerLines,
 } from '../../src/proxy/response-head.ts'
-import { parseFieldLines } from '../../src/wire/field-lines.ts'
 
 const origins = {
   targetOrigin: 'http://10.0.0.11:3000',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closeFrame } from '../../src/proxy/frame-boundary.ts'
+import { closeFrame } from '../../src/proxy/frame-tracker.ts'
 import { until } from '../setup/net.ts'
 import { openTestTunnel, receive, shortFrame } from './tunnels.ts'
 

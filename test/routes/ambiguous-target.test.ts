@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseRequestTarget } from '../../src/routes/target.ts'
+import { parseRequestTarget } from '../../src/routes/request-target.ts'
 
 /** Kinds of path that servers read differently, with what stands for each. */
 const ambiguous: Readonly<Record<string, readonly string[]>> = {

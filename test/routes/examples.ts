@@ -1,7 +1,7 @@
 import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
+import { parseRequestTarget, type RequestTarget } from '../../src/routes/request-target.ts'
 import type { Route } from '../../src/routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../src/routes/table.ts'
-import { parseRequestTarget, type RequestTarget } from '../../src/routes/target.ts'
 
 export interface FakeUpstream {
   readonly responseTimeoutMs: number

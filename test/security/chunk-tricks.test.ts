@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startPatientBackend } from '../gateway/support/patient-backend.ts'
+import { startPatientBackend } from '../gateway/support/abort-tolerant-backend.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'

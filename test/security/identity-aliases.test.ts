@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
+import { defaultIdentityHeaders } from '../setup/default-identity-headers.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { defaultIdentityHeaders } from '../setup/identity-names.ts'
 
 const configured = { id: 'Remote-User', role: 'X-Auth.Role', email: 'X_Mail' }
 

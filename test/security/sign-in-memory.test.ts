@@ -1,7 +1,7 @@
 import t from 'tap'
 import { rssBytesOf } from '../../bench/process-tree.ts'
-import { createWorkspace } from '../cli/place.ts'
 import { serve } from '../cli/run.ts'
+import { createWorkspace } from '../cli/workspace.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
 const signIns = 2_000

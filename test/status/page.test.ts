@@ -2,7 +2,7 @@ import t from 'tap'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { figuresOf } from '../../src/status/figures.ts'
 import { statusPage } from '../../src/status/page.ts'
-import { readMetrics } from '../../src/status/reading.ts'
+import { readMetrics } from '../../src/status/read-metrics.ts'
 import type { Status } from '../../src/status/status.ts'
 
 t.test('whatever a name holds is text on the page, and each state has its words', async (t) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createAccountId } from '../../src/accounts/keys.ts'
+import { createAccountId } from '../../src/secrets/keys.ts'
 import { noPortalAccess } from '../../src/store/portal-access.ts'
 import type { RefreshTokenUse } from '../../src/store/rotation.ts'
 import type {

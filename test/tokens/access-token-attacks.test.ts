@@ -10,7 +10,7 @@ import {
   rightClaims,
   rightHeader,
   signatureOf,
-} from './forge.ts'
+} from './forged-tokens.ts'
 
 const key = newSigningKey('key', 'ES256')
 const rsa = newSigningKey('rsa', 'RS256')

@@ -9,7 +9,7 @@ import {
   rightHeader,
   startS,
   subject,
-} from './forge.ts'
+} from './forged-tokens.ts'
 
 const key = newSigningKey('key')
 const invalid = { kind: 'invalid' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBench, encode, forge, newSigningKey, rightHeader, subject } from './forge.ts'
+import { createBench, encode, forge, newSigningKey, rightHeader, subject } from './forged-tokens.ts'
 
 const key = newSigningKey('key')
 const { issue, verify } = createBench([key])

@@ -15,7 +15,7 @@ import {
   rightHeader,
   startS,
   subject,
-} from './forge.ts'
+} from './forged-tokens.ts'
 
 const algorithms: readonly Algorithm[] = ['ES256', 'RS256', 'EdDSA', 'HS256']
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createLru } from '../../src/cache/lru.ts'
 import { type CachedAssertion, createAssertions } from '../../src/tokens/assertion.ts'
 import { createKeyring } from '../../src/tokens/keyring.ts'
-import { createBench, newSigningKey } from './forge.ts'
+import { createBench, newSigningKey } from './forged-tokens.ts'
 
 const subject = { accountId: 'acc_1', role: 'User', scheme: 'bearer', sessionId: 'ses_1' }
 const issuer = 'https://api.example.com'

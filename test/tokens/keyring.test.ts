@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Algorithm } from '../../src/tokens/key-material.ts'
 import { createKeyring } from '../../src/tokens/keyring.ts'
 import { currentSigner } from '../../src/tokens/signing-keys.ts'
-import { newSigningKey } from './forge.ts'
+import { newSigningKey } from './forged-tokens.ts'
 
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth']
 

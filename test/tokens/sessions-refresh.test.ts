@@ -1,8 +1,8 @@
 import t from 'tap'
-import { GatehouseError } from '../../src/errors.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 import { visitor } from '../store/samples.ts'
-import { codeOf, openSessions } from './sessions-bench.ts'
+import { codeOf, openSessions } from './sessions-harness.ts'
 
 t.test('a refresh trades both tokens and tells the account as it is now', async (t) => {
   const { sessions, accounts, accessTokens, time, createAccount } = await openSessions(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createKey } from '../../src/accounts/keys.ts'
+import { createKey } from '../../src/secrets/keys.ts'
 import { visitor } from '../store/samples.ts'
-import { codeOf, openSessions } from './sessions-bench.ts'
+import { codeOf, openSessions } from './sessions-harness.ts'
 
 t.test('both keys of an account start a session', async (t) => {
   const { sessions, accessTokens, store, time, createAccount } = await openSessions(t)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { createSealer } from '../../src/accounts/sealing.ts'
-import { OperatorError } from '../../src/errors.ts'
+import { OperatorError } from '../../src/errors/errors.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Algorithm } from '../../src/tokens/key-material.ts'
 import {
   announcedMs,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { invalidBodies, invalidHeads } from './invalid-responses.ts'
-import { bytesOf, halvesOf, readResponse, wholeOf } from './reading.ts'
+import { bytesOf, halvesOf, readResponse, wholeOf } from './read-response.ts'
 
 /** In one piece, byte by byte, and in two pieces cut anywhere. */
 function everyCutOf(sent: string): readonly (readonly Buffer[])[] {

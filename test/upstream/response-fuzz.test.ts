@@ -1,7 +1,7 @@
 import t from 'tap'
 import { invalidBodies, invalidHeads } from './invalid-responses.ts'
 import { createRandom, cutAtRandom, type Random } from './random.ts'
-import { type Asked, type Reading, readResponse } from './reading.ts'
+import { type Asked, type Reading, readResponse } from './read-response.ts'
 import { validResponses } from './valid-responses.ts'
 
 const valid = validResponses.map(({ sent }) => Buffer.from(sent, 'latin1'))

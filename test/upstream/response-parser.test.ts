@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bytesOf, halvesOf, readResponse, wholeOf } from './reading.ts'
+import { bytesOf, halvesOf, readResponse, wholeOf } from './read-response.ts'
 import { validResponses } from './valid-responses.ts'
 
 for (const { what, sent, asked, read } of validResponses) {

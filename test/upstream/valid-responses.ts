@@ -1,4 +1,4 @@
-import type { Asked, Reading } from './reading.ts'
+import type { Asked, Reading } from './read-response.ts'
 
 export interface ValidResponse {
   readonly what: string

@@ -1,4 +1,4 @@
-import { parseSealingKey } from '../../accounts/sealing-key.ts'
+import { parseSealingKey } from '../../secrets/sealing-key.ts'
 import type { Review } from '../review.ts'
 
 const creationHint = 'make one with: openssl rand -base64 32'

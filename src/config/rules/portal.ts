@@ -1,4 +1,4 @@
-import { parseRequestTarget } from '../../routes/target.ts'
+import { parseRequestTarget } from '../../routes/request-target.ts'
 import type { Review } from '../review.ts'
 import { reviewCertificates } from './upstreams.ts'
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
-import { parseRequestTarget } from '../../routes/target.ts'
-import { didYouMean } from '../../text/suggest.ts'
+import { didYouMean } from '../../platform/suggest.ts'
+import { parseRequestTarget } from '../../routes/request-target.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
 

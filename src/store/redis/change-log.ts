@@ -1,8 +1,8 @@
 import { changesMax, parseChange } from '../changes.ts'
 import type { ChangeLogReading, LoggedChange } from '../store.ts'
+import { createChangeBuffer } from './change-buffer.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
-import { createChangeBuffer } from './published.ts'
 import { loadScript } from './scripts.ts'
 import { openSubscription } from './subscription.ts'
 

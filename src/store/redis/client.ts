@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
-import { type TlsVerification, trustSystemAuthorities } from '../../authorities.ts'
+import { type TlsVerification, trustSystemAuthorities } from '../../platform/certificate-authorities.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {

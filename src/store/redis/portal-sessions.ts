@@ -1,4 +1,4 @@
-import { newestFirst } from '../newest-first.ts'
+import { newestFirst } from '../order.ts'
 import { type PortalSession, portalSessionsMax } from '../portal-access.ts'
 import type { PortalStore } from '../portal-store.ts'
 import type { Account } from '../store.ts'

@@ -1,10 +1,10 @@
 import type { AuditEntry } from '../audit.ts'
-import { decideRotation, type RotationDecision } from '../judge-refresh-token.ts'
+import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
 import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
 import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage, Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
-import { createOpenSessionIndex, type OpenSessionIndex, retentionAfterEndMs } from './open-sessions.ts'
+import { createOpenSessionIndex, type OpenSessionIndex, retentionAfterEndMs } from './open-session-index.ts'
 import { parseAccount, parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
 

@@ -1,7 +1,7 @@
-import { GatehouseError, OperatorError } from '../../errors.ts'
+import { GatehouseError, OperatorError } from '../../errors/errors.ts'
 import { StoreFailure } from '../store-failure.ts'
-import type { KeyNames } from './keys.ts'
-import type { CommandClient } from './link.ts'
+import type { CommandClient } from './command-client.ts'
+import type { KeyNames } from './key-names.ts'
 
 /** The format of what is written, from 1. It rises when a program of an earlier one must not touch the data. */
 export const storeFormat = 1

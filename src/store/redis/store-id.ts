@@ -1,7 +1,7 @@
-import { GatehouseError } from '../../errors.ts'
+import { GatehouseError } from '../../errors/errors.ts'
 import { StoreFailure } from '../store-failure.ts'
-import type { KeyNames } from './keys.ts'
-import type { CommandClient } from './link.ts'
+import type { CommandClient } from './command-client.ts'
+import type { KeyNames } from './key-names.ts'
 
 /**
  * Tells an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a store its

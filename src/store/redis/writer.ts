@@ -1,7 +1,7 @@
-import { GatehouseError } from '../../errors.ts'
+import { GatehouseError } from '../../errors/errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { type RedisOptions, redirections } from './client.ts'
-import { type CommandClient, openCommandClient } from './link.ts'
+import { type CommandClient, openCommandClient } from './command-client.ts'
 import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 
 /** Runs scripts that count as done once enough replicas have what they wrote. */

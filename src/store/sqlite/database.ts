@@ -1,9 +1,9 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { errorMessage, GatehouseError, hasErrorCode, OperatorError } from '../../errors.ts'
-import { makeFolder } from '../../folder.ts'
-import { createWriteListeners, type StoreDiagnostics } from '../condition.ts'
+import { errorMessage, GatehouseError, hasErrorCode, OperatorError } from '../../errors/errors.ts'
+import { makeFolder } from '../../platform/folder.ts'
+import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
 import { guardFiles } from './file-guard.ts'
 import { migrations } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs'
-import { GatehouseError, hasErrorCode } from '../../errors.ts'
+import { GatehouseError, hasErrorCode } from '../../errors/errors.ts'
 import { StoreFailure } from '../store-failure.ts'
 
 /** Tells whether the files that are open are still those of their paths. */

@@ -1,4 +1,4 @@
-import { digestText } from '../digest-text.ts'
+import { digestText } from '../../secrets/digest-text.ts'
 import type { KeyUse, RecordedKeyUse } from '../key-use.ts'
 import type { Database } from './database.ts'
 

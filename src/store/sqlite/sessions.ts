@@ -1,4 +1,4 @@
-import { decideRotation } from '../judge-refresh-token.ts'
+import { decideRotation } from '../decide-rotation.ts'
 import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
 import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage } from '../store.ts'
 import type { Database } from './database.ts'

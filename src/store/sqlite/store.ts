@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { monotonicClock } from '../../clock.ts'
+import { monotonicClock } from '../../platform/clock.ts'
 import { withApiKey, withoutSessions, withSecretKey } from '../account-changes.ts'
 import type { AuditEntry } from '../audit.ts'
 import { accountChange, sessionChange, signingKeysChange } from '../changes.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { minimalConfig, type Options, problemMessages } from '../files.ts'
+import { minimalConfig, type Options, problemMessages } from '../config-fixtures.ts'
 
 const https = { publicUrl: 'https://api.example.com' }
 const needsSecure = 'needs secure: true, or an https publicUrl'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const origins = (...list: readonly unknown[]) => ({ ...minimalConfig, cors: { origins: list } })
 

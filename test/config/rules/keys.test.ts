@@ -1,5 +1,5 @@
 import t from 'tap'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const key = Buffer.alloc(32, 0xfb)
 const fromFile = { ...minimalConfig, keys: { sealingKey: { file: 'sealing.key' } } }

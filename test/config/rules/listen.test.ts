@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import t from 'tap'
 import { expiredCertificate, makeCertificate } from '../../setup/certificates.ts'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const listen = (options: object) => ({ ...minimalConfig, listen: options })
 const tls = listen({ tls: { cert: { file: 'tls.crt' }, key: { file: 'tls.key' } } })

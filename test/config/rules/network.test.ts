@@ -1,5 +1,5 @@
 import t from 'tap'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 t.test('publicUrl is the origin that clients see', async (t) => {
   const origins: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { minimalConfig, problemMessages } from '../files.ts'
+import { minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
-import { load, minimalConfig, type Options, problemMessages, withRoute } from '../files.ts'
+import { load, minimalConfig, type Options, problemMessages, withRoute } from '../config-fixtures.ts'
 
 const [route] = minimalConfig.routes
 

@@ -1,6 +1,6 @@
 import { rootCertificates } from 'node:tls'
 import t from 'tap'
-import { minimalConfig, type Options, problemMessages } from '../files.ts'
+import { minimalConfig, type Options, problemMessages } from '../config-fixtures.ts'
 
 const redis = (options: Options | undefined, driver = 'sqlite') => ({
   ...minimalConfig,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import t from 'tap'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const pem = ({ privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject }) => ({
   private: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { load, minimalConfig, problemMessages } from '../files.ts'
+import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const otlp = (options: Readonly<Record<string, unknown>>) => ({
   ...minimalConfig,

@@ -1,6 +1,6 @@
 import { rootCertificates } from 'node:tls'
 import t from 'tap'
-import { load, minimalConfig, problemMessages, withUpstream } from '../files.ts'
+import { load, minimalConfig, problemMessages, withUpstream } from '../config-fixtures.ts'
 
 const target = (url: string) => withUpstream({ targets: [{ url: 'http://10.0.0.11' }, { url }] })
 

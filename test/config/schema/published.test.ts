@@ -4,7 +4,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { publishedSchema } from '../../../src/config/schema/published.ts'
 import { validate } from '../../../src/config/validate.ts'
-import { minimalConfig, type Options, withRoute, withUpstream } from '../files.ts'
+import { minimalConfig, type Options, withRoute, withUpstream } from '../config-fixtures.ts'
 import { allNodes } from './nodes.ts'
 
 // Strict: a word that JSON Schema does not know is refused.

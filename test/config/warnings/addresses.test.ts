@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/http/own-paths.ts'
+import { createOwnPaths } from '../../../src/endpoints/own-paths.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { minimalConfig, type Options, read, withUpstream } from '../files.ts'
+import { minimalConfig, type Options, read, withUpstream } from '../config-fixtures.ts'
 
 function warnings(t: Test, options: Options, env: Readonly<Record<string, string>> = {}): readonly string[] {
   const reading = read(t, { ...minimalConfig, ...options }, { env })

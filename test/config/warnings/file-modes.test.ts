@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { findInsecureFileModes } from '../../../src/config/warnings/file-modes.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { minimalConfig, read, writeFiles } from '../files.ts'
+import { minimalConfig, read, writeFiles } from '../config-fixtures.ts'
 
 const { key, cert } = makeCertificate(t, 'DNS:localhost')
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/http/own-paths.ts'
-import { minimalConfig, read } from '../files.ts'
+import { createOwnPaths } from '../../../src/endpoints/own-paths.ts'
+import { minimalConfig, read } from '../config-fixtures.ts'
 
 function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly string[] {
   const [route] = minimalConfig.routes

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { formatProblem } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/http/own-paths.ts'
-import { minimalConfig, read } from '../files.ts'
+import { createOwnPaths } from '../../../src/endpoints/own-paths.ts'
+import { minimalConfig, read } from '../config-fixtures.ts'
 
 function warnings(t: Test, env: Readonly<Record<string, string>>): readonly string[] {
   const reading = read(t, minimalConfig, { env })

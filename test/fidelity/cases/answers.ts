@@ -1,5 +1,5 @@
+import type { Case } from '../case-context.ts'
 import { exchangeCase } from '../exchange.ts'
-import type { Case } from '../place.ts'
 
 /** A case about the final answer as the client gets it. */
 function answered(name: string, answer: string, expected: readonly unknown[], method = 'GET'): Case {

@@ -1,5 +1,5 @@
+import type { Case } from '../case-context.ts'
 import { exchangeCase } from '../exchange.ts'
-import type { Case } from '../place.ts'
 
 const everyByte = Buffer.from(Array.from({ length: 65_536 }, (_, index) => index % 256)).toString('latin1')
 

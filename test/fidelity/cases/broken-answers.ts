@@ -1,4 +1,4 @@
-import type { Case, Place } from '../place.ts'
+import type { Case, Place } from '../case-context.ts'
 import { readResponse } from '../wire.ts'
 
 const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'

@@ -1,4 +1,4 @@
-import type { Case, Place } from '../place.ts'
+import type { Case, Place } from '../case-context.ts'
 import { readResponse, readToEnd } from '../wire.ts'
 
 const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n'

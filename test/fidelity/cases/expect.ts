@@ -1,5 +1,5 @@
 import { until } from '../../setup/net.ts'
-import type { Case, Place } from '../place.ts'
+import type { Case, Place } from '../case-context.ts'
 import type { Asked } from '../upstream.ts'
 import { readResponse, readToEnd, valuesOf } from '../wire.ts'
 

@@ -1,5 +1,5 @@
+import type { Case } from '../case-context.ts'
 import { exchangeCase } from '../exchange.ts'
-import type { Case } from '../place.ts'
 
 /** Field lines that must reach the upstream as they are: all, or those that are told. */
 function asked(name: string, lines: readonly string[], expected: readonly string[] = lines): Case {

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
+import type { Case, Place } from '../case-context.ts'
 import { exchangeCase } from '../exchange.ts'
-import type { Case, Place } from '../place.ts'
 import { readResponse } from '../wire.ts'
 
 /** Tokens that no registry has (RFC 9110 9.1): a method is case-sensitive, and for the upstream to judge. */

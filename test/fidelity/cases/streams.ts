@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { until } from '../../setup/net.ts'
-import { type Case, type Place, rssOf } from '../place.ts'
+import { type Case, type Place, rssOf } from '../case-context.ts'
 import { readHead, readResponse } from '../wire.ts'
 
 const mebibyte = 1_048_576

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type ReceivedRequest, startBackend } from '../../setup/backend.ts'
-import { runClient, startPlace, tempFolder } from './place.ts'
+import { runClient, startPlace, tempFolder } from './client-gateway.ts'
 
 const text = 'The quick brown fox. '.repeat(500)
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { type ClientPlace, runClient, startPlace, tempFolder } from './client-gateway.ts'
 import { startRegistry } from './npm-registry.ts'
-import { type ClientPlace, runClient, startPlace, tempFolder } from './place.ts'
 
 const scoped = '@gatehouse-test/thing'
 

@@ -4,7 +4,7 @@ import { Server } from 'socket.io'
 import { io, type Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { portOf, until } from '../../setup/net.ts'
-import { startPlace } from './place.ts'
+import { startPlace } from './client-gateway.ts'
 
 /** A chat of socket.io behind the gateway. */
 async function start(t: Test) {

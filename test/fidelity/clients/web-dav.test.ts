@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { runClient, startPlace, tempFolder } from './client-gateway.ts'
 import { startDavServer } from './dav-server.ts'
-import { runClient, startPlace, tempFolder } from './place.ts'
 
 /** curl as a WebDAV client, each call with a key. @returns the status it got, and what it was told */
 async function start(t: Test) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { ChunkedDecoder } from '../../../src/wire/chunked-decoder.ts'
-import { MalformedMessage } from '../../../src/wire/malformed.ts'
-import { readResponse } from '../../upstream/reading.ts'
+import { ChunkedDecoder } from '../../../src/http1/chunked-decoder.ts'
+import { MalformedMessage } from '../../../src/http1/malformed-message.ts'
+import { readResponse } from '../../upstream/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'
 import { type Property, property } from '../property.ts'
 

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config/load.ts'
 import { formatProblem } from '../../../src/config/problem.ts'
 import { compileRoutes } from '../../../src/routes/compile.ts'
 import { createRouteTable } from '../../../src/routes/table.ts'
-import { minimalConfig } from '../../config/files.ts'
+import { minimalConfig } from '../../config/config-fixtures.ts'
 import { type Property, property } from '../property.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-fuzz-'))

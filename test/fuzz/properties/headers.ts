@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { createHeaderRules } from '../../../src/proxy/header-rules.ts'
-import { encodeHeaderValue } from '../../../src/proxy/identity.ts'
+import { encodeHeaderValue } from '../../../src/proxy/identity-headers.ts'
 import { linesOf } from '../../proxy/heads.ts'
-import { defaultIdentityHeaders } from '../../setup/identity-names.ts'
+import { defaultIdentityHeaders } from '../../setup/default-identity-headers.ts'
 import { type Property, property } from '../property.ts'
 
 const rules = createHeaderRules(['Remote-User'])

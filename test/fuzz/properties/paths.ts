@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { parseRequestTarget } from '../../../src/routes/request-target.ts'
 import { createRouteTable } from '../../../src/routes/table.ts'
-import { parseRequestTarget } from '../../../src/routes/target.ts'
 import { compileOne } from '../../routes/examples.ts'
 import { type Property, property } from '../property.ts'
 import { type Router, routers } from '../routers.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { digestText } from '../../../src/store/digest-text.ts'
+import { digestText } from '../../../src/secrets/digest-text.ts'
 import type { RecordedKeyUse } from '../../../src/store/key-use.ts'
 import type { Account, Store, StoredKey } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'

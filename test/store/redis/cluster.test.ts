@@ -2,11 +2,11 @@ import t from 'tap'
 import { until } from '../../setup/net.ts'
 import { createAccount, newKey, plain, startSession, useOf } from '../samples.ts'
 import { runStoreSuite } from '../suite.ts'
+import { credentials, userArgs } from './acl-user.ts'
 import { certificate, writeCertificate } from './certificate.ts'
 import { type ClusterNode, ownerOf, startCluster } from './cluster.ts'
 import { surviveFailover } from './failover.ts'
 import { openStoreAt, optionsOf, prefixedPlaces, type RedisOptions } from './place.ts'
-import { credentials, userArgs } from './user.ts'
 
 // Servers that find each other and fail over take longer than other tests.
 t.setTimeout(120_000)

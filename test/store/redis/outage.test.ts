@@ -1,5 +1,5 @@
 import t from 'tap'
-import { GatehouseError, OperatorError } from '../../../src/errors.ts'
+import { GatehouseError, OperatorError } from '../../../src/errors/errors.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../cases/every-verb.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { GatehouseError } from '../../../src/errors.ts'
-import { createKeyNames } from '../../../src/store/redis/keys.ts'
+import { GatehouseError } from '../../../src/errors/errors.ts'
+import { createKeyNames } from '../../../src/store/redis/key-names.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { startPortalSession } from '../portal-samples.ts'
 import { createAccount, newSession, now, startSession, useOf, visitor } from '../samples.ts'

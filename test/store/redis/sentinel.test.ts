@@ -3,10 +3,10 @@ import { until } from '../../setup/net.ts'
 import { redisCommand } from '../../setup/redis.ts'
 import { startSentinel } from '../../setup/sentinel.ts'
 import { runStoreSuite } from '../suite.ts'
+import { credentials, userArgs } from './acl-user.ts'
 import { certificate, writeCertificate } from './certificate.ts'
 import { surviveFailover } from './failover.ts'
 import { optionsOf, prefixedPlaces } from './place.ts'
-import { credentials, userArgs } from './user.ts'
 
 // Servers that find each other and fail over take longer than other tests.
 t.setTimeout(120_000)

@@ -4,7 +4,7 @@ import { until } from '../../setup/net.ts'
 import { redisCommand, startRedis } from '../../setup/redis.ts'
 import { createAccount, newSigningKey } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf, type RedisOptions } from './place.ts'
-import { startTcpProxy } from './wire.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
 
 const server = await startRedis(t)
 const inspector = openInspector(t, server)

@@ -1,4 +1,4 @@
-import { decideRotation } from '../../../src/store/judge-refresh-token.ts'
+import { decideRotation } from '../../../src/store/decide-rotation.ts'
 import type { RotationRefusal } from '../../../src/store/rotation.ts'
 import {
   type Actor,

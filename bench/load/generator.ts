@@ -1,0 +1,34 @@
+import { runBody } from './body.ts'
+import { runClosed } from './closed.ts'
+import type { LoadCommand, LoadResults } from './commands.ts'
+import { countEvents, openEventStreams } from './events.ts'
+import { closeConnections } from './held-connections.ts'
+import { openWebSockets } from './open-web-sockets.ts'
+import { runPaced } from './paced.ts'
+
+/** A process of its own that makes the load: it takes an order as a message and sends back what came of it. */
+
+function carryOut(order: LoadCommand): Promise<LoadResults[LoadCommand['kind']]> {
+  switch (order.kind) {
+    case 'closed':
+      return runClosed(order)
+    case 'paced':
+      return runPaced(order)
+    case 'body':
+      return runBody(order)
+    case 'listen':
+      return openEventStreams(order)
+    case 'hear':
+      return countEvents(order)
+    case 'idle':
+      return openWebSockets(order)
+    case 'close':
+      return closeConnections()
+    default:
+      return order satisfies never
+  }
+}
+
+process.on('message', async (order: LoadCommand) => process.send?.(await carryOut(order)))
+process.on('disconnect', () => process.exit())
+process.send?.({})

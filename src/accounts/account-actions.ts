@@ -1,0 +1,52 @@
+import type { Actor } from '../store/audit.ts'
+import { type AccountKeys, createAccountKeys } from './account-keys.ts'
+import { type AccountSearch, createAccountSearch } from './account-search.ts'
+import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { createAuditEntryFactory } from './audit-entry-factory.ts'
+import { type AuditLog, createAuditLog } from './audit-log.ts'
+import type { KeyOptions } from './make-key.ts'
+import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
+import { createSetupLinks, type SetupLinks } from './setup-links.ts'
+
+/**
+ * All that one actor can do to accounts; the audit log names the actor. The caller has to make sure that the actor
+ * may: an Admin any account, others only their own, with the ID of the viewer.
+ */
+export interface AccountActions {
+  /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
+  readonly accounts: Accounts
+  readonly search: AccountSearch
+  readonly keys: AccountKeys
+  readonly sessions: AccountSessions
+  readonly profile: OwnProfile
+  readonly setupLinks: SetupLinks
+  readonly audit: AuditLog
+}
+
+export type AccountActionsOf = (by: Actor) => AccountActions
+
+export interface AccountActionsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'>, KeyOptions {
+  /** How long a session of tokens lives without a refresh. */
+  readonly refreshIdleMs: number
+}
+
+/** The returned function is cheap: call it for each request. */
+export function createAccountActions(options: AccountActionsOptions): AccountActionsOf {
+  const { store, clock } = options
+  const search = createAccountSearch(store)
+  const audit = createAuditLog(store)
+  return (by) => {
+    const accounts = createAccounts({ ...options, by })
+    const common = { ...options, accounts, entry: createAuditEntryFactory(by, clock) }
+    return {
+      accounts,
+      search,
+      keys: createAccountKeys(common),
+      sessions: createAccountSessions(common),
+      profile: createProfile(common),
+      setupLinks: createSetupLinks(common),
+      audit,
+    }
+  }
+}

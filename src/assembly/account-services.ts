@@ -1,0 +1,81 @@
+import {
+  type AccountActionsOf,
+  type AccountActionsOptions,
+  createAccountActions,
+} from '../accounts/account-actions.ts'
+import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
+import { createKnownClients } from '../auth/known-clients.ts'
+import { createPasswordCheck } from '../auth/password-check.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import { createSignIn, type SignIn } from '../auth/sign-in.ts'
+import type { Config } from '../config/config.ts'
+import { createPasswords } from '../secrets/passwords.ts'
+import { createSealer, deriveKey } from '../secrets/sealing.ts'
+import type { Store } from '../store/store.ts'
+
+/** All that people can do with accounts, their own or others', in the portal and through the admin API. */
+export interface AccountServices {
+  readonly signIn: SignIn
+  readonly actionsOf: AccountActionsOf
+  readonly emailVerification: EmailVerification
+}
+
+export interface AccountServicesOptions {
+  readonly config: Config
+  readonly store: Store
+  readonly sealingKey: Uint8Array
+  readonly limiter: RateLimiter
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+export function createAccountServices({
+  config,
+  store,
+  sealingKey,
+  limiter,
+  clock,
+}: AccountServicesOptions): AccountServices {
+  const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
+  return {
+    signIn: createSignIn({
+      store,
+      passwords,
+      check: createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock }),
+      knownClients: createKnownClients(deriveKey(sealingKey, 'known clients')),
+      sessionLifetimeMs: config.portal.sessionLifetimeMs,
+      clock,
+    }),
+    actionsOf: createConfiguredActions({ config, store, sealingKey, limiter, clock }),
+    emailVerification: createEmailVerification({ store, clock }),
+  }
+}
+
+/** Only the acts, for commands, where nobody signs in. */
+export function createConfiguredActions({
+  config,
+  store,
+  sealingKey,
+  limiter,
+  clock,
+}: Omit<AccountServicesOptions, 'limiter'> & Pick<AccountActionsOptions, 'limiter'>): AccountActionsOf {
+  return createAccountActions({
+    store,
+    sealer: createSealer(sealingKey),
+    reveal: config.keys.reveal,
+    limiter,
+    clock,
+    refreshIdleMs: config.tokens.refreshIdleMs,
+    portalUrl: config.publicOrigin + config.portal.path,
+    sendMail: config.mail && lazyMailer(config.mail),
+  })
+}
+
+/** Loads the library with the first mail, so that a start need not wait for it. */
+function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
+  let sending: Promise<SendMail> | undefined
+  return async (message) => {
+    sending ??= import('../mail/mailer.ts').then(({ createMailer }) => createMailer(mail))
+    return (await sending)(message)
+  }
+}

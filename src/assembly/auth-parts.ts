@@ -1,0 +1,44 @@
+import type { Schemes } from '../auth/authenticate.ts'
+import { createBearerScheme } from '../auth/bearer.ts'
+import { createSecretKeyScheme } from '../auth/secret-key.ts'
+import { type CachedDirectory, createDirectory, type DirectoryOptions } from '../cache/directory.ts'
+import { createVerifiedTokens } from '../cache/verified-tokens.ts'
+import type { Config } from '../config/config.ts'
+import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '../tokens/access-token.ts'
+import { createKeyring, type Keyring } from '../tokens/keyring.ts'
+
+/** What decides who is calling: made here for the gateway and for what explains its decisions alike. */
+export interface AuthParts {
+  /** Empty: whoever has signing keys puts them in. */
+  readonly keyring: Keyring
+  readonly verified: VerifiedTokens & { clear(): void }
+  readonly directory: CachedDirectory
+  readonly accessTokens: AccessTokens
+  readonly schemes: Schemes
+}
+
+export interface AuthPartsOptions
+  extends Pick<
+    DirectoryOptions,
+    'store' | 'storeConnection' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
+  > {
+  readonly config: Pick<Config, 'tokens' | 'cache'>
+}
+
+export function createAuthParts({ config: { tokens, cache }, ...options }: AuthPartsOptions): AuthParts {
+  const { clock } = options
+  const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
+  const verified = createVerifiedTokens(cache.entriesMax)
+  const directory = createDirectory({
+    ...options,
+    ...cache,
+    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
+    clockToleranceMs: tokens.clockToleranceMs,
+  })
+  const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
+  const schemes = {
+    secretKey: createSecretKeyScheme(directory, clock),
+    bearer: createBearerScheme(accessTokens, directory),
+  }
+  return { keyring, verified, directory, accessTokens, schemes }
+}

@@ -1,0 +1,254 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
+import { type Authenticator, createAuthenticator } from '../auth/authenticator.ts'
+import { takeSessionStart } from '../auth/limits.ts'
+import type { Directory } from '../auth/principal.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { CachedDirectory } from '../cache/directory.ts'
+import type { WorkerMemory } from '../cache/instance-memory.ts'
+import { type Invalidation, openInvalidation } from '../cache/invalidation.ts'
+import { createStoreConnectionState, type StoreConnectionState } from '../cache/store-connection-state.ts'
+import { withCachedSigningKeys } from '../cache/with-cached-signing-keys.ts'
+import type { Config } from '../config/config.ts'
+import { errorMessage, isStoreUnavailable, OperatorError } from '../errors/errors.ts'
+import type { Log } from '../log/log.ts'
+import { createLookUpCounter } from '../metrics/look-up-counter.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
+import { createSealer } from '../secrets/sealing.ts'
+import type { Change, Store } from '../store/store.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
+import type { Acknowledgements } from '../tokens/acknowledgements.ts'
+import { toSigningKey } from '../tokens/configured-key.ts'
+import { createKeyLoader, type KeyLoader } from '../tokens/key-loader.ts'
+import type { Keyring } from '../tokens/keyring.ts'
+import { createRefreshTokens } from '../tokens/refresh-token.ts'
+import { createSessions, type Sessions } from '../tokens/sessions.ts'
+import { createSigningKeys } from '../tokens/signing-keys.ts'
+import { createAuthParts } from './auth-parts.ts'
+
+/** All that decides who is calling, on top of one store. */
+export interface CallerAuth {
+  readonly authenticator: Authenticator
+  readonly sessions: Sessions
+  readonly keyring: Keyring
+  readonly directory: Directory
+  /** The present state of the connection to the store. */
+  readonly storeConnection: Readonly<StoreConnectionState>
+  /** Whether the store answers, or the cache can serve for a while. */
+  health(): StoreHealth
+  /** Stops listening to the store; the parts above go on with what they know. */
+  close(): void
+}
+
+/** `degraded`: the store is out of reach, but known principals are served. */
+export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
+
+export interface CallerAuthOptions {
+  readonly config: Config
+  /** An open store; the caller closes it. */
+  readonly store: Store
+  readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
+  readonly limiter: Pick<RateLimiter, 'take'>
+  readonly acknowledgements: Acknowledgements
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** Shared with other workers; undefined = there are none. */
+  readonly memory?: WorkerMemory | undefined
+  /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
+  onChange(change: Change | undefined): void
+}
+
+/** How often the change log is read: SQLite is a local file, Redis a server that others use too. */
+const pollMs = { sqlite: 25, redis: 100 } as const
+/** How long a start waits for the store before it goes on without it. */
+const initialConnectTimeoutMs = 500
+
+/** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
+export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
+  const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock, memory, onChange } =
+    options
+  const storeConnection = createStoreConnectionState()
+  storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
+  const { keyring, verified, directory, accessTokens, schemes } = createAuthParts({
+    config,
+    store,
+    storeConnection,
+    clock,
+    monotonic: monotonicClock,
+    memory,
+    report: createLookUpCounter(metrics),
+    confirm: async () => {
+      await invalidation.confirm()
+      await keyLoader.settled()
+    },
+    catchUp: async () => {
+      await invalidation.catchUp()
+      // A signing key that was retired meanwhile; where the store is out of reach, the known ones count.
+      await keyLoader.settled().catch(throwUnlessStoreUnavailable)
+    },
+  })
+  const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
+    verified.clear()
+    directory.invalidateDecisions()
+    onChange({ kind: 'signing-keys' })
+  })
+  const invalidation = openCacheInvalidation(options, { storeConnection, directory, keyLoader })
+  try {
+    await loadInitialKeys(options, keyLoader)
+    await invalidation.poll()
+  } catch (error) {
+    invalidation.close()
+    throw error
+  }
+
+  const refreshTokens = createRefreshTokens(sealingKey)
+  return {
+    authenticator: createAuthenticator({ schemes, directory, clock }),
+    sessions: createSessions({
+      store,
+      accessTokens,
+      refreshTokens,
+      ...config.tokens,
+      openMax: config.sessionsMax,
+      admit: (accountId) => takeSessionStart(limiter, accountId),
+      acknowledgements,
+      keyUses,
+      clock,
+    }),
+    keyring,
+    directory,
+    storeConnection,
+    health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
+    close: invalidation.close,
+  }
+}
+
+function throwUnlessStoreUnavailable(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error
+}
+
+/** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */
+function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
+  if (!keyring.isLoaded()) return 'store-unavailable'
+  if (storeConnection.isUp) return 'ok'
+  return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'
+}
+
+function createConfiguredKeyLoader(
+  { config: { tokens }, store, memory, sealingKey, log, clock }: CallerAuthOptions,
+  keyring: Keyring,
+  onReplaced: () => void,
+): KeyLoader {
+  const { algorithm } = tokens
+  return createKeyLoader({
+    keyring,
+    signingKeys: createSigningKeys({
+      store: memory ? withCachedSigningKeys(store, memory) : store,
+      sealer: createSealer(sealingKey),
+      algorithm,
+      clock,
+    }),
+    configured: tokens.keys.map(toSigningKey),
+    algorithm,
+    log,
+    clock,
+    onReplaced,
+  })
+}
+
+/** The gateway starts even if Redis is out of reach, but not if its data or its signing keys cannot be read. */
+async function loadInitialKeys(
+  { config, store, memory }: CallerAuthOptions,
+  keyLoader: KeyLoader,
+): Promise<void> {
+  if (config.store.driver === 'sqlite') return keyLoader.load()
+  const readyError: unknown = await store.ready(initialConnectTimeoutMs).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  // A worker that takes the place of another serves the callers that are known.
+  if (isUnsupportedStore(readyError) && memory?.lastReadAt === undefined) throw readyError
+  if (config.tokens.keys.length > 0) return keyLoader.load()
+  if (readyError !== undefined && !memory) return
+  await keyLoader.load().catch(throwUnlessStoreUnavailable)
+}
+
+/** Whether a store that answers is none that this program can use. */
+function isUnsupportedStore(readyError: unknown): boolean {
+  return readyError instanceof OperatorError && isStoreFailure(readyError.cause, 'newer')
+}
+
+interface InvalidatedParts {
+  readonly storeConnection: StoreConnectionState
+  readonly directory: CachedDirectory
+  readonly keyLoader: KeyLoader
+}
+
+/** Keeps caches and keys true to the store. */
+function openCacheInvalidation(
+  { config, store, memory, log, metrics, clock, onChange }: CallerAuthOptions,
+  { storeConnection, directory, keyLoader }: InvalidatedParts,
+): Invalidation {
+  const logConnectionChange = createConnectionLogger(log, metrics)
+  const logFaultOnce = createFaultLogger(log)
+  return openInvalidation({
+    store,
+    storeConnection,
+    pollMs: pollMs[config.store.driver],
+    clock,
+    apply: (logged) => {
+      directory.apply(logged)
+      if (logged.change.kind === 'signing-keys') keyLoader.reload()
+      else onChange(logged.change)
+    },
+    clear: (reason) => {
+      if (reason === 'start') memory?.watch()
+      else memory?.clear()
+      directory.clear()
+      keyLoader.reload()
+      onChange(undefined)
+    },
+    onStoreAnswer: (error) => {
+      logConnectionChange(error)
+      if (!storeConnection.isUp) return
+      logFaultOnce(undefined)
+      keyLoader.catchUp()
+    },
+    onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
+    onFault: logFaultOnce,
+  })
+}
+
+/**
+ * Logs once each that the store is gone, that it has come back without its data or with that of a newer program, and
+ * that it is back.
+ */
+function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
+  let wasUp: boolean | undefined
+  let wasLost = false
+  return (err) => {
+    const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
+    const isUp = err === undefined
+    metrics.storeUp.set(Number(isUp))
+    if (isUp && wasUp === false) log.info('the store answers again')
+    if (loss !== undefined && !wasLost) log.error({ err }, loss)
+    else if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
+    wasUp = isUp
+    // A loss is reported once, even if the store was unreachable in between.
+    wasLost = loss !== undefined || (wasLost && !isUp)
+  }
+}
+
+/** Says each fault once, until the log of changes has been read without it: where it stays, that is read all the time. */
+function createFaultLogger(log: Log): (error: unknown) => void {
+  let reported: string | undefined
+  return (err) => {
+    const reason = err === undefined ? undefined : errorMessage(err)
+    if (reason !== undefined && reason !== reported)
+      log.error({ err }, 'a change of the store cannot be applied')
+    reported = reason
+  }
+}

@@ -1,0 +1,81 @@
+import { validityProblem } from '../config/certificate.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError, type LoadedConfig } from '../config/load.ts'
+import { restartProblems } from '../config/restart-problems.ts'
+import { errorMessage, OperatorError } from '../errors/errors.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { PreparedConfig } from './request-server.ts'
+
+/** The outcome of a reload. Unless it was taken the old config stays in force. */
+export type ReloadOutcome =
+  | { readonly kind: 'taken' }
+  /** The config cannot be taken. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  /** The config may be valid, but could not be built now. */
+  | { readonly kind: 'failed'; readonly problems: readonly string[] }
+
+export interface ReloadOptions {
+  currentConfig(): Config
+  rereadConfig(): LoadedConfig
+  /** Builds all that the config needs, beside the one in force. */
+  prepare(next: LoadedConfig): Promise<PreparedConfig>
+  onReloaded(config: Config): void
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
+}
+
+/** Reloads run one after another: each reads the file anew, so that the last reload takes its last contents. */
+export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
+  const { log, metrics } = options
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function reloadOnce(): Promise<ReloadOutcome> {
+    const outcome = await tryReload(options)
+    const isTaken = outcome.kind === 'taken'
+    metrics.lastReload.set(Number(isTaken))
+    metrics.reloads.inc({ outcome: outcome.kind })
+    if (isTaken) log.info('the config was reloaded')
+    else
+      log.error(
+        { problems: outcome.problems },
+        'the config was not reloaded: the previous one stays in force',
+      )
+    return outcome
+  }
+
+  return () => {
+    const outcome = last.then(reloadOnce)
+    last = outcome
+    return outcome
+  }
+}
+
+async function tryReload({
+  currentConfig,
+  rereadConfig,
+  prepare,
+  onReloaded,
+  log,
+}: ReloadOptions): Promise<ReloadOutcome> {
+  try {
+    const next = rereadConfig()
+    const problems = restartProblems(currentConfig(), next)
+    if (problems.length > 0) return { kind: 'refused', problems }
+    const prepared = await prepare(next)
+    await prepared.commit()
+    onReloaded(next.config)
+    logCertificateWarning(next.config, log)
+    return { kind: 'taken' }
+  } catch (error) {
+    if (error instanceof ConfigError) return { kind: 'refused', problems: error.problems }
+    const hint = error instanceof OperatorError && error.hint ? `; ${error.hint}` : ''
+    return { kind: 'failed', problems: [`${errorMessage(error)}${hint}`] }
+  }
+}
+
+/** An expired certificate is used all the same: some clients accept it, and none is worse off than without it. */
+export function logCertificateWarning({ listen }: Config, log: Log): void {
+  const complaint = listen.tls && validityProblem(listen.tls.cert, Date.now())
+  if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)
+}

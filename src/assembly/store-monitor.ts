@@ -1,0 +1,125 @@
+import type { StoreConnectionState } from '../cache/store-connection-state.ts'
+import { errorMessage, GatehouseError } from '../errors/errors.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { StoreDiagnostics, StoreState } from '../store/diagnostics.ts'
+import { isStoreFailure } from '../store/store-failure.ts'
+
+export interface StoreMonitorOptions {
+  readonly store: StoreDiagnostics
+  readonly storeConnection: Pick<StoreConnectionState, 'isUp'>
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'storeWritable'>
+}
+
+export interface StoreMonitor {
+  state(): StoreState
+  close(): void
+}
+
+/** How often it is looked whether something is due. */
+const tickMs = 1_000
+/** How long the last write that was taken says that the next will be: an idle store is probed then. */
+const writeTrustMs = 5_000
+/** How often the settings of the store are read. */
+const risksMs = 60_000
+
+/**
+ * Watches whether a store that answers takes writes too: a full disk, a lock, a master that became a replica refuse
+ * every refresh and reset while all callers pass, which nobody would notice. A write that fails makes it try one of
+ * its own, which decides.
+ */
+export function openStoreMonitor({
+  store,
+  storeConnection,
+  log,
+  metrics,
+}: StoreMonitorOptions): StoreMonitor {
+  let refusal: string | undefined
+  let risks: readonly string[] = []
+  let lastWriteAt = Number.NEGATIVE_INFINITY
+  let risksReadAt = Number.NEGATIVE_INFINITY
+  let isProbing = false
+  let isClosed = false
+
+  function updateMetric(): void {
+    metrics.storeWritable.set(Number(storeConnection.isUp && refusal === undefined))
+  }
+
+  function setRefusal(reason: string | undefined): void {
+    if (isClosed) return
+    const before = refusal
+    refusal = reason
+    updateMetric()
+    if (before === undefined && reason !== undefined)
+      log.error({ reason }, 'the store refuses writes: tokens, sessions, accounts and keys cannot be changed')
+    if (before !== undefined && reason === undefined) log.info('the store takes writes again')
+  }
+
+  async function probe(): Promise<void> {
+    if (isProbing) return
+    isProbing = true
+    try {
+      await store.probeWrite()
+      lastWriteAt = performance.now()
+      setRefusal(undefined)
+    } catch (error) {
+      // A store that is out of reach or has lost its data is something else, which is told by itself.
+      if (storeConnection.isUp && !isStoreFailure(error, 'lost')) setRefusal(refusalReason(error))
+    } finally {
+      isProbing = false
+    }
+  }
+
+  async function readRisks(): Promise<void> {
+    risksReadAt = performance.now()
+    const found = await store.findRisks().catch(() => undefined)
+    if (found === undefined) {
+      risksReadAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    for (const risk of found) if (!risks.includes(risk)) log.warn({ option: 'store' }, risk)
+    risks = found
+  }
+
+  function tick(): void {
+    updateMetric()
+    if (!storeConnection.isUp) {
+      // It may be another server when it answers again.
+      risksReadAt = Number.NEGATIVE_INFINITY
+      lastWriteAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    const now = performance.now()
+    if (refusal !== undefined || now - lastWriteAt >= writeTrustMs) void probe()
+    if (now - risksReadAt >= risksMs) void readRisks()
+  }
+
+  store.onWrite((isAccepted) => {
+    if (isAccepted) lastWriteAt = performance.now()
+    else if (storeConnection.isUp && refusal === undefined) void probe()
+  })
+  const timer = setInterval(tick, tickMs).unref()
+  tick()
+
+  return {
+    state: () => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
+    close: () => {
+      isClosed = true
+      clearInterval(timer)
+    },
+  }
+}
+
+/** In the words of the store: the code adds nothing. */
+function refusalReason(error: unknown): string {
+  return errorMessage(error instanceof GatehouseError ? (error.cause ?? error) : error)
+}
+
+/** What all workers together are told. */
+export function mergeStoreStates(states: readonly StoreState[]): StoreState {
+  return {
+    writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,
+    risks: [...new Set(states.flatMap(({ risks }) => risks))],
+  }
+}

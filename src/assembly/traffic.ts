@@ -1,0 +1,163 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
+import { knownRoles } from '../accounts/roles.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import { createLru } from '../cache/lru.ts'
+import type { Config } from '../config/config.ts'
+import { buildApi } from '../endpoints/api.ts'
+import { createOwnPaths, type OwnPaths } from '../endpoints/own-paths.ts'
+import { type Cors, createCors } from '../http/cors.ts'
+import { createObserver, type Observer } from '../http/observe.ts'
+import type { EndpointRouter } from '../http/own-endpoints.ts'
+import { createProxy, type ProxyHandler } from '../http/proxy.ts'
+import { createTraceRecorder } from '../http/trace-recorder.ts'
+import type { UpgradeHandler } from '../http/upgrade.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { readVersion } from '../platform/version.ts'
+import { registerPortal } from '../portal/portal.ts'
+import { createPortalCookie } from '../portal/portal-cookie.ts'
+import type { AssertionHeader } from '../proxy/assertion.ts'
+import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
+import { createHeaderRules } from '../proxy/header-rules.ts'
+import { createIdentityWriter } from '../proxy/identity-headers.ts'
+import { createRequestWriter } from '../proxy/request-head.ts'
+import { compileRoutes } from '../routes/compile.ts'
+import { createRouteTable } from '../routes/table.ts'
+import type { Store } from '../store/store.ts'
+import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
+import type { Exporter } from '../tracing/exporter.ts'
+import { createTracer } from '../tracing/tracer.ts'
+import { type AccountServices, createAccountServices } from './account-services.ts'
+import type { CallerAuth } from './caller-auth.ts'
+import type { OpenUpstreams } from './upstreams.ts'
+
+/** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
+export interface Traffic {
+  readonly trusted: TrustedProxies
+  readonly observer: Observer
+  /** The endpoints of the gateway itself. */
+  readonly ownPaths: OwnPaths
+  readonly api: EndpointRouter
+  readonly proxy: ProxyHandler
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Cors | undefined
+}
+
+export interface TrafficOptions {
+  readonly config: Config
+  readonly callerAuth: CallerAuth
+  readonly upstreams: OpenUpstreams
+  readonly store: Store
+  readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** The URL at which this machine reaches this gateway, once it listens. */
+  gatewayUrl(): string
+  readonly limiter: RateLimiter
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly onUpgraded: UpgradeHandler
+  /** Sends the spans; undefined = nothing is traced. */
+  readonly exporter: Exporter | undefined
+}
+
+/** How many assertions are kept at most, half a KiB each; beyond that some are signed more often. */
+const assertionsMax = 10_000
+
+export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
+  const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
+  const proxy = createProxy({
+    table,
+    authenticator: callerAuth.authenticator,
+    limiter,
+    failures: config.failures,
+    metrics,
+    keyUses,
+    onUpgraded,
+    portalPath: config.portal.enabled ? config.portal.path : undefined,
+    tracer,
+    writer: createRequestWriter({
+      rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
+      writeIdentity: createIdentityWriter(config.identityHeaders),
+      assertion: createAssertionHeader(options),
+      refreshCookie: config.cookie.name,
+    }),
+  })
+  const ownPaths = createOwnPaths(config.portal)
+  return {
+    trusted: createTrustedProxies(config.trustedProxies),
+    observer: createObserver({
+      metrics,
+      log,
+      logsAccess: config.log.access,
+      recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+    }),
+    ownPaths,
+    api: await buildGatewayApi(options),
+    proxy,
+    cors: createCors({ origins: config.cors.origins, table, ownPaths }),
+  }
+}
+
+function createAssertionHeader({ config, callerAuth, clock }: TrafficOptions): AssertionHeader | undefined {
+  const { enabled, header, lifetimeMs } = config.assertion
+  if (!enabled) return undefined
+  const assertionCache = createLru<CachedAssertion>(assertionsMax)
+  const { issuer } = config.tokens
+  return {
+    header,
+    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
+      .issue,
+  }
+}
+
+/** The endpoints of the gateway itself, and the portal if there is one. */
+function buildGatewayApi(options: TrafficOptions) {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  const { enabled, path } = config.portal
+  const accountServices = createAccountServices(options)
+  return buildApi({
+    sessions: callerAuth.sessions,
+    keyring: callerAuth.keyring,
+    limiter,
+    metrics,
+    failures: config.failures,
+    cookie: config.cookie,
+    publicOrigin: config.publicOrigin,
+    requestTimeoutMs: config.listen.requestTimeoutMs,
+    version: readVersion(),
+    portalPath: enabled ? path : undefined,
+    admin: {
+      actionsOf: accountServices.actionsOf,
+      authenticator: callerAuth.authenticator,
+      keyUses,
+      hasPortal: enabled,
+    },
+    registerPortal: enabled
+      ? (scope) => registerPortal(scope, portalOptions(accountServices, options))
+      : undefined,
+  })
+}
+
+function portalOptions(
+  accountServices: AccountServices,
+  { config, limiter, clock, gatewayUrl }: TrafficOptions,
+) {
+  const { publicOrigin, portal, routes, identityHeaders } = config
+  const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
+  return {
+    ...accountServices,
+    limiter,
+    path: portal.path,
+    publicOrigin,
+    routes,
+    identityHeaders,
+    roles: knownRoles(routes),
+    cookie,
+    clock,
+    gatewayUrl,
+  }
+}

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { WorkerMemory } from '../cache/instance-memory.ts'
+import type { Config } from '../config/config.ts'
+import { OperatorError } from '../errors/errors.ts'
+import { readVersion } from '../platform/version.ts'
+import type { Change } from '../store/store.ts'
+import type { Acknowledgements } from '../tokens/acknowledgements.ts'
+import { type Exporter, openExporter } from '../tracing/exporter.ts'
+import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
+import type { SharedStore } from './shared-store.ts'
+import { buildTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
+import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
+
+/** All that one config has made. */
+export interface WorkerParts {
+  readonly config: Config
+  readonly callerAuth: CallerAuth
+  readonly upstreams: OpenUpstreams
+  readonly traffic: Traffic
+  readonly exporter: Exporter | undefined
+  /** Closes what `other` does not use; undefined = everything. */
+  closeUnshared(other: WorkerParts | undefined): void
+}
+
+export interface WorkerPartsOptions
+  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'store' | 'exporter'> {
+  readonly store: SharedStore
+  /** See IdentityOptions. */
+  readonly memory: WorkerMemory | undefined
+  readonly acknowledgements: Acknowledgements
+  /** Told of changes in this identity, once it is open. */
+  onChange(change: Change | undefined, callerAuth: CallerAuth): void
+}
+
+/**
+ * Builds what a config says; what has not changed is taken over from `before`, with its caches and connections.
+ * @throws OperatorError, with nothing left open
+ */
+export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
+
+export function createWorkerPartsBuilder({
+  store,
+  memory,
+  acknowledgements,
+  onChange,
+  ...shared
+}: WorkerPartsOptions): BuildWorkerParts {
+  async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
+    const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
+    const lease = store.lease()
+    let opened: CallerAuth | undefined
+    try {
+      const callerAuth = await openCallerAuth({
+        config,
+        store: lease.store,
+        sealingKey,
+        keyUses,
+        limiter,
+        acknowledgements,
+        log,
+        metrics,
+        clock,
+        memory,
+        onChange: (change) => opened && onChange(change, opened),
+      })
+      opened = {
+        ...callerAuth,
+        close: () => {
+          callerAuth.close()
+          lease.release()
+        },
+      }
+      return opened
+    } catch (error) {
+      lease.release()
+      throw error
+    }
+  }
+
+  return async function build(config, before) {
+    const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
+    const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
+
+    const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
+
+    function closeUnshared(other: WorkerParts | undefined): void {
+      if (other?.callerAuth !== callerAuth) callerAuth.close()
+      closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
+      if (other?.exporter !== exporter) void exporter?.close()
+    }
+
+    try {
+      if (before) assertStoreConnected(callerAuth, !isReused)
+      const traffic = await buildTraffic({
+        config,
+        callerAuth,
+        upstreams,
+        store: store.whole,
+        exporter,
+        ...shared,
+      })
+      return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
+    } catch (error) {
+      closeUnshared(before)
+      throw error
+    }
+  }
+}
+
+function openTraceExporter(
+  { tracing }: Config,
+  { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
+): Exporter | undefined {
+  if (!tracing) return undefined
+  const { spans } = metrics
+  return openExporter({
+    url: tracing.url,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
+    log,
+  })
+}
+
+/** The parts of a config that the caches, the keys and the sessions depend on. */
+function callerAuthConfig({ tokens, cache, sessionsMax }: Config): unknown {
+  return { tokens, cache, sessionsMax }
+}
+
+/** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */
+function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
+  if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
+  throw new OperatorError('the store does not answer, and changed tokens or cache settings need it', {
+    hint: 'Reload again once /readyz says ok.',
+  })
+}

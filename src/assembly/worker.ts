@@ -1,0 +1,213 @@
+import { auditData } from '../accounts/audit-log.ts'
+import { openKeyUses } from '../accounts/key-uses.ts'
+import { openRateLimiter } from '../auth/rate-limiter.ts'
+import type { WorkerMemory } from '../cache/instance-memory.ts'
+import type { Config } from '../config/config.ts'
+import { createDrain } from '../http/drain.ts'
+import { listen, urlOf } from '../http/listen.ts'
+import { createGatewayServer } from '../http/server.ts'
+import { createWebSockets } from '../http/web-sockets.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { monotonicClock } from '../platform/clock.ts'
+import { openSealingKey } from '../secrets/sealing-key.ts'
+import type { StoreState } from '../store/diagnostics.ts'
+import type { InstanceCounts } from '../store/instance-counts.ts'
+import { openStore } from '../store/open.ts'
+import { openAcknowledgements } from '../tokens/acknowledgements.ts'
+import type { CallerAuth, StoreHealth } from './caller-auth.ts'
+import { watchDescriptors } from './descriptors.ts'
+import type { PreparedConfig } from './request-server.ts'
+import { createSharedStore } from './shared-store.ts'
+import { openStoreMonitor } from './store-monitor.ts'
+import { targetStates } from './upstreams.ts'
+import { createWorkerPartsBuilder } from './worker-parts.ts'
+
+/** The part of the gateway that takes requests, in this process. */
+export interface Worker {
+  readonly url: string
+  health(): StoreHealth
+  /** What the store says of itself. */
+  storeState(): StoreState
+  /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
+  lastReadAt(): number
+  /** See Front. */
+  prepare(next: Config): Promise<PreparedConfig>
+  drain(timeoutMs: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface WorkerOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Counts that the workers of this instance share; undefined = this is the only worker. */
+  readonly counts?: InstanceCounts | undefined
+  /** What the workers of this instance know; undefined = this is the only worker. */
+  readonly memory?: WorkerMemory | undefined
+  /** Seals the TLS sessions of all workers of this instance; undefined = this is the only worker. */
+  readonly ticketKeys?: Buffer | undefined
+}
+
+/**
+ * Builds everything from the config and starts to listen.
+ * @throws OperatorError where a key, the database or the address is not available
+ */
+export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, log, metrics, clock, counts } = options
+  const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
+  const store = await openStore(config.store, 'request', counts)
+  // A copy that nobody who can write to the store can change.
+  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'an entry of the audit log'))
+  const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
+  let currentCallerAuth: CallerAuth | undefined
+  const storeConnection = {
+    get isUp() {
+      return currentCallerAuth?.storeConnection.isUp === true
+    },
+  }
+  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const keyUses = openKeyUses({ store, clock })
+  const acknowledgements = openAcknowledgements({
+    store,
+    onLoss: (err, count) => {
+      metrics.acknowledgementsLost.inc(count)
+      log.error({ err, count }, 'it cannot be noted which refresh tokens were given out')
+    },
+  })
+  metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
+  let ownUrl = ''
+  const build = createWorkerPartsBuilder({
+    store: createSharedStore(store),
+    memory: options.memory,
+    sealingKey,
+    limiter,
+    keyUses,
+    acknowledgements,
+    metrics,
+    log,
+    clock,
+    gatewayUrl: () => ownUrl,
+    onUpgraded: webSockets.accept,
+    onChange: (change, callerAuth) => {
+      if (callerAuth === currentCallerAuth) webSockets.revalidate(change)
+    },
+  })
+
+  async function closeStore(): Promise<void> {
+    limiter.close()
+    await keyUses.close()
+    await acknowledgements.close()
+    await store.close()
+  }
+
+  let current = await cleanUpOnFailure(closeStore, build(config))
+  currentCallerAuth = current.callerAuth
+  metrics.collectTargetHealth(() => targetStates(current.upstreams))
+  const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
+  let isDraining = false
+  const gatewayServer = createGatewayServer({
+    ...config.listen,
+    ticketKeys: options.ticketKeys,
+    trusted: { has: (address) => current.traffic.trusted.has(address) },
+    observer: {
+      begin: () => current.traffic.observer.begin(),
+      end: (arrival, isComplete) => current.traffic.observer.end(arrival, isComplete),
+      recordUnreadable: (client, refusal) => current.traffic.observer.recordUnreadable(client, refusal),
+    },
+    ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
+    api: { routing: (request, response) => current.traffic.api.routing(request, response) },
+    proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
+    cors: () => current.traffic.cors,
+    isDraining: () => isDraining,
+    mayAccept: watchDescriptors(),
+    onDropped: createDropLogger(metrics, log),
+    onAcceptError: (err) => log.warn({ err }, 'a connection could not be accepted'),
+  })
+  const drain = createDrain(gatewayServer)
+
+  async function prepare(next: Config): Promise<PreparedConfig> {
+    const built = await build(next, current)
+    const discard = () => built.closeUnshared(current)
+    return {
+      commit: () => {
+        // First, since nothing after this can fail: if it fails, the old config stays in force as a whole.
+        try {
+          gatewayServer.reconfigure(next.listen)
+        } catch (error) {
+          discard()
+          throw error
+        }
+        const before = current
+        current = built
+        currentCallerAuth = built.callerAuth
+        log.level = next.log.level
+        before.closeUnshared(built)
+        // Keys in the config may have been removed, which no change announces.
+        if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
+      },
+      discard,
+    }
+  }
+
+  /** A store that refuses writes lets callers pass, but nobody gets or refreshes tokens. */
+  function health(): StoreHealth {
+    const known = current.callerAuth.health()
+    return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
+  }
+
+  async function close(): Promise<void> {
+    const { exporter } = current
+    storeMonitor.close()
+    current.closeUnshared(undefined)
+    await exporter?.close()
+    await closeStore()
+  }
+
+  const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')
+  const port = await cleanUpOnFailure(close, listening)
+  ownUrl = urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port)
+  return {
+    url: ownUrl,
+    health,
+    storeState: storeMonitor.state,
+    lastReadAt: () => current.callerAuth.storeConnection.readAt,
+    prepare,
+    drain: (timeoutMs) => {
+      isDraining = true
+      webSockets.closeAll(1001, 'the gateway is shutting down')
+      return drain.drain(timeoutMs)
+    },
+    close,
+  }
+}
+
+/** How often the log says that connections were dropped, at most. */
+const dropLogIntervalMs = 10_000
+
+/** Counts dropped connections, and logs the first and then how many there were: under a flood they come by the thousand. */
+function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
+  let dropped = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function onDropped() {
+    connectionsDropped.inc()
+    dropped++
+    const now = performance.now()
+    if (now - reportedAt < dropLogIntervalMs) return
+    log.warn({ connections: dropped }, 'connections were dropped: hardly any file descriptors are left')
+    reportedAt = now
+    dropped = 0
+  }
+}
+
+/** Cleans up if the work fails. */
+async function cleanUpOnFailure<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    await cleanUp()
+    throw error
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import type { InstanceCounts } from '../store/instance-counts.ts'
+import { createLocalRates } from '../store/local-rates.ts'
+import type { Rate, Store, Taken } from '../store/store.ts'
+
+/** Counts requests, across instances as long as the store is reachable. */
+export interface RateLimiter {
+  /** @param subject names who is counted, and for what */
+  take(subject: string, rate: Rate): Promise<Taken>
+  /** Counts in this process only, without the store. */
+  takeInProcess(subject: string, rate: Rate): Taken
+  /** Counts in all workers of this instance, without the store; undefined = there is only one. */
+  readonly takeInInstance: ((subject: string, rate: Rate) => Promise<Taken>) | undefined
+  close(): void
+}
+
+export interface RateLimiterOptions {
+  readonly store: Pick<Store, 'takeFromRate' | 'heartbeat'>
+  readonly storeConnection: { readonly isUp: boolean }
+  /** Monotonic: rates are spans. */
+  readonly clock: Clock
+  /** Counts that the workers of this instance share; undefined = there is only one worker. */
+  readonly counts?: InstanceCounts | undefined
+}
+
+/** How often an instance reports to the store that it is alive. */
+const heartbeatMs = 5_000
+
+/**
+ * With the store out of reach each instance counts for itself, and allows its share: the limit divided by the number
+ * of instances last known, and at least one.
+ */
+export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
+  const local = createLocalRates(clock)
+  // A second set of counters: `takeHere` must not use up the outage share in `local`.
+  const inProcess = createLocalRates(clock)
+  const instance = randomUUID()
+  let instances = 1
+
+  function heartbeat(): void {
+    if (!storeConnection.isUp) return
+    store.heartbeat(instance).then(
+      (count) => {
+        instances = Math.max(1, count)
+      },
+      () => {},
+    )
+  }
+
+  async function take(subject: string, rate: Rate): Promise<Taken> {
+    if (storeConnection.isUp) {
+      const taken = await store.takeFromRate(subject, rate).catch(() => undefined)
+      if (taken) return taken
+    }
+    return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
+  }
+
+  const timer = setInterval(heartbeat, heartbeatMs)
+  timer.unref()
+  setImmediate(heartbeat)
+
+  const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
+
+  return { take, takeInProcess: inProcess.take, takeInInstance, close: () => clearInterval(timer) }
+}

@@ -1,0 +1,89 @@
+import { METHODS } from 'node:http'
+import { isIP } from 'node:net'
+import type { ExplainedRequest } from '../explain/explanation.ts'
+import { parseHost } from '../http/host.ts'
+import { isToken } from '../http1/characters.ts'
+import { encodeHighBytes } from '../http1/request-line.ts'
+import { UsageError } from './command.ts'
+
+/** A request as the command line describes it. */
+export interface RequestArguments {
+  readonly method: string
+  readonly url: string
+  /** Header lines, each `Name: value`. */
+  readonly lines: readonly string[]
+  readonly peer: string
+}
+
+/** It has no Host if neither the URL nor a header names one. */
+export interface ParsedRequest extends ExplainedRequest {
+  readonly hasHost: boolean
+}
+
+const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
+// Bytes that would end the target or the line, or that the gateway takes for ambiguous in any case.
+const invalidTargetBytes = /[\0- \x7f]/
+const lineBreak = /[\r\n\0]/
+
+/** @throws UsageError if the description is not a request; the message never repeats a possible secret */
+export function parseExplainedRequest({ method, url, lines, peer }: RequestArguments): ParsedRequest {
+  if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
+  assertMethod(method)
+  const { authority, target } = parseUrl(method, url)
+  const headers = lines.map(parseLine)
+  const hasHostHeader = headers.some(([name]) => name.toLowerCase() === 'host')
+  const fromUrl = hasHostHeader || authority === undefined ? [] : ['Host', authority]
+  return {
+    method,
+    target,
+    rawHeaders: [...fromUrl, ...headers.flat()],
+    peer,
+    hasHost: hasHostHeader || authority !== undefined,
+  }
+}
+
+function assertMethod(method: string): void {
+  if (!isToken(method)) throw new UsageError(`"${method}" is not an HTTP method`)
+  const capitals = method.toUpperCase()
+  if (method !== capitals && METHODS.includes(capitals)) {
+    throw new UsageError(`methods are in capitals: did you mean "${capitals}"?`)
+  }
+}
+
+function parseUrl(
+  method: string,
+  given: string,
+): { readonly authority: string | undefined; readonly target: string } {
+  if (invalidTargetBytes.test(given)) {
+    throw new UsageError('the URL contains a space or a control character: percent-encode it')
+  }
+  if (given.startsWith('/')) return { authority: undefined, target: encodeTarget(given) }
+  if (given === '*' && method === 'OPTIONS') return { authority: undefined, target: given }
+  const [, authority, rest = ''] = absolute.exec(given) ?? []
+  if (authority === undefined) {
+    throw new UsageError('the URL must look like http://localhost:8080/orders, or be a path such as /orders')
+  }
+  if (authority.includes('@')) throw new UsageError('the URL contains a user name: give credentials with -H')
+  if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
+    throw new UsageError('the host of the URL is not well formed')
+  }
+  return { authority, target: encodeTarget(rest.startsWith('/') ? rest : `/${rest}`) }
+}
+
+/** As the gateway encodes the bytes that would arrive. */
+function encodeTarget(target: string): string {
+  return encodeHighBytes(Buffer.from(target).toString('latin1'))
+}
+
+function parseLine(line: string, index: number): readonly [name: string, value: string] {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, Math.max(colon, 0))
+  const which = `header ${index + 1} (-H)`
+  if (colon === -1) throw new UsageError(`${which} has no colon: it must look like 'Name: value'`)
+  if (!isToken(name))
+    throw new UsageError(`the name of ${which} is not well formed: it must look like 'Name: value'`)
+  const value = line.slice(colon + 1).trim()
+  if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)
+  // As it would arrive: one character a byte.
+  return [name, Buffer.from(value).toString('latin1')]
+}

@@ -1,0 +1,131 @@
+import { adminRole } from '../accounts/account-input.ts'
+import type { CreatedAccount } from '../accounts/accounts.ts'
+import type { ConfigInput } from '../config/load.ts'
+import { accountPaths } from '../endpoints/account-paths.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Log } from '../log/log.ts'
+import { shellWord } from '../platform/shell-word.ts'
+import type { Account } from '../store/store.ts'
+import { type Operator, withOperator } from './operator.ts'
+import { print } from './print.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The account made in an empty store, to try the gateway with, or one that existed already. */
+type FirstAccount =
+  | {
+      readonly kind: 'made'
+      readonly created: CreatedAccount
+      readonly setupPath: string | undefined
+      /** Whether the gateway can show the keys again. */
+      readonly isShownAgain: boolean
+    }
+  | {
+      readonly kind: 'known'
+      readonly account: Account
+      readonly isShown: boolean
+      readonly hasPortal: boolean
+    }
+
+export interface WelcomeOptions {
+  readonly terminal: Terminal
+  readonly gateway: Gateway
+  readonly log: Log
+  /** The options that the command was called with, to repeat in other command lines. */
+  readonly given: ConfigInput
+  /** The options that the gateway was started with. */
+  readonly input: ConfigInput
+}
+
+const firstEmail = 'admin@localhost'
+/** How the program is called: in a checkout, whose sources run directly, or from a package. */
+const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
+
+/**
+ * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store does not
+ * answer the demo goes on without them, as the gateway itself does.
+ */
+export async function printWelcome({ terminal, gateway, log, given, input }: WelcomeOptions): Promise<void> {
+  const { url, opsUrl } = gateway
+  print(terminal, ['', `Gatehouse runs at ${url}; its metrics are at ${opsUrl}/metrics.`, ''])
+  try {
+    const first = await findOrCreateFirstAccount(input)
+    if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
+    const { account, isShown, hasPortal } = first
+    const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${shellWord(account.email)}`
+    const link = `A link to its portal: ${command(`accounts setup-link ${shellWord(account.email)}`, given)}`
+    print(terminal, [`The keys of an account: ${command(keys, given)}`, ...(hasPortal ? [link] : []), ''])
+  } catch (err) {
+    log.error({ err }, 'the first account cannot be made')
+    print(terminal, [
+      `An account to try it with: ${command(`accounts create --email ${firstEmail}`, given)}`,
+      '',
+    ])
+  }
+}
+
+function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
+  const findOrCreate = async ({
+    accounts,
+    keys,
+    store,
+    setupLinks,
+    config,
+  }: Operator): Promise<FirstAccount> => {
+    const hasPortal = config.portal.enabled
+    const [any] = await accounts.list({ after: undefined, limit: 1 })
+    const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
+    if (account) {
+      const isShown = keys.unseal(account, 'secretKey') !== undefined
+      return { kind: 'known', account, isShown, hasPortal }
+    }
+    const names = { firstName: '', lastName: '' }
+    const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
+    const created = await accounts.create(admin)
+    const isShownAgain = config.keys.reveal
+    if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain }
+    // A path only: the address that the demo was started at need not be the published one.
+    const { token } = await setupLinks.create(created.account.id)
+    return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}`, isShownAgain }
+  }
+  return withOperator(input, findOrCreate, { kind: 'system', channel: 'system' })
+}
+
+function command(words: string, { file, settings = [] }: ConfigInput): string {
+  const options = [
+    ...(file === undefined ? [] : [`--config ${shellWord(file)}`]),
+    ...settings.map((setting) => `--set ${shellWord(setting)}`),
+  ]
+  return [gatehouse, words, ...options].join(' ')
+}
+
+function linesToPaste(
+  url: string,
+  { created, setupPath, isShownAgain }: Extract<FirstAccount, { kind: 'made' }>,
+): string[] {
+  const { account, secretKey, apiKey } = created
+  const tokenCall = `curl -s ${url}${accountPaths.accessToken} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
+  return [
+    `Account created: ${account.email}, role ${account.role}. Save these keys${isShownAgain ? '' : ', which are shown only this once'}:`,
+    `  Secret key  ${secretKey}`,
+    `  API key     ${apiKey}`,
+    '',
+    ...(setupPath === undefined
+      ? []
+      : [
+          'To set its password for the portal, open this link, which works once, within 15 minutes:',
+          '',
+          url + setupPath,
+          '',
+        ]),
+    'Without credentials, with the secret key, and with a bearer token:',
+    '',
+    `curl -i ${url}/hello`,
+    '',
+    `curl ${url}/hello -H 'SecretKey: ${secretKey}'`,
+    '',
+    tokenCall,
+    '',
+    `curl ${url}/hello -H "Authorization: Bearer $(${tokenCall} | sed 's/.*"JwtToken":"\\([^"]*\\)".*/\\1/')"`,
+    '',
+  ]
+}

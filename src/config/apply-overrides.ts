@@ -1,0 +1,73 @@
+import type { Override } from './overrides.ts'
+import { formatSource, type Path, type Problem } from './problem.ts'
+import { isPlainMap } from './read-config-file.ts'
+
+/** A tree with overrides laid over it. */
+export interface OverrideResult {
+  readonly tree: Record<string, unknown>
+  /** The overrides that are in the tree. */
+  readonly applied: readonly Override[]
+  /** Why the others are not in it: an override is never silently ignored. */
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * A new tree with the overrides laid over it, later ones over earlier ones. Environment variables have no order: two
+ * of them for one option are an error, as in the file.
+ */
+export function applyOverrides(
+  tree: Record<string, unknown>,
+  overrides: readonly Override[],
+): OverrideResult {
+  const result = structuredClone(tree)
+  const applied: Override[] = []
+  const problems: Problem[] = []
+  for (const override of overrides) {
+    const message = duplicateProblem(override, applied) ?? setAt(result, override)
+    if (message === undefined) applied.push(override)
+    else problems.push({ source: override.source, path: override.path, message })
+  }
+  return { tree: result, applied, problems }
+}
+
+function duplicateProblem({ source, path }: Override, applied: readonly Override[]): string | undefined {
+  if (source.kind !== 'env') return undefined
+  const isDuplicate = (other: Override) =>
+    other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
+  const duplicate = applied.find(isDuplicate)
+  return duplicate && `is already set by ${formatSource(duplicate.source)}`
+}
+
+/** @returns what is wrong, if the tree has no such place */
+function setAt(tree: Record<string, unknown>, { path, value }: Override): string | undefined {
+  if (path.length === 0 || path.includes('')) return 'does not name an option'
+  let container: unknown = tree
+  for (const [index, part] of path.entries()) {
+    const problem = pathPartProblem(container, part)
+    if (problem !== undefined) return problem
+    // The cast is sound: a place that can have this part is a map or a list.
+    const map = container as Record<string | number, unknown>
+    const isLast = index === path.length - 1
+    const next = isLast ? value : (ownMember(map, part) ?? emptyContainerFor(path[index + 1]))
+    // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
+    Object.defineProperty(map, part, { value: next, configurable: true, enumerable: true, writable: true })
+    container = next
+  }
+  return undefined
+}
+
+function pathPartProblem(container: unknown, part: Path[number]): string | undefined {
+  if (Array.isArray(container)) {
+    if (typeof part !== 'number') return 'an item of a list is named by its number, counted from 0'
+    return part > container.length ? `the next item of the list has number ${container.length}` : undefined
+  }
+  return isPlainMap(container) ? undefined : 'is below an option that has a value of its own'
+}
+
+function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {
+  return Object.hasOwn(container, part) ? container[part] : undefined
+}
+
+function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
+  return typeof nextPart === 'number' ? [] : {}
+}

@@ -1,0 +1,151 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
+import { createLocator } from './locate.ts'
+import type { Path, Problem, Source } from './problem.ts'
+import { shippedConfig } from './shipped.ts'
+import { type Fault, readTree, type TreeReadResult } from './tree.ts'
+
+/** A config file as read: a plain tree, and the position of each part. */
+export interface ConfigFile {
+  /** Of an option that is there twice it has the last. */
+  readonly tree: Record<string, unknown>
+  readonly problems: readonly Problem[]
+  /** Whether the tree is complete, so that it is worth looking for further problems in it. */
+  readonly isReadable: boolean
+  /** The position of the value at a path; if it is not in the file, of the nearest part above it. */
+  locate(path: Path): Source
+  /** The position of the name of the option at a path. */
+  locateKey(path: Path): Source
+}
+
+/** More than any config needs. A gateway of one process answers no requests while it reads a config. */
+const configBytesMax = 8 * 1_048_576
+
+interface ParsedDocument {
+  readonly tree: ConfigFile['tree']
+  readonly faults: readonly Fault[]
+  readonly isReadable: boolean
+  readonly targets: TreeReadResult['targets']
+}
+
+/**
+ * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
+ * @throws OperatorError where the file does not exist or may not be read
+ */
+export function readConfigFile(file: string): ConfigFile {
+  const lines = new LineCounter()
+  // Warnings would go to standard error by themselves; whatever they are about is refused by the schema.
+  const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
+  // The library would compare each name with all before it; readTree finds duplicates faster.
+  const document = parseDocument(readText(file), { ...options, uniqueKeys: false })
+  const { tree, faults, isReadable, targets } = readDocument(document)
+  const locator = createLocator(document.contents, targets)
+  const sourceAt = (offset: number): Source => {
+    const { line, col } = lines.linePos(offset)
+    return { kind: 'file', file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  return {
+    tree,
+    isReadable,
+    problems: faults.map(({ offset, path, message }) => ({ source: sourceAt(offset), path, message })),
+    locate: (path) => sourceAt(locator.offsetOfValue(path)),
+    locateKey: (path) => sourceAt(locator.offsetOfKey(path)),
+  }
+}
+
+export function isPlainMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readText(file: string): string {
+  try {
+    return readAtMost(file, configBytesMax)
+  } catch (cause) {
+    const reason = hasErrorCode(cause, 'EISDIR') ? 'it is a folder' : errorMessage(cause)
+    throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: hint(cause), cause })
+  }
+}
+
+/** Reads no further than that, whatever size the file reports: a device or a pipe has none. */
+function readAtMost(file: string, bytesMax: number): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(bytesMax + 1)
+    let length = 0
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = readSync(descriptor, bytes, length, bytes.length - length, null)
+    }
+    if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
+    return bytes.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function hint(cause: unknown): string {
+  if (hasErrorCode(cause, 'EISDIR')) return 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.'
+  if (hasErrorCode(cause, 'EACCES')) return 'The user that the gateway runs as must be able to read it.'
+  const options = shippedConfig('gateway.example.yaml') ?? 'gatehouse config schema'
+  return `Name it with --config FILE or GATEHOUSE_CONFIG; ${options} shows every option.`
+}
+
+function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
+  const { tree, duplicates, faults, targets } = readTree(contents)
+  const unreadable = { tree: {}, isReadable: false, targets }
+  const syntaxError = relevantError(errors)
+  if (syntaxError)
+    return {
+      ...unreadable,
+      faults: [unclosedQuote(contents, syntaxError) ?? toFault(syntaxError), ...duplicates],
+    }
+  if (faults.length > 0) return { ...unreadable, faults: [...faults, ...duplicates] }
+  // A duplicate does not make the tree unreadable, and hides no other problem.
+  const options = tree ?? {}
+  if (isPlainMap(options)) return { tree: options, faults: duplicates, isReadable: true, targets }
+  return {
+    ...unreadable,
+    faults: [...duplicates, { offset: 0, path: [], message: 'must be a map of options' }],
+  }
+}
+
+/** The first syntax error: the parser then reads on out of step, and may cause the others itself. */
+function relevantError(errors: readonly YAMLError[]): YAMLError | undefined {
+  const [first] = errors
+  // Among errors at the same place this one is about the indentation.
+  const isIndentationError = ({ code, pos }: YAMLError) =>
+    code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
+  return errors.find(isIndentationError) ?? first
+}
+
+/** A quote that is never closed ends with the file, or far below: it is reported where it opens. */
+function unclosedQuote(
+  contents: Document.Parsed['contents'],
+  { code, message }: YAMLError,
+): Fault | undefined {
+  const [, quote] = /^Missing closing (['"])quote/.exec(message) ?? []
+  if (code !== 'MISSING_CHAR' || quote === undefined) return undefined
+  const type = quote === '"' ? 'QUOTE_DOUBLE' : 'QUOTE_SINGLE'
+  let offset: number | undefined
+  visit(contents, (_key, node) => {
+    // The last one: it runs on to where the parser gave up.
+    if (isScalar(node) && node.type === type) offset = node.range?.[0]
+  })
+  const detail = `the quote ${quote} that opens here is never closed`
+  return offset === undefined ? undefined : { offset, path: [], message: detail }
+}
+
+function toFault({ code, message, pos }: YAMLError): Fault {
+  return { offset: pos[0], path: [], message: describeError(code, message) }
+}
+
+function describeError(code: YAMLError['code'], message: string): string {
+  if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return 'wrong indentation of the line below, or no colon after a name'
+  if (/call stack/.test(message)) return 'it is nested too deeply'
+  if (/^All mapping items/.test(message))
+    return 'wrong indentation: it differs from that of the lines it belongs to'
+  if (/^Sequence item without/.test(message)) return 'wrong indentation, or no - before an item of a list'
+  return message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'not valid YAML'
+}

@@ -1,0 +1,142 @@
+import { parseRequestTarget, type RequestTarget } from '../../routes/request-target.ts'
+import type { Route } from '../../routes/route.ts'
+import { createRouteTable, type RouteTable } from '../../routes/table.ts'
+import type { UpstreamConfig } from '../../upstream/upstream.ts'
+
+export type CompiledRoute = Route<UpstreamConfig>
+
+/**
+ * What the rules about open routes need: the routes as the gateway has them, and its route table. A look-up costs
+ * about the same however many routes there are.
+ */
+export interface RouteIndex {
+  readonly table: RouteTable<UpstreamConfig>
+  /** The routes of a host and prefix; undefined = the routes for any host. */
+  routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
+  /** All routes that could get a request for this host whose path is this prefix. */
+  candidates(host: string, prefix: string): readonly CompiledRoute[]
+  /** A host that no route names, and the hosts of guarded routes at or above a prefix, the nearest first. */
+  hostsToCheck(prefix: string): Iterable<string>
+  /** The guarded route of one host whose backend and path this open route reaches for other hosts. */
+  bypassedBy(route: CompiledRoute): CompiledRoute | undefined
+  /** The guarded route whose paths at the backend this open route reaches too, as one of the two strips its prefix. */
+  bypassedByStripping(route: CompiledRoute): CompiledRoute | undefined
+}
+
+/** A host that no route names. */
+const otherHost = 'any-other-host.invalid'
+
+export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
+  const table = createRouteTable(routes)
+  const protectedRoutes = routes.filter((route) => !allowsAnonymous(route))
+  const byHostAndPrefix = Map.groupBy(routes, ({ host, prefix }) => keyOf(host, prefix))
+  const protectedByPrefix = Map.groupBy(
+    protectedRoutes.filter(({ host }) => host !== undefined),
+    ({ prefix }) => prefix,
+  )
+  const bypassed = findBypassed(protectedRoutes, table)
+  const routesAt: RouteIndex['routesAt'] = (host, prefix) => byHostAndPrefix.get(keyOf(host, prefix)) ?? []
+
+  function* hostsToCheck(prefix: string) {
+    yield otherHost
+    for (const path of prefixesOf(prefix)) {
+      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield host
+    }
+  }
+
+  return {
+    table,
+    routesAt,
+    hostsToCheck,
+    bypassedByStripping: createBackendIndex(protectedRoutes),
+    candidates: (host, prefix) =>
+      prefixesOf(prefix).flatMap((path) => [...routesAt(host, path), ...routesAt(undefined, path)]),
+    bypassedBy: (route) => bypassed.get(route),
+  }
+}
+
+export function allowsAnonymous({ access }: CompiledRoute): boolean {
+  return access.kind === 'public' || access.isOptional
+}
+
+export function stripsPrefix({ stripPrefix, depth }: CompiledRoute): boolean {
+  return stripPrefix && depth > 0
+}
+
+export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
+  const target = parseRequestTarget(prefix || '/')
+  if (!target) throw new Error(`the prefix of route ${name} is no path`)
+  return target
+}
+
+export function matchRoute(
+  table: RouteTable<UpstreamConfig>,
+  {
+    host,
+    target,
+    method,
+  }: { readonly host: string; readonly target: RequestTarget; readonly method: string },
+): CompiledRoute | undefined {
+  const match = table.match(host, target, method)
+  return match.kind === 'route' ? match.route : undefined
+}
+
+/** No host is an asterisk. */
+function keyOf(host: string | undefined, prefix: string): string {
+  return `${host ?? '*'} ${prefix}`
+}
+
+/** A prefix and all prefixes above it, the longest first. */
+function prefixesOf(prefix: string): readonly string[] {
+  const segments = prefix.split('/')
+  return segments.map((_, index) => segments.slice(0, segments.length - index).join('/'))
+}
+
+/** For each open route, the first guarded route of one host that it bypasses for other hosts. */
+function findBypassed(
+  protectedRoutes: readonly CompiledRoute[],
+  table: RouteTable<UpstreamConfig>,
+): ReadonlyMap<CompiledRoute, CompiledRoute> {
+  const bypassed = new Map<CompiledRoute, CompiledRoute>()
+  for (const other of protectedRoutes) {
+    if (other.host === undefined || stripsPrefix(other)) continue
+    const target = targetOf(other)
+    for (const method of other.methods ?? ['GET']) {
+      const route = matchRoute(table, { host: otherHost, target, method })
+      if (!route || stripsPrefix(route) || route.upstream !== other.upstream) continue
+      if (!bypassed.has(route)) bypassed.set(route, other)
+    }
+  }
+  return bypassed
+}
+
+/** A route that strips its prefix can reach any path at its backend, also those of all other routes there. */
+function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByStripping'] {
+  const byUpstream = new Map(
+    [...Map.groupBy(protectedRoutes, ({ upstream }) => upstream)].map(([upstream, routes]) => {
+      const index = {
+        all: createMethodIndex(routes),
+        stripping: createMethodIndex(routes.filter(stripsPrefix)),
+      }
+      return [upstream, index] as const
+    }),
+  )
+  return (route) => {
+    const index = byUpstream.get(route.upstream)
+    if (stripsPrefix(route)) return index?.all(route)
+    return route.prefix === '' ? index?.stripping(route) : undefined
+  }
+}
+
+/** Finds the first of the routes that shares a method with another. */
+function createMethodIndex(routes: readonly CompiledRoute[]) {
+  /** The first position by method; '*' = of a route that takes all methods, '' = of any route. */
+  const first = new Map<string, number>()
+  for (const [position, { methods }] of routes.entries()) {
+    for (const method of ['', ...(methods ?? ['*'])]) if (!first.has(method)) first.set(method, position)
+  }
+  return ({ methods }: CompiledRoute): CompiledRoute | undefined => {
+    const shared = methods ? ['*', ...methods] : ['']
+    return routes[Math.min(...shared.map((method) => first.get(method) ?? Number.POSITIVE_INFINITY))]
+  }
+}

@@ -1,0 +1,119 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccountActions } from '../../accounts/account-actions.ts'
+import { accountData, createdData } from '../../accounts/account-data.ts'
+import type { AccountInput } from '../../accounts/account-input.ts'
+import { GatehouseError } from '../../errors/errors.ts'
+import type { AccountChanges } from '../../store/store.ts'
+import type { Operation } from '../operation.ts'
+import { tryCreateSetupLink } from '../try-create-setup-link.ts'
+import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
+
+/** What the operations of the admin API need. */
+export interface AdminOperationOptions {
+  /** The acts of the Admin who calls, under their name. */
+  actionsOf(request: FastifyRequest): AccountActions
+  /** Whether new accounts get a set-up link. */
+  readonly hasPortal: boolean
+}
+
+/** The query of a page of a list, as its schema lets it through. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** The ID of the account in a path. @throws GatehouseError `account-not-found` for an e-mail, which no URL should hold */
+export function idOf({ params }: FastifyRequest): string {
+  // The cast is sound: the path has this parameter.
+  const { id } = params as { readonly id: string }
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return id
+}
+
+/** Operations on all accounts. */
+export function accountsOperations({ actionsOf, hasPortal }: AdminOperationOptions): readonly Operation[] {
+  return [
+    {
+      id: 'listAccounts',
+      method: 'GET',
+      summary: 'Lists accounts, or searches them.',
+      description:
+        'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
+      query: searchQuery,
+      answers: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
+      problems: ['request-invalid'],
+      handler: async (request) => {
+        // The cast is sound: the schema has let nothing else through, and fills in the limit.
+        const { q = '', cursor, limit } = request.query as PageQuery & { readonly q?: string }
+        const page = await actionsOf(request).search.page({ query: q, cursor, limit })
+        return { items: page.items.map(accountData), nextCursor: page.nextCursor ?? null }
+      },
+    },
+    {
+      id: 'createAccount',
+      method: 'POST',
+      summary: 'Makes an account with its keys, which are shown this once.',
+      description:
+        'There is no `setupUrl` without a portal, nor where the link cannot be made at the moment: the account is made all the same, and the portal or `gatehouse accounts setup-link` makes a link later.',
+      body: newAccount,
+      answers: {
+        201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
+      },
+      problems: ['request-invalid', 'account-exists'],
+      handler: async (request, reply) => {
+        // The cast is sound: the schema has let nothing else through.
+        const { isVerified = false, ...input } = request.body as Omit<AccountInput, 'isVerified'> & {
+          readonly isVerified?: boolean
+        }
+        const { accounts, setupLinks } = actionsOf(request)
+        const created = await accounts.create({ ...input, isVerified })
+        const { id } = created.account
+        const link = hasPortal ? await tryCreateSetupLink(request, setupLinks, id) : undefined
+        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
+        return createdData(created, link?.url)
+      },
+    },
+  ]
+}
+
+/** Operations on one account. */
+export function accountOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
+  return [
+    {
+      id: 'getAccount',
+      method: 'GET',
+      summary: 'Shows an account.',
+      answers: { 200: { description: 'The account.', schema: account } },
+      problems: ['account-not-found'],
+      handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
+    },
+    {
+      id: 'updateAccount',
+      method: 'PATCH',
+      summary: 'Changes an account.',
+      description: 'A new role ends its access tokens, disabling all its sessions.',
+      body: accountChanges,
+      answers: { 200: { description: 'The account as it is now.', schema: account } },
+      problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
+      handler: async (request) => {
+        // The cast is sound: the schema has let nothing else through.
+        const { disabled, ...changes } = request.body as Omit<AccountChanges, 'isDisabled'> & {
+          readonly disabled?: boolean
+        }
+        const given = { ...changes, ...(disabled !== undefined && { isDisabled: disabled }) }
+        return accountData(await actionsOf(request).accounts.update(idOf(request), given))
+      },
+    },
+    {
+      id: 'deleteAccount',
+      method: 'DELETE',
+      summary: 'Removes an account; its keys, tokens and sessions end.',
+      answers: { 204: { description: 'It is gone.' } },
+      problems: ['account-not-found', 'own-account'],
+      handler: async (request, reply) => {
+        await actionsOf(request).accounts.remove(idOf(request))
+        reply.code(204)
+      },
+    },
+  ]
+}

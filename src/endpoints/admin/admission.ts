@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify'
+import { authorize } from '../../auth/authorize.ts'
+import { GatehouseError, sharedError } from '../../errors/errors.ts'
+import { arrivalOf, destinationOf, principalOf } from '../../http/arrival.ts'
+import { createGate, type GateOptions } from '../../http/gate.ts'
+import type { GatedRoute } from '../../routes/route.ts'
+import type { Actor } from '../../store/audit.ts'
+import type { Admission } from '../operation.ts'
+import { adminRoute } from './admin-route.ts'
+
+export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute'>
+
+/** Lets Admins in, with the same checks, limits and metrics as a route. */
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { authenticator } = options
+  const { access } = adminRoute
+  const gate = createGate({ ...options, findRoute: () => adminRoute })
+
+  async function admit({ raw }: FastifyRequest): Promise<void> {
+    const gateResult = await gate(arrivalOf(raw), destinationOf(raw))
+    if (gateResult instanceof GatehouseError) throw gateResult
+  }
+
+  async function admitAgain({ raw }: FastifyRequest): Promise<void> {
+    const arrival = arrivalOf(raw)
+    const decision = await authenticator.decide(access, arrival.fields.credentials, performance.now())
+    if (decision.kind === 'refused') throw sharedError(decision.code)
+    const code = authorize(access, decision.principal)
+    if (code !== undefined) throw sharedError(code)
+    arrival.decision = decision
+  }
+
+  return { admit, admitAgain }
+}
+
+/** The Admin who was let in, as the audit log names them. */
+export function adminActorOf({ raw }: FastifyRequest): Actor {
+  const arrival = arrivalOf(raw)
+  const principal = principalOf(arrival)
+  if (!principal) throw new GatehouseError('internal')
+  const { accountId: id, profile } = principal
+  return { kind: 'account', channel: 'api', id, email: profile?.email ?? '', address: arrival.client.address }
+}

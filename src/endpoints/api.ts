@@ -1,0 +1,104 @@
+import fastifyCookie from '@fastify/cookie'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { GatehouseError } from '../errors/errors.ts'
+import { arrivalOf, destinationOf, ownRouteName } from '../http/arrival.ts'
+import { applyReplyKeepAlive, createProblem, sendProblem } from '../http/problem.ts'
+import type { Keyring } from '../tokens/keyring.ts'
+import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
+import { translateError } from './fastify-errors.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+import { registerJwks } from './jwks.ts'
+import { registerOpenApi } from './openapi/openapi.ts'
+import { publicOperations } from './openapi/public-operations.ts'
+import { registerTokenEndpoints, type TokenEndpointsOptions } from './tokens.ts'
+
+export interface ApiOptions extends TokenEndpointsOptions {
+  readonly keyring: Keyring
+  readonly requestTimeoutMs: number
+  readonly version: string
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
+  readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
+  /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
+  readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
+}
+
+/** For a year, and for this host alone: what its neighbours and subdomains speak is not ours to say. */
+const strictTransportSecurity = 'max-age=31536000'
+
+/** The JSON scope: the endpoints of the gateway itself. */
+export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    // Uses the same reading of the path that decided that it is ours.
+    rewriteUrl: (request) => {
+      const { path, query } = destinationOf(request).target
+      return replaceInvalidEscapes(path) + query
+    },
+    // Only the size of the head limits a parameter: beyond the default of 100 characters the router would refuse
+    // before authentication.
+    routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
+    frameworkErrors: answerUnroutable,
+    genReqId: () => '',
+    bodyLimit: jsonBytesMax,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+  })
+  await app.register(fastifyCookie)
+  const isSecure = options.publicOrigin.startsWith('https:')
+  app.addHook('onRequest', (request, reply, done) => {
+    arrivalOf(request.raw).outcome.route = ownRouteName
+    // On the response itself: every way to answer keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
+    if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
+    done()
+  })
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    // The body broke off, and that has been answered already.
+    if (reply.sent) return reply
+    const { status, headers, body } = createProblem(request.raw, translateError(error))
+    applyReplyKeepAlive(request, reply)
+    return reply.code(status).headers(headers).send(Buffer.from(body))
+  })
+  await app.register(async (scope) => registerJson(scope, options))
+  const { registerPortal } = options
+  if (registerPortal) {
+    await app.register(async (scope) => {
+      limitBodies(scope, options.requestTimeoutMs)
+      registerPortal(scope)
+    })
+  }
+  await app.ready()
+  return app
+}
+
+/**
+ * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same answer as an unknown one, after
+ * authentication. The router would refuse it earlier.
+ * @param path its escapes are whole and in upper case
+ */
+function replaceInvalidEscapes(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, (escapes) =>
+    encodeURIComponent(Buffer.from(escapes.replaceAll('%', ''), 'hex').toString()),
+  )
+}
+
+/** Answers whatever else the router refuses. Its own message holds the path, which must not get into the log. */
+function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  arrivalOf(request.raw).outcome.route = ownRouteName
+  sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
+}
+
+/** Registers all that takes only JSON. */
+function registerJson(scope: FastifyInstance, options: ApiOptions): void {
+  acceptJsonOnly(scope, options.requestTimeoutMs)
+  registerTokenEndpoints(scope, options)
+  registerJwks(scope, options.keyring)
+  const admin = createAdminApi({ ...options, ...options.admin })
+  scope.register(async (adminScope) => admin.register(adminScope))
+  registerOpenApi(scope, { ...options, operations: { ...publicOperations, ...admin.operations } })
+}

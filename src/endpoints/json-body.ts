@@ -1,0 +1,147 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FieldError, GatehouseError } from '../errors/errors.ts'
+import { arrivalOf } from '../http/arrival.ts'
+import { sendProblem } from '../http/problem.ts'
+import { checkMediaType } from './json-media.ts'
+
+/** Largest body of the endpoints of the gateway itself. */
+export const jsonBytesMax = 65_536
+
+/** Methods whose body is never read. */
+const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/**
+ * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
+ * refused.
+ * @param timeoutMs how long a body may take to arrive
+ */
+export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, {})
+    const refusal = checkMediaType(request)
+    if (refusal) return done(refusal)
+    const text = decodeUtf8(bytes)
+    if (text === undefined) return done(invalidJsonError())
+    parseJson(request, text, (cause, value: unknown) => {
+      if (cause) done(invalidJsonError())
+      else done(null, value)
+    })
+  })
+  limitBodies(app, timeoutMs, checkAnnouncedBody)
+}
+
+/** Why a body is refused before a byte of it is read. */
+type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
+
+/**
+ * Refuses bodies that are larger than their route takes, or do not arrive in time.
+ * @param timeoutMs how long a body may take
+ * @param checkHead a further check of the head
+ */
+export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?: HeadCheck): void {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (bodilessMethods.has(request.method)) return done()
+    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
+      return done(new GatehouseError('body-too-large'))
+    }
+    const refusal = checkHead?.(request)
+    if (refusal) return done(refusal)
+    // The checks of the head are done; who is calling depends on the body here.
+    sendContinue(request, reply, () => {
+      limitBodyTime(request, reply, timeoutMs)
+      done()
+    })
+  })
+}
+
+/** Sends 100 to a client that waits for it: not to HTTP/1.0, nor where the body is already coming (RFC 9110 10.1.1). */
+function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { head, connection } = arrivalOf(request.raw)
+  if (!head.expectsContinue || connection.bodyState === 'whole') {
+    done()
+    return
+  }
+  // A body that came in one piece with the head is there only after the handler of the head, which may be running now.
+  process.nextTick(() => {
+    if (connection.bodyState === 'awaited') reply.raw.writeContinue()
+    done()
+  })
+}
+
+/** Refuses a body because of its type. */
+function checkAnnouncedBody(request: FastifyRequest): GatehouseError | undefined {
+  const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
+  // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
+  const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
+  return isAnnounced ? checkMediaType(request) : undefined
+}
+
+function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
+  if (request.complete) return
+  const timer = setTimeout(() => {
+    if (reply.sent) return
+    reply.hijack()
+    reply.raw.shouldKeepAlive = false
+    sendProblem(request, reply.raw, new GatehouseError('request-timeout'))
+  }, timeoutMs)
+  const stop = () => clearTimeout(timer)
+  for (const end of ['close', 'end', 'error']) request.once(end, stop)
+  // The answer may be over first, such as at a shutdown.
+  reply.raw.once('close', stop)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of a body; undefined where it is not UTF-8, and would be misread. */
+function decodeUtf8(bytes: string | Buffer): string | undefined {
+  try {
+    return typeof bytes === 'string' ? bytes : utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function invalidJsonError(): GatehouseError {
+  return invalidBodyError('The body is not valid JSON in UTF-8.', 'is not valid JSON in UTF-8')
+}
+
+function invalidBodyError(detail: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
+}
+
+/** Members of a JSON body: the text of each, or undefined where it is missing. */
+export type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
+
+/**
+ * Reads text members of the JSON object that a body must be.
+ * @throws GatehouseError `request-invalid` with every member that is missing or not a text
+ */
+export function readMembers<Required extends string, Optional extends string = never>(
+  { body }: FastifyRequest,
+  {
+    required,
+    optional = [],
+  }: { readonly required: readonly Required[]; readonly optional?: readonly Optional[] },
+): Readonly<Record<Required, string>> & Members<Optional> {
+  const object = body === undefined ? {} : body
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw invalidBodyError('The body must be a JSON object.', 'must be a JSON object')
+  }
+  const values = new Map<string, unknown>(Object.entries(object))
+  const errors: FieldError[] = [
+    ...required.filter((name) => !values.has(name)).map((field) => ({ field, message: 'is missing' })),
+    ...[...required, ...optional].flatMap((field) => {
+      const value = values.get(field)
+      if (!values.has(field)) return []
+      return typeof value === 'string' && value !== ''
+        ? []
+        : [{ field, message: 'must be text that is not empty' }]
+    }),
+  ]
+  if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+  // The cast is sound: each required member was found to be a text, each optional one to be a text or absent.
+  return Object.fromEntries(values) as Readonly<Record<Required, string>> & Members<Optional>
+}

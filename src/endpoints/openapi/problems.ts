@@ -1,0 +1,73 @@
+import { type ErrorCode, errorDefinitions } from '../../errors/errors.ts'
+import type { JsonSchema, OperationDoc } from '../operation.ts'
+
+/** The problems that any request may be answered with. */
+const commonProblems: readonly ErrorCode[] = [
+  'path-ambiguous',
+  'request-invalid',
+  'headers-too-large',
+  'internal',
+]
+const bodyProblems: readonly ErrorCode[] = ['body-too-large', 'media-type-unsupported', 'request-timeout']
+const adminProblems: readonly ErrorCode[] = [
+  ...(['credentials-ambiguous', 'credentials-missing', 'secret-key-invalid', 'scheme-not-accepted'] as const),
+  ...(['token-invalid', 'token-expired', 'token-revoked', 'role-forbidden', 'account-disabled'] as const),
+  ...(['too-many-failures', 'store-unavailable'] as const),
+]
+
+/** The schema of every error answer (RFC 9457). */
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', pattern: '^urn:gatehouse:' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { enum: Object.keys(errorDefinitions) },
+    detail: { type: 'string' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        required: ['field', 'message'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'code', 'requestId'],
+  additionalProperties: false,
+}
+
+/** The error answers of an operation, by status. */
+export function problemResponses({
+  body,
+  security,
+  problems,
+}: OperationDoc): Readonly<Record<string, object>> {
+  const codes = new Set([
+    ...problems,
+    ...commonProblems,
+    ...(body ? bodyProblems : []),
+    ...(security === 'admin' ? adminProblems : []),
+  ])
+  const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorDefinitions[code].status)
+  const statuses = [...byStatus].toSorted(([a], [b]) => a - b)
+  return Object.fromEntries(statuses.map(([status, ofStatus]) => [status, problemResponse(status, ofStatus)]))
+}
+
+function problemResponse(status: number, codes: readonly ErrorCode[]): object {
+  const headers =
+    status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : []
+  const narrowed = { properties: { status: { const: status }, code: { enum: codes } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorDefinitions[code].title}.`).join(' '),
+    ...(headers.length > 0 && { headers: headersOf(headers) }),
+    content: { 'application/problem+json': { schema } },
+  }
+}
+
+export function headersOf(names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }]))
+}

@@ -1,0 +1,111 @@
+import { accountPaths } from '../account-paths.ts'
+import { objectSchema } from '../admin/schemas.ts'
+import { jwksPath } from '../jwks.ts'
+import type { OperationDoc } from '../operation.ts'
+import { openApiPath } from '../own-paths.ts'
+
+const text = { type: 'string' } as const
+const tokenText = { type: 'string', minLength: 1 } as const
+
+const issued = objectSchema({
+  Id: text,
+  FirstName: text,
+  LastName: text,
+  Email: text,
+  Role: text,
+  IsVerified: { type: 'boolean' },
+  JwtToken: text,
+  RefreshToken: text,
+})
+
+const refreshBody = {
+  type: 'object',
+  properties: { token: { ...tokenText, description: 'A refresh token; absent = the one in the cookie.' } },
+}
+
+const issue: OperationDoc = {
+  id: 'issueTokens',
+  method: 'POST',
+  summary: 'Trades both keys of an account for an access token, and a refresh token in body and cookie.',
+  body: {
+    type: 'object',
+    properties: { SecretKey: tokenText, APIKey: tokenText },
+    required: ['SecretKey', 'APIKey'],
+  },
+  answers: { 200: { description: 'The tokens.', schema: issued, headers: ['Set-Cookie'] } },
+  problems: [
+    'request-invalid',
+    'credentials-invalid',
+    'account-disabled',
+    'rate-limited',
+    'too-many-failures',
+    'store-unavailable',
+  ],
+}
+
+const refresh: OperationDoc = {
+  id: 'refreshTokens',
+  method: 'POST',
+  summary: 'Trades a refresh token for the next one, and a new access token.',
+  description:
+    'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
+  body: refreshBody,
+  isBodyOptional: true,
+  answers: {
+    200: {
+      description: 'The tokens.',
+      schema: objectSchema({ jwtToken: text, refreshToken: text }),
+      headers: ['Set-Cookie'],
+    },
+  },
+  problems: [
+    ...(['request-invalid', 'refresh-token-invalid', 'refresh-token-expired'] as const),
+    ...(['refresh-token-reused', 'session-revoked', 'cross-site-refresh', 'store-unavailable'] as const),
+  ],
+}
+
+const revoke: OperationDoc = {
+  id: 'revokeTokens',
+  method: 'POST',
+  summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is not an error.',
+  body: refreshBody,
+  isBodyOptional: true,
+  answers: { 200: { description: 'It has ended.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
+  problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
+}
+
+const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
+
+const jwks: OperationDoc = {
+  id: 'getJwks',
+  method: 'GET',
+  summary: 'The public keys that access tokens are verified with (RFC 7517).',
+  answers: {
+    200: {
+      description: 'The keys; those that will sign soon are among them.',
+      schema: objectSchema({ keys: { type: 'array', items: jwk } }),
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: ['store-unavailable'],
+}
+
+const openApi: OperationDoc = {
+  id: 'getOpenApi',
+  method: 'GET',
+  summary: 'This document.',
+  answers: {
+    200: { description: 'The document.', schema: { type: 'object' }, headers: ['Cache-Control', 'ETag'] },
+    304: { description: 'It is still the one that If-None-Match names.' },
+  },
+  problems: [],
+}
+
+/** What the endpoints outside the admin API take and answer. */
+export const publicOperations: Readonly<Record<string, readonly OperationDoc[]>> = {
+  [accountPaths.accessToken]: [issue],
+  [accountPaths.refreshToken]: [refresh],
+  [accountPaths.revokeToken]: [revoke],
+  [jwksPath]: [jwks],
+  [openApiPath]: [openApi],
+}

@@ -1,0 +1,102 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { StoreHealth } from '../assembly/caller-auth.ts'
+import type { ReloadOutcome } from '../assembly/reload.ts'
+import type { Status } from '../status/status.ts'
+import type { StoreState } from '../store/diagnostics.ts'
+import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
+import { registerStatus } from './status.ts'
+
+/** What operators can ask of the gateway, and make it do. */
+export interface OpsOptions {
+  readonly contentType: string
+  /** Of the config in force. */
+  address(): OpsAddress
+  metricsText(): Promise<string>
+  health(): StoreHealth | Promise<StoreHealth>
+  storeState(): StoreState | Promise<StoreState>
+  /** True from the moment that a shutdown starts. */
+  isShuttingDown(): boolean
+  reload(): Promise<ReloadOutcome>
+  /** The present state, for /status. */
+  readStatus(): Promise<Status>
+}
+
+const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
+  ReloadOutcome['kind'],
+  number
+>
+
+/** The ops scope, on a listener of its own: it is not for clients. */
+export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
+  const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
+    options
+  const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const reason = refuseCrossOrigin(request.headers, address())
+    if (reason !== undefined) return reply.code(403).send({ status: 'forbidden', reason })
+  })
+
+  app.get('/livez', async () => ({ status: 'ok' }))
+
+  app.get('/readyz', async (_request, reply) => {
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const status = await health()
+    const body = status === 'degraded' ? degradedBody(await storeState()) : { status }
+    return reply.code(status === 'store-unavailable' ? 503 : 200).send(body)
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    reply.type(contentType)
+    return metricsText()
+  })
+
+  registerStatus(app, readStatus)
+
+  app.post('/reload', async (_request, reply) => {
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const outcome = await reload()
+    const problems = outcome.kind === 'taken' ? undefined : outcome.problems
+    return reply.code(reloadStatus[outcome.kind]).send({ status: outcome.kind, problems })
+  })
+  app.get('/reload', async (_request, reply) =>
+    reply.code(405).header('Allow', 'POST').send({ status: 'method-not-allowed' }),
+  )
+  // The body of a reload request is ignored.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    payload.on('end', () => done(null))
+  })
+
+  app.setNotFoundHandler((_request, reply) =>
+    reply
+      .code(404)
+      .send({ status: 'not-found', paths: ['/livez', '/readyz', '/status', '/metrics', '/reload'] }),
+  )
+  await app.ready()
+  return app
+}
+
+/** What every write is needed for. */
+const writeOperations = [
+  'getting and refreshing tokens',
+  'sign-in to the portal',
+  'changes of accounts, keys and sessions',
+]
+
+/** What is refused meanwhile, and why. */
+function degradedBody({ writesRefused }: StoreState) {
+  const status = 'degraded'
+  return writesRefused === null
+    ? {
+        status,
+        reason: 'the store is out of reach',
+        refused: ['callers not seen before', ...writeOperations],
+      }
+    : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writeOperations }
+}
+
+function refuseShuttingDown(reply: FastifyReply): FastifyReply {
+  return reply.code(503).send({ status: 'shutting-down' })
+}

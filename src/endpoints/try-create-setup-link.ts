@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify'
+import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
+import { errorMessage, GatehouseError } from '../errors/errors.ts'
+import { arrivalOf } from '../http/arrival.ts'
+
+/**
+ * The set-up link of an account that was just made; undefined where none can be made now, with the reason in the log.
+ * The answer must not fail because of it: the keys are shown only there, and creating the account again would be a
+ * 409.
+ */
+export async function tryCreateSetupLink(
+  { raw }: FastifyRequest,
+  setupLinks: SetupLinks,
+  accountId: string,
+): Promise<SetupLink | undefined> {
+  try {
+    return await setupLinks.create(accountId)
+  } catch (error) {
+    const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
+    arrivalOf(raw).outcome.reason = `no set-up link: ${errorMessage(cause)}`
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { FastifyInstance } from 'fastify'
+import { type FieldError, GatehouseError } from '../errors/errors.ts'
+import { hideSecrets } from '../secrets/hide-secrets.ts'
+
+const sharedOptions = {
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  useDefaults: true,
+} as const
+
+/** Checks requests against their operations' schemas: bodies strictly, queries after converting their texts. */
+export function validateWithSchemas(app: FastifyInstance): void {
+  const body = new Ajv(sharedOptions)
+  const query = new Ajv({ ...sharedOptions, coerceTypes: true })
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    compileLazily(httpPart === 'body' ? body : query, schema),
+  )
+}
+
+interface LazyValidator {
+  (data: unknown): boolean
+  errors?: ErrorObject[] | null
+}
+
+/** Compiles a schema with the first request for it: a start should not have to compile all of them. */
+function compileLazily(ajv: Ajv, schema: AnySchema): LazyValidator {
+  let compiled: ValidateFunction | undefined
+  const check: LazyValidator = (data) => {
+    compiled ??= ajv.compile(schema)
+    const isValid = compiled(data)
+    check.errors = compiled.errors ?? null
+    return isValid
+  }
+  return check
+}
+
+/** Details for errors of the whole body, which belong to no field. */
+const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
+  ['type', 'The body must be a JSON object.'],
+  ['minProperties', 'The body must have at least one member.'],
+])
+
+/** @param errors what Ajv found, as Fastify hands it on */
+export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
+  // The cast is sound: only Ajv checks schemas here.
+  const found = errors as readonly ErrorObject[]
+  for (const { instancePath, keyword } of found) {
+    const detail = instancePath === '' ? bodyErrorDetails.get(keyword) : undefined
+    if (detail !== undefined) return new GatehouseError('request-invalid', { detail })
+  }
+  return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
+}
+
+/** Turns what Ajv found into one error a field. */
+function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
+  return errors.map(({ instancePath, keyword, params, message }) => {
+    const path = instancePath.split('/').slice(1)
+    if (keyword === 'required')
+      return { field: fieldNameOf([...path, params.missingProperty]), message: 'is missing' }
+    if (keyword === 'additionalProperties') {
+      return { field: fieldNameOf([...path, params.additionalProperty]), message: 'is unknown' }
+    }
+    if (keyword === 'enum') {
+      return { field: fieldNameOf(path), message: `must be one of ${params.allowedValues.join(', ')}` }
+    }
+    return { field: fieldNameOf(path), message: message ?? 'is not valid' }
+  })
+}
+
+/** A name in the body may turn out to be a secret key. */
+function fieldNameOf(parts: readonly unknown[]): string {
+  return hideSecrets(parts.map(String).join('.'))
+}

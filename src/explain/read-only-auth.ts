@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { createAuthParts } from '../assembly/auth-parts.ts'
+import type { Schemes } from '../auth/authenticate.ts'
+import { createStoreConnectionState } from '../cache/store-connection-state.ts'
+import type { Config } from '../config/config.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
+import { createSealer } from '../secrets/sealing.ts'
+import { openSealingKey } from '../secrets/sealing-key.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { toSigningKey } from '../tokens/configured-key.ts'
+import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
+
+/** The gateway's own schemes on its own store, in which they change nothing. */
+export interface ReadOnlyAuth {
+  /** They reject with `store-unavailable` if the store does not answer. */
+  readonly schemes: Schemes
+  close(): Promise<void>
+}
+
+const timeoutMs = 2_000
+
+/** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
+export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
+  let opening: Promise<Store | undefined> | undefined
+
+  function openStoreOnce(): Promise<Store | undefined> {
+    opening ??= openExistingStore(config.store)
+    return opening
+  }
+
+  const { keyring, schemes } = createAuthParts({
+    config,
+    store: {
+      findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
+      findSession: async (id) => (await openStoreOnce())?.findSession(id),
+    },
+    // Everything is looked up once, now: there is no cache to confirm.
+    storeConnection: { ...createStoreConnectionState(), isUp: true },
+    confirm: async () => {},
+    catchUp: async () => {},
+    clock,
+    monotonic: monotonicClock,
+    report: () => {},
+  })
+  const { secretKey, bearer } = schemes
+
+  return {
+    schemes: {
+      secretKey,
+      bearer: {
+        ...bearer,
+        authenticate: async (credential) => {
+          if (!keyring.isLoaded()) keyring.replace(await readSigningKeys(config, openStoreOnce, clock))
+          return bearer.authenticate(credential)
+        },
+      },
+    },
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+  }
+}
+
+/** The store of the config; undefined where its file does not exist yet: it is not made for this. */
+async function openExistingStore(options: Config['store']): Promise<Store | undefined> {
+  if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
+  const store = await openStore(options, 'command')
+  try {
+    await store.ready(timeoutMs)
+    return store
+  } catch (cause) {
+    await store.close()
+    throw new GatehouseError('store-unavailable', { cause })
+  }
+}
+
+async function readSigningKeys(
+  config: Config,
+  openStoreOnce: () => Promise<Store | undefined>,
+  clock: Clock,
+): Promise<readonly SigningKey[]> {
+  if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
+  const store = await openStoreOnce()
+  if (!store || (await store.listSigningKeys()).length === 0) return []
+  const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
+  const { algorithm } = config.tokens
+  // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
+  const readOnlyStore = { ...store, addSigningKey: async () => false }
+  return createSigningKeys({ store: readOnlyStore, sealer, algorithm, clock }).load()
+}

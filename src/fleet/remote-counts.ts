@@ -1,0 +1,47 @@
+import type { InstanceCounts } from '../store/instance-counts.ts'
+import { rateKey } from '../store/rate-key.ts'
+import type { Taken } from '../store/store.ts'
+import type { Channel } from './channel.ts'
+import type { RateRequest, RequestsToFleet } from './messages.ts'
+
+interface Pending extends RateRequest {
+  resolve(taken: Taken): void
+  reject(error: unknown): void
+}
+
+/** Counts in the process that started the workers. All counts of one turn of the event loop go there in one message. */
+export function createRemoteCounts(
+  fleet: Pick<Channel<RequestsToFleet>, 'request'>,
+  workers: number,
+): InstanceCounts {
+  let pending: Pending[] = []
+
+  function flush(): void {
+    const batch = pending
+    pending = []
+    const takes = batch.map(({ subject, rate }) => ({ subject, rate }))
+    fleet.request('take', takes).then(
+      (taken) => settle(batch, taken),
+      (error: unknown) => {
+        for (const { reject } of batch) reject(error)
+      },
+    )
+  }
+
+  return {
+    workers,
+    take: (subject, rate) =>
+      new Promise((resolve, reject) => {
+        if (pending.length === 0) setImmediate(flush)
+        pending.push({ subject: rateKey(subject), rate, resolve, reject })
+      }),
+  }
+}
+
+function settle(batch: readonly Pending[], taken: readonly Taken[]): void {
+  for (const [index, { resolve, reject }] of batch.entries()) {
+    const answer = taken[index]
+    if (answer) resolve(answer)
+    else reject(new Error('a count without an answer'))
+  }
+}

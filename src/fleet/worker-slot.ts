@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import type { Log } from '../log/log.ts'
+import { createBackoff } from './backoff.ts'
+import { watchHeartbeat } from './heartbeat.ts'
+import type { PingReply, WorkerStartOptions } from './messages.ts'
+import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
+
+/** The place of one worker: a worker that dies is replaced. */
+export interface WorkerSlot {
+  /** Starts the first worker. @throws what keeps it from taking requests */
+  start(): Promise<WorkerProcess>
+  /** The present worker; undefined while there is none. */
+  worker(): WorkerProcess | undefined
+  /** A start under way; resolves when it is over, even if it failed. */
+  starting(): Promise<void> | undefined
+  /** Stops replacing workers; waits this long for a start under way, and then aborts it. */
+  stop(withinMs: number): Promise<void>
+}
+
+export interface WorkerSlotOptions {
+  readonly number: number
+  /** The terms for a worker that starts now; waits while a change is under way. */
+  startOptions(): Promise<Omit<WorkerStartOptions, 'worker'>>
+  readonly handlers: Parameters<typeof startWorker>[1]
+  readonly log: Log
+  /** How long a worker may take to start. */
+  readonly startTimeoutMs: number
+  /** A worker that took requests has died. */
+  onDeath(worker: WorkerProcess): void
+  /** A worker has answered that it runs. */
+  onPingReply(pulse: PingReply): void
+  /** A worker does not answer any more; it is killed. */
+  onHung(worker: WorkerProcess): void
+}
+
+export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
+  const { number, startOptions, handlers, log, startTimeoutMs, onDeath, onPingReply, onHung } = options
+  const backoff = createBackoff()
+  let worker: WorkerProcess | undefined
+  let starting: Promise<void> | undefined
+  let abortStart: () => void = () => {}
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  async function attemptStart(signal: AbortSignal): Promise<WorkerProcess> {
+    const workerOptions = await rejectOnAbort(startOptions(), signal)
+    if (isStopped) throw new Error('the gateway is ending')
+    const limits = { timeoutMs: startTimeoutMs, signal }
+    const started = await startWorker({ ...workerOptions, worker: number }, handlers, limits)
+    worker = started
+    log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
+    void started.ended.then((ending) => onExit(started, ending))
+    watchHeartbeat(started, { onPingReply, onHung: () => endHung(started) })
+    return started
+  }
+
+  /** Only SIGKILL ends a process that is stopped. */
+  function endHung(hung: WorkerProcess): void {
+    log.error(
+      { worker: number, pid: hung.pid },
+      'a worker does not answer any more: it is ended and replaced',
+    )
+    onHung(hung)
+    hung.kill()
+  }
+
+  function start(): Promise<WorkerProcess> {
+    const controller = new AbortController()
+    abortStart = () => controller.abort()
+    const attempt = attemptStart(controller.signal)
+    const isOver = () => {
+      starting = undefined
+    }
+    starting = attempt.then(isOver, isOver)
+    return attempt
+  }
+
+  function onExit(dead: WorkerProcess, { exitCode, signal }: WorkerExit): void {
+    worker = undefined
+    if (isStopped) return
+    onDeath(dead)
+    const delayMs = backoff.nextDelayMs(performance.now() - dead.readyAt)
+    log.error(
+      { worker: number, pid: dead.pid, exitCode, signal, delayMs },
+      'a worker has died and is replaced',
+    )
+    replaceAfter(delayMs)
+  }
+
+  function replaceAfter(delayMs: number): void {
+    timer = setTimeout(() => void replace(), delayMs)
+  }
+
+  async function replace(): Promise<void> {
+    try {
+      await start()
+    } catch (err) {
+      if (isStopped) return
+      const delayMs = backoff.nextDelayMs(0)
+      log.error({ err, worker: number, delayMs }, 'a worker could not be replaced: another try follows')
+      replaceAfter(delayMs)
+    }
+  }
+
+  return {
+    start,
+    worker: () => worker,
+    starting: () => starting,
+    stop: async (withinMs) => {
+      isStopped = true
+      clearTimeout(timer)
+      if (!starting) return
+      const abortTimer = setTimeout(abortStart, withinMs)
+      await starting
+      clearTimeout(abortTimer)
+    },
+  }
+}
+
+/** The result of the work, unless the start is aborted before. */
+function rejectOnAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = once(signal, 'abort').then((): never => {
+    throw signal.reason
+  })
+  return Promise.race([work, aborted])
+}

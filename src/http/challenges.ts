@@ -1,0 +1,28 @@
+import type { ErrorCode } from '../errors/errors.ts'
+import type { Access, SchemeName } from '../routes/route.ts'
+
+const realm = 'realm="gatehouse"'
+
+/** Error codes of RFC 6750 3.1; a request without credentials gets none. */
+const bearerErrors: Partial<Record<ErrorCode, string>> = {
+  'credentials-ambiguous': 'error="invalid_request", error_description="more than one credential"',
+  'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
+  'token-expired': 'error="invalid_token", error_description="the token has expired"',
+  'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
+  'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
+}
+
+/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each scheme that is accepted here. */
+export function challenges(code: ErrorCode, access: Access | undefined): string[] {
+  const schemes: readonly SchemeName[] = access?.kind === 'protected' ? access.schemes : ownSchemes(code)
+  return schemes.map((scheme) => {
+    if (scheme === 'secretKey') return `SecretKey ${realm}`
+    const error = bearerErrors[code]
+    return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
+  })
+}
+
+/** The schemes of the gateway's own endpoints: the keys, or the tokens. */
+function ownSchemes(code: ErrorCode): readonly SchemeName[] {
+  return code === 'credentials-invalid' ? ['secretKey'] : ['bearer']
+}

@@ -1,0 +1,169 @@
+import { ChunkExtensions } from './chunk-extensions.ts'
+import { isTooLong, parseFieldLines } from './field-lines.ts'
+import { MalformedMessage } from './malformed-message.ts'
+import { smallChunkBytesMax } from './response-writer.ts'
+
+/** Any size of so many hexadecimal digits is exact as a number. */
+const sizeDigitsMax = 13
+const trailerBytesMax = 16_384
+/** So many chunks in one read are worth a pause, in which other connections have their turn. */
+export const chunksPerTurnMax = 1_000
+const sectionEnd = '\r\n\r\n'
+const cr = 0x0d
+const lf = 0x0a
+
+/** The value of a hexadecimal digit; 255 = none. */
+const digitValues = new Uint8Array(256).fill(255)
+for (const [value, digits] of [...'0123456789abcdef'].entries())
+  for (const digit of [digits, digits.toUpperCase()]) digitValues[digit.charCodeAt(0)] = value
+
+type State = 'size' | 'data' | 'data-end' | 'trailers'
+
+/**
+ * Takes the chunks off a body (RFC 9112 7.1), strictly. Small chunks that came together are handed on together: to pass
+ * on each of them would cost a thousand times as much as a byte.
+ */
+export class ChunkedDecoder {
+  readonly #onData: (chunk: Buffer) => void
+  readonly #extensions: ChunkExtensions
+  #state: State = 'size'
+  #remaining = 0
+  #pending: Buffer | undefined
+  /** Where the first data of this read stand, until more come. */
+  #from = 0
+  #to = 0
+  #joined: Buffer | undefined
+  #joinedBytes = 0
+  /** How many chunks the last read had. */
+  chunksRead = 0
+  /** Set once the body is whole. */
+  trailers: readonly string[] | undefined
+
+  /** @param extensions default: none that are bounded as a whole, as in answers */
+  constructor(onData: (chunk: Buffer) => void, extensions = new ChunkExtensions(Number.POSITIVE_INFINITY)) {
+    this.#onData = onData
+    this.#extensions = extensions
+  }
+
+  /** @returns what came after the end. @throws MalformedMessage */
+  feed(chunk: Buffer): Buffer {
+    const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
+    this.#pending = undefined
+    this.chunksRead = 0
+    let at = 0
+    try {
+      while (at < bytes.length && this.trailers === undefined) {
+        const next = this.#step(bytes, at)
+        // Only the start of a line is here: it is kept, as a copy, since the chunk's memory may be overwritten.
+        if (next === at) this.#pending = Buffer.from(bytes.subarray(at))
+        at = next === at ? bytes.length : next
+      }
+    } finally {
+      this.#deliver(bytes)
+    }
+    return bytes.subarray(at)
+  }
+
+  /** @returns where the next step begins; `at` where more has to come */
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'size':
+        return this.#readSize(bytes, at)
+      case 'data':
+        return this.#readData(bytes, at)
+      case 'data-end':
+        return this.#readDataEnd(bytes, at)
+      case 'trailers':
+        return this.#readTrailers(bytes, at)
+      default:
+        return this.#state satisfies never
+    }
+  }
+
+  #readSize(bytes: Buffer, at: number): number {
+    let end = at
+    let size = 0
+    for (let value = digitValues[bytes[end] ?? 0] ?? 255; value !== 255 && end < bytes.length; ) {
+      size = size * 16 + value
+      end++
+      value = digitValues[bytes[end] ?? 0] ?? 255
+    }
+    // A part of a line is checked too: a client that sends anything else is refused at once.
+    if (end - at > sizeDigitsMax || (end === at && end < bytes.length)) throw malformedSize()
+    const next = bytes[end] === cr ? end + 1 : this.#extensions.skip(bytes, end)
+    if (next >= bytes.length) return at
+    if (bytes[next] !== lf) throw malformedSize()
+    this.#remaining = size
+    this.#state = size === 0 ? 'trailers' : 'data'
+    this.chunksRead++
+    return next + 1
+  }
+
+  #readData(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#remaining)
+    this.#remaining -= end - at
+    if (this.#remaining === 0) this.#state = 'data-end'
+    this.#extensions.countData(end - at)
+    this.#join(bytes, at, end)
+    return end
+  }
+
+  #join(bytes: Buffer, from: number, to: number): void {
+    const before = this.#joined ? this.#joinedBytes : this.#to - this.#from
+    if (before > 0 && before + to - from <= smallChunkBytesMax) {
+      if (!this.#joined) {
+        this.#joined = Buffer.allocUnsafeSlow(smallChunkBytesMax)
+        this.#joinedBytes = bytes.copy(this.#joined, 0, this.#from, this.#to)
+      }
+      this.#joinedBytes += copy(bytes, { from, to }, this.#joined, this.#joinedBytes)
+      return
+    }
+    this.#deliver(bytes)
+    this.#from = from
+    this.#to = to
+  }
+
+  #deliver(bytes: Buffer): void {
+    const data = this.#joined?.subarray(0, this.#joinedBytes) ?? bytes.subarray(this.#from, this.#to)
+    this.#joined = undefined
+    this.#from = 0
+    this.#to = 0
+    if (data.length > 0) this.#onData(data)
+  }
+
+  #readDataEnd(bytes: Buffer, at: number): number {
+    if (at + 1 >= bytes.length) return at
+    if (bytes[at] !== cr || bytes[at + 1] !== lf)
+      throw new MalformedMessage('chunk', 'is longer than its size')
+    this.#state = 'size'
+    return at + 2
+  }
+
+  #readTrailers(all: Buffer, at: number): number {
+    const bytes = all.subarray(at)
+    const isEmpty = bytes[0] === cr && bytes[1] === lf
+    const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd)
+    if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
+      throw new MalformedMessage('trailer', 'takes too much room')
+    if (lastLine === -1) return at
+    this.trailers = parseFieldLines(bytes.subarray(0, lastLine + 2))
+    if (this.trailers === undefined) throw new MalformedMessage('trailer', 'is not well-formed')
+    return at + lastLine + 4
+  }
+}
+
+/** A loop: for a few bytes Buffer.copy costs more. @returns how many bytes that were */
+function copy(
+  bytes: Buffer,
+  { from, to }: { readonly from: number; readonly to: number },
+  target: Buffer,
+  start: number,
+): number {
+  if (to - from > 16) return bytes.copy(target, start, from, to)
+  for (let index = from; index < to; index++) target[start + index - from] = bytes[index] ?? 0
+  return to - from
+}
+
+function malformedSize(): MalformedMessage {
+  return new MalformedMessage('chunk', 'has a malformed size')
+}

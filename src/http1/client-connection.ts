@@ -1,0 +1,230 @@
+import type { Socket } from 'node:net'
+import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
+import type { Expiring } from './deadline-sweep.ts'
+import { DirectSocketReader } from './direct-socket-reader.ts'
+import { watchHalfClosed } from './half-closed.ts'
+import { LingeringClose } from './lingering-close.ts'
+import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from './malformed-message.ts'
+import type { RequestHead } from './request-head.ts'
+import { type BodyState, RequestReader, type RequestReaderEvents } from './request-reader.ts'
+import type { ResponseFraming } from './response-writer.ts'
+import * as timeouts from './timeouts.ts'
+import { WritableConnection } from './writable-connection.ts'
+
+/** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
+export class ClientConnection
+  extends WritableConnection<ClientConnection>
+  implements Expiring, RequestReaderEvents
+{
+  readonly #socketReader: DirectSocketReader
+  readonly #requestReader: RequestReader
+  readonly #lingering = new LingeringClose()
+  #events: RequestEvents | undefined
+  #isAnswering = false
+  #isClosing = false
+  #discardedBytes = 0
+  /** Set once the client has closed its side. */
+  #stopHalfClosedWatch: (() => void) | undefined
+
+  constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
+    super(socket, options)
+    this.#socketReader = new DirectSocketReader(socket, this.#receive)
+    this.#requestReader = new RequestReader(this.#socketReader, options, this)
+    socket.on('drain', this.#onDrain).on('end', this.#onEnd)
+    socket.on('error', () => socket.destroy()).on('close', this.#onClose)
+  }
+
+  get bodyState(): BodyState {
+    return this.#requestReader.bodyState
+  }
+
+  /** Sets who carries out the request; the body waits for `wantBody`. undefined = no longer anybody. */
+  attach(events: RequestEvents | undefined): void {
+    this.#events = events
+  }
+
+  /** Ends the attached handler's work on the request, as if the client had left. */
+  detach(): void {
+    const events = this.#events
+    this.#events = undefined
+    events?.onAbort()
+  }
+
+  /** Makes the connection end with this answer. */
+  closeAfterAnswer(): void {
+    this.#isClosing = true
+  }
+
+  resumeBody(): void {
+    this.#requestReader.resumeBody()
+    if (this.#isAnswering && !this.#requestReader.isBodyWhole) this.bodyRate.start()
+  }
+
+  pauseBody(): void {
+    this.bodyRate.stop()
+    this.#requestReader.pauseBody()
+  }
+
+  onBodyTooSlow(): void {
+    this.#isClosing = true
+    this.#events?.onBodyError(new BodyTooSlow('the body comes more slowly than limits.bodyRate'))
+  }
+
+  /** Whether the connection can go on after this answer, as far as known now. */
+  canPersist(): boolean {
+    if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
+    if (this.#requestReader.isBodyWhole) return true
+    // A client that waits for 100 may send the body after all, or not: what comes next could be either.
+    return (
+      !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= timeouts.discardedBytesMax
+    )
+  }
+
+  /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
+  respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
+    this.#isClosing = framing === 'until-close' || !this.canPersist()
+    this.writer.begin(
+      { status, reason, lines, framing },
+      this.#isClosing ? undefined : this.options.keepAlive,
+    )
+  }
+
+  /** The answer is whole. @param last the rest of a counted body, as text, or the trailer lines after chunks */
+  end(last = ''): void {
+    this.startSendTimeout()
+    this.writer.end(last, this.#onAnswerWritten)
+  }
+
+  /** The answer has been written past this connection, straight to the socket. */
+  endExternally({ closes }: { readonly closes: boolean }): void {
+    this.#isClosing = closes
+    this.#onAnswerWritten()
+  }
+
+  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has sent already */
+  release(): Buffer | undefined {
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#stopHalfClosedWatch?.()
+    this.bodyRate.stop()
+    this.#events = undefined
+    this.#socketReader.release()
+    this.socket.off('drain', this.#onDrain).off('end', this.#onEnd)
+    return this.#requestReader.buffered
+  }
+
+  /** The deadline has passed, whatever it was for. */
+  expire(): void {
+    if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
+      this.socket.destroy()
+    else this.#refuse('timeout')
+  }
+
+  readonly #receive = (chunk: Buffer): boolean =>
+    this.#requestReader.feed(chunk) && this.#events?.isChunkReleased() === true
+
+  onHeadStart(): void {
+    this.deadline = performance.now() + this.options.requestTimeoutMs
+  }
+
+  onHead(head: RequestHead): void {
+    this.head = head
+    this.bodyRate.begin(head.expectsContinue)
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#isAnswering = true
+    this.options.onRequest(this, head)
+  }
+
+  onBodyData(chunk: Buffer): void {
+    this.bodyRate.count(chunk.length)
+    this.#events?.onBodyData(chunk)
+  }
+
+  onBodyEnd(trailers: readonly string[]): void {
+    this.bodyRate.stop()
+    if (this.#isAnswering) this.#events?.onBodyEnd(trailers)
+    else this.#waitForNext()
+  }
+
+  onParseError(error: MalformedMessage | HeadTooLarge): void {
+    this.#isClosing = true
+    if (!this.#isAnswering && this.#requestReader.isBodyWhole) this.#refuse(error)
+    else if (!this.#isAnswering) this.#linger()
+    else if (error instanceof MalformedMessage) this.#events?.onBodyError(error)
+  }
+
+  onInputEnd(): void {
+    if (!this.#isAnswering) this.socket.end()
+    else if (!this.#requestReader.isBodyWhole) this.abort()
+  }
+
+  onDiscard(bytes: number): void {
+    this.#discardedBytes += bytes
+    if (this.#lingering.isActive) {
+      const deadline = this.#lingering.discard(bytes, this.options.sweep.sweptAt)
+      // No more is read: the system slows the client down, which can still read the answer.
+      if (deadline === undefined) this.#socketReader.pause()
+      else this.deadline = deadline
+    } else if (!this.#isAnswering && this.#discardedBytes > timeouts.discardedBytesMax) this.#linger()
+  }
+
+  #refuse(what: Unreadable): void {
+    this.deadline = performance.now() + timeouts.discardTimeoutMs
+    this.#isClosing = true
+    this.#isAnswering = true
+    this.options.onUnreadable(this, what)
+  }
+
+  readonly #onAnswerWritten = (error?: Error | null): void => {
+    // A failed write is handled when the socket closes.
+    if (error || !this.#isAnswering) return
+    this.#isAnswering = false
+    this.bodyRate.stop()
+    this.writer.hasBegun = false
+    this.#events = undefined
+    if (this.head !== undefined) this.options.onEnd(this, true)
+    this.head = undefined
+    this.#discardedBytes = 0
+    if (this.#isClosing) this.#linger()
+    else if (this.#requestReader.isBodyWhole) this.#waitForNext()
+    else {
+      this.deadline = performance.now() + timeouts.discardTimeoutMs
+      this.#requestReader.nextRequest()
+    }
+  }
+
+  #waitForNext(): void {
+    this.deadline =
+      this.options.sweep.sweptAt + this.writer.announcedKeepAlive.timeoutMs + timeouts.keepAliveMarginMs
+    this.#requestReader.nextRequest()
+  }
+
+  /** Closes without a reset, so that the client sees the answer: what it still sends is thrown away (RFC 9112 9.6). */
+  #linger(): void {
+    if (this.#lingering.isActive) return
+    this.deadline = this.#lingering.begin(performance.now())
+    this.socket.end()
+    this.#requestReader.discardInput()
+  }
+
+  readonly #onDrain = (): void => {
+    if (!this.#isAnswering) return
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#events?.onClientDrain()
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#isAnswering)
+      this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.#events?.writesToSocket)
+    this.#requestReader.end()
+  }
+
+  readonly #onClose = (): void => {
+    this.bodyRate.stop()
+    this.#requestReader.close()
+    if (!this.#isAnswering) return
+    this.#isAnswering = false
+    this.detach()
+    if (this.head !== undefined) this.options.onEnd(this, false)
+    this.head = undefined
+  }
+}

@@ -1,0 +1,112 @@
+import { copyString } from '../platform/copy-string.ts'
+import type { RawLines } from './field-lines.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** The part of a head below its request line. */
+export type HeadFields = Pick<
+  RequestHead,
+  'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'
+>
+
+/**
+ * How often fields are forgotten that did not come since the last sweep: they hold secrets, which are kept no longer
+ * than needed. Not all are forgotten at once: learning the frequent ones anew makes garbage that lives just long
+ * enough to be copied by the collector, which doubled the length of its pauses.
+ */
+const sweepMs = 1_000
+/**
+ * At most so many entries, of such a length and so many fields: together no more than 16 MiB, and keeping made-up ones
+ * costs no more than some 4 % of the time.
+ */
+const entriesMax = 2_048
+const textLengthMax = 2_048
+const fieldsMax = 32
+/** The mark is made of about 2^7 of the bytes; whether the fields are the same is decided by comparing all of them. */
+const sampleBits = 7
+
+interface Entry {
+  readonly text: string
+  readonly fields: HeadFields
+  /** Whether it came since the last sweep. */
+  isRecentlyUsed: boolean
+}
+
+/**
+ * The fields of heads that came a moment ago. Clients mostly send the same fields each time, and a token makes them
+ * long: comparing takes a fraction of the time of parsing. Fields that come only once are never kept.
+ */
+export class HeadCache {
+  readonly #entries = new Map<number, Entry>()
+  /** The marks seen lately, each at the index that it hashes to. */
+  readonly #seen = new Int32Array(entriesMax)
+  /** At the same index, the hash of all bytes of the fields that had this mark last, if they had it before. */
+  readonly #fullHashes = new Int32Array(entriesMax)
+  /** The mark of the fields that `find` was asked for last. */
+  #fingerprint = 0
+
+  /** @param start where the first field line begins; the text ends with the empty line */
+  find({ bytes, text }: RawLines, start: number): HeadFields | undefined {
+    this.#fingerprint = fingerprintOf(bytes, start)
+    const entry = this.#entries.get(this.#fingerprint)
+    if (entry === undefined || entry.text !== text.slice(start)) return undefined
+    entry.isRecentlyUsed = true
+    return entry.fields
+  }
+
+  /** Keeps what `find` did not find just now, if it came before. */
+  add({ bytes, text }: RawLines, start: number, fields: HeadFields): void {
+    const fingerprint = this.#fingerprint
+    const place = fingerprint % entriesMax
+    const wasSeen = this.#seen[place] === fingerprint
+    this.#seen[place] = fingerprint
+    const entries = this.#entries
+    const isSmall = text.length - start <= textLengthMax && fields.rawHeaders.length <= 2 * fieldsMax
+    if (!wasSeen || !isSmall || entries.size >= entriesMax || entries.has(fingerprint)) return
+    if (!this.#isFullHashSeen(bytes, start, place)) return
+    if (entries.size === 0) this.#sweepLater()
+    // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
+    const rawHeaders = fields.rawHeaders.map(copyString)
+    const block = copyString(text.slice(start))
+    entries.set(fingerprint, { text: block, fields: { ...fields, rawHeaders }, isRecentlyUsed: true })
+  }
+
+  /**
+   * Whether not only the mark came before. Long fields with a number that changes each time have few marks; kept, they
+   * would take the places of those that do come again.
+   */
+  #isFullHashSeen(bytes: Uint8Array, start: number, place: number): boolean {
+    if (strideOf(bytes, start) === 1) return true
+    const fullHash = hashOf(bytes, start, 1)
+    const isSeen = this.#fullHashes[place] === fullHash
+    this.#fullHashes[place] = fullHash
+    return isSeen
+  }
+
+  #sweepLater(): void {
+    setTimeout(() => this.#sweep(), sweepMs).unref()
+  }
+
+  #sweep(): void {
+    const entries = this.#entries
+    for (const [fingerprint, entry] of entries) {
+      if (!entry.isRecentlyUsed) entries.delete(fingerprint)
+      entry.isRecentlyUsed = false
+    }
+    if (entries.size > 0) this.#sweepLater()
+  }
+}
+
+/** @returns a number from 1 to 2^30 - 1 */
+function fingerprintOf(bytes: Uint8Array, start: number): number {
+  return hashOf(bytes, start, strideOf(bytes, start))
+}
+
+function strideOf(bytes: Uint8Array, start: number): number {
+  return 1 + ((bytes.length - start) >> sampleBits)
+}
+
+function hashOf(bytes: Uint8Array, start: number, stride: number): number {
+  let sum = bytes.length - start
+  for (let at = start; at < bytes.length; at += stride) sum = Math.imul(sum ^ (bytes[at] ?? 0), 0x01000193)
+  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+}

@@ -1,0 +1,27 @@
+import * as timeouts from './timeouts.ts'
+
+/**
+ * What is still read from a client whose connection ends: closing while it sends would reset the connection, and the
+ * client might lose the answer before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
+ */
+export class LingeringClose {
+  #endsAt: number | undefined
+  #bytes = 0
+
+  get isActive(): boolean {
+    return this.#endsAt !== undefined
+  }
+
+  /** @param now on the clock of performance.now() @returns the deadline to close it */
+  begin(now: number): number {
+    this.#endsAt = now + timeouts.lingeringTimeMs
+    return now + timeouts.lingeringTimeoutMs
+  }
+
+  /** Counts what was thrown away. @returns the new deadline; undefined = nothing more is to be read */
+  discard(bytes: number, now: number): number | undefined {
+    this.#bytes += bytes
+    if (this.#endsAt === undefined || this.#bytes > timeouts.lingeringBytesMax) return undefined
+    return Math.min(this.#endsAt, now + timeouts.lingeringTimeoutMs)
+  }
+}

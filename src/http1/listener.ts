@@ -1,0 +1,125 @@
+import { createServer, type Server, Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { unmappedAddress } from '../platform/unmapped-address.ts'
+import { ClientConnection } from './client-connection.ts'
+import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
+import { DeadlineSweep } from './deadline-sweep.ts'
+import { HeadCache } from './head-cache.ts'
+import { keepAliveOf } from './response-writer.ts'
+
+/** What may change while it listens. */
+export interface ReloadableListenerOptions extends ConnectionLimits {
+  /** undefined = plain HTTP. Whether there is TLS cannot change. */
+  readonly tls: TlsOptions | undefined
+}
+
+export interface ListenerOptions
+  extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'headCache' | 'sweep'>,
+    ReloadableListenerOptions {
+  /** A connection could not be taken, such as for want of file descriptors: the next may be. */
+  onAcceptError(error: Error): void
+  /** Asked for each connection: whether it is to be taken beside so many. */
+  mayAccept(openConnections: number): boolean
+  /** A connection was closed as soon as it came, as it could not be taken. */
+  onDropped(): void
+  /** A client speaks HTTP where TLS is spoken. @param peerAddress its IP address @returns the whole answer, in ASCII */
+  answerPlainHttp(peerAddress: string): string
+}
+
+export interface Listener {
+  readonly server: Server
+  /** The open connections, tunnels included. */
+  readonly connections: ReadonlySet<ClientConnection>
+  /**
+   * Takes new terms: the limits hold for every connection, the certificate for new ones.
+   * @throws where TLS cannot use the certificate: nothing has changed then
+   */
+  adapt(options: ReloadableListenerOptions): void
+}
+
+/** How often connections are checked for a passed deadline. */
+const sweepMs = 500
+const keepAliveDelayMs = 30_000
+
+/** An HTTP/1.1 server: it takes connections, and hands their requests on. */
+export function createListener(options: ListenerOptions): Listener {
+  const sweep = new DeadlineSweep(sweepMs)
+  const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
+  // A copy that connections read at each use, so that new terms reach them all.
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep }
+  const connections = new Set<ClientConnection>()
+  // A client that has closed its side may still wait for its answer.
+  const socketOptions = {
+    // With TLS this is set in `accept`, after the handshake: a client that leaves during the handshake waits for
+    // nothing.
+    allowHalfOpen: options.tls === undefined,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveDelayMs,
+  }
+
+  function accept(socket: Socket): void {
+    // The client has reset the connection: what it sent could still be read, but from an unknown address.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy()
+      return
+    }
+    socket.allowHalfOpen = true
+    const connection = new ClientConnection(socket, currentOptions)
+    connections.add(connection)
+    sweep.add(connection)
+    socket.once('close', () => {
+      connections.delete(connection)
+      sweep.remove(connection)
+    })
+  }
+
+  const { tls, requestTimeoutMs } = options
+  const handshake = { ALPNProtocols: ['http/1.1', 'http/1.0'], handshakeTimeout: requestTimeoutMs }
+  const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
+  const server = tlsServer ?? createServer(socketOptions)
+  server.on(tlsServer ? 'secureConnection' : 'connection', accept)
+  // The client failed the handshake, or was too slow.
+  tlsServer?.on('tlsClientError', (error, socket) => {
+    if (isPlainHttp(error))
+      sendUnencrypted(socket, options.answerPlainHttp(unmappedAddress(socket.remoteAddress ?? '')))
+    socket.destroy()
+  })
+  // In a worker, too (Node 23.1; its type does not know it yet).
+  Object.assign(server, { dropMaxConnection: true })
+  Object.defineProperty(server, 'maxConnections', {
+    // Node asks for each connection.
+    get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
+  })
+  server.on('drop', () => options.onDropped())
+  server.on('error', (error) => {
+    // An error before it listens is handled by the code that starts it.
+    if (server.listening) options.onAcceptError(error)
+  })
+
+  function adapt(changed: ReloadableListenerOptions): void {
+    // First: where TLS cannot use its certificate, nothing may have changed.
+    if (changed.tls) tlsServer?.setSecureContext(changed.tls)
+    Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
+  }
+
+  return { server, connections, adapt }
+}
+
+/** OpenSSL's codes where what comes first is no TLS: the first two for a few methods only. */
+const notTlsCodes = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_HTTPS_PROXY_REQUEST',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+])
+
+function isPlainHttp(error: Error): boolean {
+  return 'code' in error && notTlsCodes.has(String(error.code))
+}
+
+/** Writes past TLS, which has failed, to the socket below. */
+function sendUnencrypted(socket: object, text: string): void {
+  // The cast is sound: it is checked before it is used.
+  const { _parent: below } = socket as { readonly _parent?: unknown }
+  if (below instanceof Socket && below.writable) below.end(text, 'latin1')
+}

@@ -1,0 +1,149 @@
+import { type RawLines, readFieldLines } from './field-lines.ts'
+import type { HeadCache, HeadFields } from './head-cache.ts'
+import { HeadTooLarge, MalformedMessage } from './malformed-message.ts'
+import { ownedCopy } from './read-buffers.ts'
+import { readRequestFraming } from './request-framing.ts'
+import type { RequestHead } from './request-head.ts'
+import { type RequestLine, readRequestLine } from './request-line.ts'
+
+export interface ParserOptions {
+  /** The size of a whole head, with the empty line at its end. */
+  readonly headBytesMax: number
+  /** Shared by all connections. */
+  readonly headCache: HeadCache
+}
+
+/**
+ * Reads the heads of requests (RFC 9112), strictly: a message that two readers could understand differently is
+ * refused. The outcome does not depend on how the bytes are cut into chunks. The request line is judged first, then
+ * the fields in their order, then the size, then what the fields say together. Bytes that can no longer become a head
+ * are refused at once, not only when the time for a head is over.
+ */
+export class RequestParser {
+  readonly #options: ParserOptions
+  /** The part that has come of a head that is not whole yet. */
+  #partial: Buffer | undefined
+  /** Parsed from that: its request line, its whole fields, and the index where the rest begins. */
+  #line: RequestLine | undefined
+  #fields: string[] = []
+  #at = 0
+  /** The lines of the head, where they came in one piece and end with an empty line. */
+  #wholeHead: RawLines | undefined
+  /** The fields, where they came before. */
+  #cached: HeadFields | undefined
+  /** The bytes of the empty lines before the head: they count towards its size. */
+  #skipped = 0
+  /** Once there is a head: where the body begins in the chunk that was fed last. */
+  end = 0
+
+  /** @param options read anew for each head */
+  constructor(options: ParserOptions) {
+    this.#options = options
+  }
+
+  /** Whether a part of a head has come. */
+  get isWithinHead(): boolean {
+    return this.#partial !== undefined
+  }
+
+  /**
+   * @returns the head once it is whole; what follows in the chunk begins at `end`
+   * @throws MalformedMessage, HeadTooLarge: nothing that follows can be read
+   */
+  feed(chunk: Buffer): RequestHead | undefined {
+    const partial = this.#partial
+    const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
+    const start = skipEmptyLines(all)
+    const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
+    const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
+    if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
+      if (all.length - start >= room) throw new HeadTooLarge()
+      this.#skipped += start
+      this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
+      return undefined
+    }
+    this.end = start + this.#at + 2 - (partial?.length ?? 0)
+    return this.#takeHead()
+  }
+
+  /** Reads on from where it stopped. @returns whether the head is whole */
+  #readLines(lines: RawLines): boolean {
+    if (this.#line === undefined) {
+      this.#line = readRequestLine(lines)
+      if (this.#line === undefined) return false
+      this.#at = this.#line.end + 2
+      if (this.#findCached(lines, this.#line)) return true
+    }
+    const at = readFieldLines(lines, this.#at, this.#fields)
+    if (at === -1) throw malformedField()
+    this.#at = at
+    return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
+  }
+
+  /** Whether all that follows the request line is there, and known from before. HTTP/1.0 frames by other rules. */
+  #findCached(lines: RawLines, { minorVersion }: RequestLine): boolean {
+    if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
+    this.#wholeHead = lines
+    this.#cached = this.#options.headCache.find(lines, this.#at)
+    if (this.#cached === undefined) return false
+    this.#at = lines.text.length - 2
+    return true
+  }
+
+  #takeHead(): RequestHead | undefined {
+    const line = this.#line
+    if (line === undefined) return undefined
+    const isCachedHead = this.#cached !== undefined
+    const { rawHeaders, body, isPersistent, expectsContinue, upgrade } =
+      this.#cached ?? this.#makeFields(line)
+    this.#partial = undefined
+    this.#line = undefined
+    this.#fields = []
+    this.#at = 0
+    this.#wholeHead = undefined
+    this.#cached = undefined
+    this.#skipped = 0
+    const { method, target, minorVersion } = line
+    return {
+      method,
+      target,
+      minorVersion,
+      rawHeaders,
+      body,
+      isPersistent,
+      expectsContinue,
+      upgrade,
+      isCachedHead,
+    }
+  }
+
+  #makeFields({ minorVersion, end }: RequestLine): HeadFields {
+    const rawHeaders = this.#fields
+    const { body, isPersistent, expectsContinue, upgrade } = readRequestFraming(rawHeaders, minorVersion)
+    const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade }
+    const whole = this.#wholeHead
+    if (whole?.text.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
+    return fields
+  }
+}
+
+/** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is recalled. */
+function withoutBody(bytes: Buffer): Buffer {
+  const { length } = bytes
+  if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes
+  const end = bytes.indexOf(emptyLine)
+  return end === -1 ? bytes : bytes.subarray(0, end + emptyLine.length)
+}
+
+const emptyLine = Buffer.from('\r\n\r\n', 'latin1')
+
+/** Empty lines before a request are skipped (RFC 9112 2.2). */
+function skipEmptyLines(bytes: Buffer): number {
+  let start = 0
+  while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2
+  return start
+}
+
+function malformedField(): MalformedMessage {
+  return new MalformedMessage('field-line', 'must be a name, a colon and a value without control characters')
+}

@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net'
+import { unmappedAddress } from '../platform/unmapped-address.ts'
+import { BodyRate } from './body-rate.ts'
+import type { ConnectionOptions } from './connection-events.ts'
+import type { RequestHead } from './request-head.ts'
+import { ResponseWriter } from './response-writer.ts'
+import * as timeouts from './timeouts.ts'
+
+/** The part of a client's connection that writes: what is sent, and how long the client may take to read it. */
+export abstract class WritableConnection<Connection> {
+  readonly socket: Socket
+  /** The IP address of the other end, as text. */
+  readonly peerAddress: string
+  readonly protocol: 'http' | 'https'
+  /** The request that is under way. Code that still decides about a request compares it, to see whether that is over. */
+  head: RequestHead | undefined
+  deadline: number
+  protected readonly options: ConnectionOptions<Connection>
+  protected readonly writer: ResponseWriter
+  protected readonly bodyRate: BodyRate
+
+  constructor(socket: Socket, options: ConnectionOptions<Connection>) {
+    this.socket = socket
+    this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
+    this.protocol = 'encrypted' in socket ? 'https' : 'http'
+    this.options = options
+    this.writer = new ResponseWriter(socket, options.keepAlive)
+    this.bodyRate = new BodyRate(options, this)
+    this.deadline = performance.now() + options.requestTimeoutMs
+  }
+
+  /** The body of the request comes more slowly than `limits.bodyRate`. */
+  abstract onBodyTooSlow(): void
+
+  /** Whether a part of the answer has left; until then it can be replaced by another answer. */
+  get isHeadSent(): boolean {
+    return this.writer.hasBegun
+  }
+
+  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  writeInformation(status: number, reason: string, lines: string): boolean {
+    if (status === 100) this.bodyRate.onContinue()
+    return this.writer.writeInformation(status, reason, lines) || this.startSendTimeout()
+  }
+
+  /** @returns false where more should wait for onClientDrain */
+  write(chunk: Buffer): boolean {
+    return this.writer.write(chunk) || this.startSendTimeout()
+  }
+
+  /** Sends what was held back to leave in one piece. @returns false where more should wait for onClientDrain */
+  flush(): boolean {
+    return this.writer.flush() || this.startSendTimeout()
+  }
+
+  /** Ends an answer so that no client can take it for a whole one. */
+  abort(): void {
+    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
+    if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
+    else this.socket.destroy()
+  }
+
+  /** Sets a deadline for the client to read what was written. @returns false: write no more for now */
+  startSendTimeout(): false {
+    this.deadline = this.options.sweep.sweptAt + timeouts.sendTimeoutMs
+    return false
+  }
+}

@@ -1,0 +1,19 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { hasErrorCode } from '../errors/errors.ts'
+
+/**
+ * Makes a folder, and missing ones above it, that only its owner can read. Without mkdir's `recursive`, which tries
+ * for ever where the system answers "no such file" for a folder that cannot be made (/proc, automounts).
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // With the slash a file in its place gives the right error.
+    if (hasErrorCode(error, 'EEXIST')) return void statSync(`${path}/`)
+    if (!hasErrorCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
+    makeFolder(dirname(path))
+    makeFolder(path)
+  }
+}

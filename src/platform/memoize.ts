@@ -1,0 +1,27 @@
+import { copyString } from './copy-string.ts'
+
+export interface MemoizeBounds {
+  readonly entriesMax: number
+  /** In characters: the value of a longer text is worked out each time, and not kept. */
+  readonly keyLengthMax: number
+}
+
+/**
+ * Caches a value for each text. All are dropped when there are too many: made-up texts must not fill the memory, and
+ * the usual ones are back after a few requests. `undefined` is not cached.
+ */
+export function memoizeBounded<Value>(
+  { entriesMax, keyLengthMax }: MemoizeBounds,
+  compute: (text: string) => Value,
+): (text: string) => Value {
+  const known = new Map<string, Value>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const value = compute(text)
+    if (value === undefined || text.length > keyLengthMax) return value
+    if (known.size >= entriesMax) known.clear()
+    known.set(copyString(text), value)
+    return value
+  }
+}

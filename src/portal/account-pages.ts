@@ -1,0 +1,157 @@
+import type { SignIn } from '../auth/sign-in.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import type { KeyKind } from '../secrets/keys.ts'
+import type { Account, AccountChanges } from '../store/store.ts'
+import { confirmPassword } from './confirm-password.ts'
+import type { NoticeName } from './flash-notices.ts'
+import { formRefusal, invalidField } from './form-refusal.ts'
+import { replaceKey } from './integration-pages.ts'
+import type { PortalPath } from './page-access.ts'
+import type { SignedInContext } from './page-context.ts'
+import { type CreatePages, type PortalPage, paramOf } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { assertKnownCase, profileOf, showAccount } from './show-account.ts'
+import { deleteAccountPage } from './views/account.ts'
+
+type ActionName = PortalPath extends infer Path
+  ? Path extends `/accounts/:id/${infer Name}`
+    ? Name
+    : never
+  : never
+type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
+
+/** Acts that only end something: they need no password on one's own account either, as on the viewer's own pages. */
+const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
+  'end',
+  'end-all',
+  'end-portal',
+  'end-all-portal',
+  'end-overlap',
+])
+
+/** One account and everything an Admin can do to it. */
+export const accountPages: CreatePages = ({ roles, signIn }) => {
+  return accountActionPages((name, handler) => createActionPage(name, handler, signIn), roles)
+}
+
+type CreateActionPage = (name: ActionName, handler: AccountHandler) => PortalPage
+
+const accountActionPages = (
+  createPage: CreateActionPage,
+  roles: readonly string[],
+): readonly PortalPage[] => [
+  {
+    path: '/accounts/:id',
+    get: withAccount((context, account) => showAccount(context, account)),
+  },
+  createPage('update', (context, account) => updateAccount(context, account, roles)),
+  createPage('verify', updateAction({ isVerified: true }, 'account-verified')),
+  createPage('unverify', updateAction({ isVerified: false }, 'account-unverified')),
+  createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
+  createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
+  createPage('set-up-link', createSetupLink),
+  createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
+  createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
+  createPage('end-overlap', endOverlap),
+  createPage('end', async ({ actions, form }, { id }) => {
+    const hasEnded = await actions.sessions.end(id, form('session'))
+    return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
+  }),
+  createPage('end-all', async ({ actions }, { id }) => {
+    await actions.sessions.endAll(id)
+    return redirectTo(`/accounts/${id}`, 'sessions-ended')
+  }),
+  createPage('end-portal', async ({ actions, form }, { id }) => {
+    const hasEnded = await actions.sessions.endPortal(id, form('session'))
+    return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
+  }),
+  createPage('end-all-portal', async ({ actions }, { id }) => {
+    await actions.sessions.endAllPortal(id)
+    return redirectTo(`/accounts/${id}`, 'sessions-ended')
+  }),
+  {
+    path: '/accounts/:id/delete',
+    get: withAccount(async (context, account) => context.show((frame) => deleteAccountPage(frame, account))),
+    post: withAccount(deleteAccount),
+  },
+]
+
+/**
+ * What is done to one's own account needs the password, wherever it is touched: somebody else may be at the keyboard.
+ * A refused form shows the account, and why.
+ */
+function createActionPage(name: ActionName, handler: AccountHandler, signIn: SignIn): PortalPage {
+  const post = withAccount(async (context, account) => {
+    try {
+      if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
+        await confirmPassword(context, signIn)
+      return await handler(context, account)
+    } catch (error) {
+      const refusal = formRefusal(error, name === 'update' ? profileOf(context.form) : {})
+      if (name === 'update') return showAccount(context, account, { state: refusal.state }, refusal)
+      const problem = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
+      return showAccount(context, account, { problem }, refusal)
+    }
+  })
+  return { path: `/accounts/:id/${name}`, post }
+}
+
+function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PortalResponse> {
+  return async (context) => {
+    const id = paramOf(context, 'id')
+    // An e-mail would find the account too, but must not be in a URL.
+    if (id.includes('@')) throw new GatehouseError('account-not-found')
+    return handler(context, await context.actions.accounts.find(id))
+  }
+}
+
+async function updateAccount(
+  context: SignedInContext,
+  account: Account,
+  roles: readonly string[],
+): Promise<PortalResponse> {
+  const values = profileOf(context.form)
+  if (values.role !== account.role) assertKnownCase(values.role, roles)
+  await context.actions.accounts.update(account.id, values)
+  return redirectTo(`/accounts/${account.id}`, 'account-saved')
+}
+
+function updateAction(changes: AccountChanges, notice: NoticeName): AccountHandler {
+  return async ({ actions }, { id }) => {
+    await actions.accounts.update(id, changes)
+    return redirectTo(`/accounts/${id}`, notice)
+  }
+}
+
+async function createSetupLink(context: SignedInContext, account: Account): Promise<PortalResponse> {
+  const link = await context.actions.setupLinks.create(account.id)
+  return showAccount(context, account, { oneTimeSecrets: { kind: 'link', link } })
+}
+
+async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PortalResponse> {
+  const replacement = await replaceKey(context, id, name)
+  if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
+  return showAccount(context, await context.actions.accounts.find(id), {
+    oneTimeSecrets: { kind: 'key', name, key: replacement.key },
+  })
+}
+
+async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PortalResponse> {
+  const hasEnded = await actions.keys.endOverlap(id)
+  return redirectTo(`/accounts/${id}`, hasEnded ? 'overlap-ended' : 'overlap-over')
+}
+
+async function deleteAccount(context: SignedInContext, account: Account): Promise<PortalResponse> {
+  const { actions, form } = context
+  const confirmation = form('confirmation').trim()
+  try {
+    if (confirmation.toLowerCase() !== account.email.toLowerCase()) {
+      throw invalidField('confirmation', 'This is not the e-mail of the account.')
+    }
+    await actions.accounts.remove(account.id)
+  } catch (error) {
+    const refusal = formRefusal(error, { confirmation })
+    return context.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
+  }
+  return redirectTo('/accounts', 'account-deleted')
+}

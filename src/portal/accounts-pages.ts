@@ -1,0 +1,52 @@
+import { tryCreateSetupLink } from '../endpoints/try-create-setup-link.ts'
+import { formRefusal } from './form-refusal.ts'
+import { importPages } from './import-pages.ts'
+import type { SignedInContext } from './page-context.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
+import type { PortalResponse } from './portal-response.ts'
+import { assertKnownCase, profileOf, showNewAccount } from './show-account.ts'
+import { accountsPage, newAccountPage } from './views/accounts.ts'
+
+const pageSize = 25
+
+/** Pages to find and make accounts, for Admins. */
+export const accountsPages: CreatePages = (options) => [
+  { path: '/accounts', get: listAccounts },
+  {
+    path: '/accounts/new',
+    get: async (context) => context.show((frame) => newAccountPage(frame)),
+    post: (context) => createAccount(context, options.roles),
+  },
+  ...importPages(options),
+]
+
+async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
+  const query = queryOf(context)
+  const q = query('q').trim()
+  const cursor = query('cursor') || undefined
+  const common = { query: q, isFirstPage: cursor === undefined }
+  try {
+    const page = await context.actions.search.page({ query: q, cursor, limit: pageSize })
+    return context.show((frame) => accountsPage(frame, { ...common, ...page }))
+  } catch (error) {
+    const refusal = formRefusal(error, {})
+    const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
+    const nothing = { items: [], nextCursor: undefined, error: message }
+    return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
+  }
+}
+
+async function createAccount(context: SignedInContext, roles: readonly string[]): Promise<PortalResponse> {
+  const { actions, form, request } = context
+  const input = profileOf(form)
+  try {
+    const isVerified = form('isVerified') === 'true'
+    assertKnownCase(input.role, roles)
+    const { account, secretKey, apiKey } = await actions.accounts.create({ ...input, isVerified })
+    const link = await tryCreateSetupLink(request, actions.setupLinks, account.id)
+    return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
+  } catch (error) {
+    const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })
+    return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
+  }
+}

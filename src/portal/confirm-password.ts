@@ -1,0 +1,28 @@
+import type { SignIn } from '../auth/sign-in.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { arrivalOf } from '../http/arrival.ts'
+import { recordFailure } from '../http/problem.ts'
+import { invalidField } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+
+/**
+ * Checks the password that was asked for again in the form.
+ * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
+ */
+export async function confirmPassword(
+  { viewer, visitor, form, request }: SignedInContext,
+  signIn: SignIn,
+): Promise<void> {
+  try {
+    await signIn.confirm(viewer, form('password'), visitor)
+  } catch (error) {
+    if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw), error)
+    throw asFieldError(error, 'password', 'The password is wrong.')
+  }
+}
+
+/** Turns the error of a wrong password into that of its field; any other error is left as it is. */
+export function asFieldError(error: unknown, field: string, message: string): unknown {
+  const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
+  return isWrong ? invalidField(field, message) : error
+}

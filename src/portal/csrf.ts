@@ -1,0 +1,70 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { GatehouseError } from '../errors/errors.ts'
+import { hideSecrets } from '../secrets/hide-secrets.ts'
+
+/** How much of a foreign origin is written to the log, in characters. */
+const loggedOriginLengthMax = 100
+
+/** Name of the hidden field that every form carries. */
+export const csrfField = 'csrf'
+
+/**
+ * The token that a form must carry: derived from the token of a cookie, which no page and no other site knows, and
+ * valid for as long as that is.
+ */
+export function csrfTokenOf(cookieToken: string): string {
+  return hash('sha256', `csrf ${cookieToken}`, 'base64url')
+}
+
+/** Whether a form carries the token of the cookie. */
+export function isCsrfTokenOf(cookieToken: string | undefined, given: string): boolean {
+  const expected = Buffer.from(csrfTokenOf(cookieToken ?? ''))
+  const bytes = Buffer.from(given)
+  return cookieToken !== undefined && bytes.length === expected.length && timingSafeEqual(bytes, expected)
+}
+
+/** Whether a text has the form of a CSRF token. */
+export function looksLikeCsrfToken(given: string): boolean {
+  return /^[\w-]{43}$/.test(given)
+}
+
+/**
+ * To be called before anything that changes something, signed in or not: the browser tells which page a request comes
+ * from (Sec-Fetch-Site, else Origin), and only our pages may make it. Over plain HTTP it tells neither for pages that
+ * send no Referer, such as ours (`Origin: null`): then the form's token decides, with the cookie that it is derived
+ * from, which no other site can send.
+ * @throws GatehouseError `cross-site-request`
+ */
+export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, publicOrigin: string): void {
+  const { 'sec-fetch-site': site, origin, host } = headers
+  if (site !== undefined) {
+    if (site === 'same-origin') return
+    throw crossSiteError(headers, publicOrigin)
+  }
+  if (origin === undefined || origin === 'null' || origin === publicOrigin) return
+  // The name in Host is as good as publicUrl: a page can choose neither header.
+  if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
+  throw crossSiteError(headers, publicOrigin)
+}
+
+/** The error, with the reason for the log: most often the portal was opened at another address than publicUrl. */
+function crossSiteError(
+  { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
+  publicOrigin: string,
+): GatehouseError {
+  const reason =
+    origin === undefined || origin === publicOrigin
+      ? `Sec-Fetch-Site is ${redactOrigin(String(site))}`
+      : `Origin ${redactOrigin(origin)} is not publicUrl ${publicOrigin}`
+  return new GatehouseError('cross-site-request', { cause: new Error(reason) })
+}
+
+/** An origin, or a word, safe for the log: the client may have sent anything. */
+function redactOrigin(text: string): string {
+  const hidden = hideSecrets(text)
+  return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(
+    0,
+    loggedOriginLengthMax,
+  )
+}

@@ -1,0 +1,79 @@
+import { GatehouseError } from '../errors/errors.ts'
+import type { FormState } from './views/frame.ts'
+
+/** A form that was refused, to be shown again. */
+export interface FormRefusal {
+  readonly status: number
+  readonly state: FormState
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Codes that the form itself shows; every other error gets a page of its own. */
+const formErrorCodes = new Set([
+  'request-invalid',
+  'credentials-invalid',
+  'account-exists',
+  'account-disabled',
+  'own-account',
+  'link-invalid',
+  'too-many-failures',
+  'rate-limited',
+  'sign-in-busy',
+  'mail-unavailable',
+])
+
+/**
+ * Turns an error into the state of the form, with what was typed.
+ * @param messages replace the texts of some codes
+ * @throws every error that is not about the form
+ */
+export function formRefusal(
+  error: unknown,
+  values: FormState['values'],
+  messages: Readonly<Record<string, string>> = {},
+): FormRefusal {
+  if (!(error instanceof GatehouseError) || !formErrorCodes.has(error.code)) throw error
+  const { code, status, detail, errors = [], rate } = error
+  const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
+  const isTaken = code === 'account-exists' && values.email !== undefined
+  const fields = isTaken
+    ? { email: 'Another account has this e-mail.' }
+    : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(message)]))
+  const retryHint = seconds === undefined ? '' : ` Try again in ${retryText(seconds)}.`
+  return {
+    // A 401 would have to say how to authenticate: by this form itself (RFC 9110 15.5.2).
+    status: status === 401 ? 403 : status,
+    state: {
+      values,
+      errors: fields,
+      message: Object.keys(fields).length > 0 ? undefined : `${messages[code] ?? detail ?? ''}${retryHint}`,
+    },
+    headers: {
+      ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
+      // Until when is not known: it depends on what the owner of the account does.
+      ...(status === 429 && seconds === undefined && { 'Retry-After': String(unknownRetryAfterS) }),
+      ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
+    },
+  }
+}
+
+/** When to try again after a 503, in seconds. */
+const busyRetryAfterS = 5
+const unknownRetryAfterS = 3_600
+
+/** The error for one wrong field of a form. */
+export function invalidField(field: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { errors: [{ field, message }] })
+}
+
+/** Begins the message with a capital letter, but only if it begins with a word: an e-mail stays as it is. */
+function asSentence(message: string): string {
+  const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
+  return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
+}
+
+function retryText(seconds: number): string {
+  if (seconds < 60) return `${seconds} second${seconds === 1 ? '' : 's'}`
+  const minutes = Math.ceil(seconds / 60)
+  return `${minutes} minute${minutes === 1 ? '' : 's'}`
+}

@@ -1,0 +1,75 @@
+import { type BadLine, hasMoreLines, type ImportFile, importMax } from '../accounts/import.ts'
+import { findBadLines, readImportFile } from '../accounts/import-file.ts'
+import { GatehouseError } from '../errors/errors.ts'
+import { importBytesMax } from './form-body.ts'
+import type { SignedInContext } from './page-context.ts'
+import type { CreatePages } from './portal-page.ts'
+import type { PortalResponse } from './portal-response.ts'
+import { emptyForm } from './views/frame.ts'
+import { type ImportView, importPage } from './views/import.ts'
+
+const tooManyText = `More than ${count(importMax.portal)} accounts, the most at once here. Split them, or use the command: gatehouse accounts import FILE takes ${count(importMax.command)}.`
+
+/** Pages to make many accounts from a file, for Admins. */
+export const importPages: CreatePages = () => [
+  {
+    path: '/accounts/import',
+    bytesMax: importBytesMax,
+    get: async (context) =>
+      context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),
+    post: importAccounts,
+  },
+]
+
+async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
+  const { actions } = context
+  const bytes = uploadedBytes(context)
+  // Checked before parsing, which takes time; one line may be the heading.
+  if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
+    return refuseImport(context, { message: tooManyText })
+  }
+  const file = readImportFile(bytes)
+  const { accounts, badLines } = file
+  const nothing = accounts.length === 0 && badLines.length === 0
+  if (nothing) return refuseImport(context, { message: 'Choose a file, or paste its lines.' })
+  if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText })
+  const bad = await findBadLines(file, actions.accounts)
+  if (bad.length > 0) return refuseLines(context, file, bad)
+  try {
+    const imported = await actions.accounts.createAll(accounts.map(({ input }) => input))
+    return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported }))
+  } catch (error) {
+    if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
+    // One of the accounts was made by somebody else in the meantime.
+    return refuseLines(context, file, await findBadLines(file, actions.accounts))
+  }
+}
+
+/** The uploaded file or, without one, the pasted text. */
+function uploadedBytes({ file, form }: SignedInContext): Buffer {
+  const bytes = file('file')
+  return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
+}
+
+/** If the only error is that all accounts exist, there is nothing to correct. */
+function refuseLines(
+  context: SignedInContext,
+  file: ImportFile,
+  badLines: readonly BadLine[],
+): PortalResponse {
+  const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
+  return refuseImport(context, { badLines, isRepeated })
+}
+
+function refuseImport(
+  context: SignedInContext,
+  { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
+): PortalResponse {
+  const state = { values: { text: context.form('text') }, errors: {}, message }
+  const view = { state, badLines: [], imported: undefined, ...more }
+  return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
+}
+
+function count(accounts: number): string {
+  return accounts.toLocaleString('en')
+}

@@ -1,0 +1,154 @@
+import type { KeyKind } from '../secrets/keys.ts'
+import { confirmPassword } from './confirm-password.ts'
+import { formRefusal, invalidField } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+import { acceptsHtml } from './portal-gate.ts'
+import type { CreatePages, PortalPage } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { callableRoutes, createTryIt } from './try-it.ts'
+import type { FormState } from './views/frame.ts'
+import { type IntegrationView, integrationPage, type KeyForm } from './views/integration.ts'
+import { isInUse, usageText } from './views/key-card.ts'
+
+/** The two keys of one's own account, and how to call with them. */
+export const integrationPages: CreatePages = (options) => {
+  const { signIn, publicOrigin, routes, clock } = options
+  const tryRoute = createTryIt(options)
+
+  async function show(
+    context: SignedInContext,
+    more: Partial<IntegrationView> = {},
+    refusal: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<PortalResponse> {
+    const { account } = context.viewer
+    const keys = await context.actions.keys.status(account.id)
+    const callable = callableRoutes(routes, account)
+    const { baseUrl, path } = snippetTarget(callable[0])
+    const view: IntegrationView = {
+      accountId: account.id,
+      keys,
+      snippets: { baseUrl, path },
+      tryIt: { routes: callable, chosen: undefined, outcome: undefined },
+      ...more,
+    }
+    const { status = 200, headers = {} } = refusal
+    return context.show((frame) => integrationPage(frame, view), { status, headers })
+  }
+
+  /** The URL of a route, for the code to paste. */
+  function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
+    const { protocol, port } = new URL(publicOrigin)
+    const host = route?.host
+    const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
+    return { baseUrl, path: route?.path ?? '/' }
+  }
+
+  async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+    const { actions, viewer } = context
+    try {
+      await confirmPassword(context, signIn)
+      const key = await actions.keys.reveal(viewer.account.id, kind)
+      if (key === undefined) throw invalidField('password', 'No copy of this key is kept.')
+      return acceptsHtml(context.request)
+        ? show(context, { shown: { kind, key } })
+        : { kind: 'data', data: { key } }
+    } catch (error) {
+      if (!acceptsHtml(context.request)) throw error
+      return refuse(context, { kind, form: 'reveal', values: {} }, error)
+    }
+  }
+
+  async function reset(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+    const { viewer, form } = context
+    const { id } = viewer.account
+    const values = { graceSeconds: form('graceSeconds') }
+    try {
+      await confirmPassword(context, signIn)
+      // A form that is sent again must not reset the key that it made.
+      const replacement = await replaceKey(context, id, kind)
+      if (replacement === undefined) return redirectTo('/integration', 'key-replaced')
+      return show(context, { shown: { kind, key: replacement.key, replacement } })
+    } catch (error) {
+      return refuse(context, { kind, form: 'reset', values }, error)
+    }
+  }
+
+  function refuse(
+    context: SignedInContext,
+    { kind, form, values }: { kind: KeyKind; form: KeyForm; values: FormState['values'] },
+    error: unknown,
+  ): Promise<PortalResponse> {
+    const refusal = formRefusal(error, values)
+    return show(context, { refused: { kind, form, state: refusal.state } }, refusal)
+  }
+
+  async function endOverlap({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
+    const hasEnded = await actions.keys.endOverlap(viewer.account.id)
+    return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
+  }
+
+  /** The present state of an overlap, for the script of the page. */
+  async function readUsage({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
+    const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
+    if (!previous) {
+      return { kind: 'data', data: { isOver: true, text: 'It has ended: only the new secret works.' } }
+    }
+    const overlap = { ...previous, since: secretKey.createdAt }
+    const data = { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, clock()) }
+    return { kind: 'data', data }
+  }
+
+  async function tryIt(context: SignedInContext): Promise<PortalResponse> {
+    const callable = callableRoutes(routes, context.viewer.account)
+    const chosen = callable.find(({ name }) => name === context.form('route'))
+    const outcome = chosen && (await tryRoute(chosen, context))
+    return show(context, { tryIt: { routes: callable, chosen: chosen?.name, outcome } })
+  }
+
+  const keyPages = (
+    kind: KeyKind,
+    path: '/integration/secret-key' | '/integration/api-key',
+  ): readonly PortalPage[] => [
+    { path: `${path}/reveal`, post: (context: SignedInContext) => reveal(context, kind) },
+    { path: `${path}/reset`, post: (context: SignedInContext) => reset(context, kind) },
+  ]
+  return [
+    { path: '/integration', get: (context) => show(context) },
+    ...keyPages('secretKey', '/integration/secret-key'),
+    ...keyPages('apiKey', '/integration/api-key'),
+    { path: '/integration/secret-key/end-overlap', post: endOverlap },
+    { path: '/integration/usage', get: readUsage },
+    { path: '/integration/try', post: tryIt },
+  ]
+}
+
+interface ReplacedKey {
+  readonly key: string
+  /** How long the previous key still works. */
+  readonly graceSeconds: number
+}
+
+/**
+ * Replaces the key that the page with the form was about; undefined if it was replaced meanwhile.
+ * @throws GatehouseError `request-invalid` (field `graceSeconds`)
+ */
+export async function replaceKey(
+  { actions, form }: SignedInContext,
+  id: string,
+  kind: KeyKind,
+): Promise<ReplacedKey | undefined> {
+  const createdAt = Number(form('replaces'))
+  const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(form)
+  const key =
+    kind === 'apiKey'
+      ? await actions.keys.replaceApiKey(id, createdAt)
+      : await actions.keys.replaceSecretKey(id, createdAt, graceSeconds)
+  return key === undefined ? undefined : { key, graceSeconds }
+}
+
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) if nothing was chosen */
+function graceSecondsOf(form: SignedInContext['form']): number {
+  const text = form('graceSeconds')
+  if (!/^\d{1,9}$/.test(text)) throw invalidField('graceSeconds', 'Choose how long the old one works.')
+  return Number(text)
+}

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AccountActions } from '../accounts/account-actions.ts'
+import { adminRole } from '../accounts/account-input.ts'
+import { fullName } from '../accounts/full-name.ts'
+import { actorOf } from '../auth/actor.ts'
+import type { Viewer } from '../auth/sign-in.ts'
+import { visitorOf } from '../endpoints/visitor.ts'
+import type { Html } from '../pages/html.ts'
+import type { Visitor } from '../store/visitor.ts'
+import { csrfTokenOf } from './csrf.ts'
+import type { FlashNotices } from './flash-notices.ts'
+import { type Files, type Form, filesOf, formOf } from './form-body.ts'
+import type { FormRefusal } from './form-refusal.ts'
+import type { PortalOptions } from './portal-options.ts'
+import type { PageResponse } from './portal-response.ts'
+import type { PortalAssets } from './read-assets.ts'
+import type { PageFrame } from './views/frame.ts'
+
+/** One request to the portal, and who makes it. */
+export interface PageContext {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly visitor: Visitor
+  readonly viewer: Viewer | undefined
+  readonly form: Form
+  readonly file: Files
+  /** Makes the answer of a page; only once, as it takes the notice that was left. Status: 200. */
+  show(render: (frame: PageFrame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageResponse
+}
+
+/** A visit of somebody who is signed in. */
+export interface SignedInContext extends PageContext {
+  readonly viewer: Viewer
+  /** The acts of the viewer, under their name. */
+  readonly actions: AccountActions
+}
+
+export interface PortalParts {
+  readonly options: PortalOptions
+  readonly assets: PortalAssets
+  readonly notices: FlashNotices
+}
+
+const nonceBytes = 16
+
+export function createPageContext(
+  { options, assets, notices }: PortalParts,
+  {
+    request,
+    reply,
+    viewer,
+    formPagePath,
+  }: Pick<PageContext, 'request' | 'reply' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
+): PageContext {
+  const { cookie, clock, path, roles } = options
+
+  /** The CSRF token of the session or, without one, of the form cookie. */
+  function csrfToken(): string {
+    const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
+    return csrfTokenOf(token ?? cookie.setFormToken(reply))
+  }
+
+  function frame(status: number): PageFrame {
+    return {
+      base: path,
+      assets,
+      nonce: randomBytes(nonceBytes).toString('base64'),
+      now: clock(),
+      csrfToken: csrfToken(),
+      viewer: viewer && {
+        id: viewer.account.id,
+        email: viewer.account.email,
+        name: fullName(viewer.account),
+        isAdmin: viewer.account.role === adminRole,
+      },
+      roles,
+      // If the page cannot be shown now the notice is left for later.
+      notice: status < 500 ? notices.take(request, reply) : undefined,
+      formPagePath,
+    }
+  }
+
+  function show(render: (frame: PageFrame) => Html, { status = 200, headers = {} } = {}): PageResponse {
+    const made = frame(status)
+    return { kind: 'page', nonce: made.nonce, html: render(made), status, headers }
+  }
+
+  const own = { visitor: visitorOf(request), form: formOf(request), file: filesOf(request) }
+  return { request, reply, viewer, ...own, show }
+}
+
+export function toSignedInContext(
+  context: PageContext,
+  viewer: Viewer,
+  options: PortalOptions,
+): SignedInContext {
+  return { ...context, viewer, actions: options.actionsOf(actorOf(viewer, context.visitor)) }
+}

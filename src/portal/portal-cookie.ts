@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SignedIn } from '../auth/sign-in.ts'
+import { randomText } from '../platform/random.ts'
+
+/** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
+export interface PortalCookie {
+  /** Attributes that both cookies share. */
+  readonly path: string
+  readonly isSecure: boolean
+  /** The session token that came with a request; undefined where there is none. */
+  read(request: FastifyRequest): string | undefined
+  /** Also lets the browser be recognised at its next sign-in. */
+  set(reply: FastifyReply, signedIn: SignedIn): void
+  /** The tokens by which browsers are known that have signed in before, one for each account. */
+  readClientTokens(request: FastifyRequest): readonly string[]
+  clear(reply: FastifyReply): void
+  /** The token that forms are bound to while nobody is signed in; undefined where there is none yet. */
+  readFormToken(request: FastifyRequest): string | undefined
+  /** Makes a new form token. @returns the token */
+  setFormToken(reply: FastifyReply): string
+}
+
+export interface PortalCookieOptions {
+  readonly path: string
+  readonly isSecure: boolean
+}
+
+/** How many accounts a browser is known for. */
+const clientTokensMax = 4
+/** The longest that browsers keep a cookie: 400 days. */
+const clientMaxAgeS = 400 * 86_400
+
+const formTokenLength = 32
+const formTokenPattern = /^[0-9A-Za-z]{32}$/
+
+/**
+ * HttpOnly, SameSite=Strict, for no longer than the session. Its path is that of the portal, hence `__Secure-` and not
+ * `__Host-`: a `__Host-` cookie would be sent to every backend too.
+ */
+export function createPortalCookie({ path, isSecure }: PortalCookieOptions): PortalCookie {
+  const name = sessionCookieName(isSecure)
+  const formName = `${prefixOf(isSecure)}gatehouse-form`
+  const clientName = `${prefixOf(isSecure)}gatehouse-known`
+  const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
+
+  function readClientTokens(request: FastifyRequest): readonly string[] {
+    return (request.cookies[clientName] ?? '').split('~', clientTokensMax)
+  }
+
+  return {
+    path,
+    isSecure,
+    read: (request) => request.cookies[name] || undefined,
+    readClientTokens,
+    set: (reply, { token, clientToken, session }) => {
+      const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
+      reply.setCookie(name, token, { ...attributes, maxAge })
+      const others = readClientTokens(reply.request).filter((other) => other !== '' && other !== clientToken)
+      const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
+      reply.setCookie(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
+    },
+    clear: (reply) => {
+      reply.setCookie(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+    },
+    readFormToken: (request) => {
+      const token = request.cookies[formName]
+      return token !== undefined && formTokenPattern.test(token) ? token : undefined
+    },
+    setFormToken: (reply) => {
+      const token = randomText(formTokenLength)
+      reply.setCookie(formName, token, attributes)
+      return token
+    },
+  }
+}
+
+/** Name of the cookie that holds the token of a session. */
+export function sessionCookieName(isSecure: boolean): string {
+  return `${prefixOf(isSecure)}gatehouse-portal`
+}
+
+function prefixOf(isSecure: boolean): string {
+  return isSecure ? '__Secure-' : ''
+}

@@ -1,0 +1,71 @@
+import type { FastifyReply } from 'fastify'
+import type { FileDownload } from '../endpoints/send-file.ts'
+import type { Html } from '../pages/html.ts'
+import type { NoticeName } from './flash-notices.ts'
+
+/** What a page of the portal answers. */
+export type PortalResponse =
+  | PageResponse
+  /** Leads to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
+  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
+  | { readonly kind: 'data'; readonly data: unknown }
+  | { readonly kind: 'file'; readonly file: FileDownload }
+
+export interface PageResponse {
+  readonly kind: 'page'
+  /** The nonce of its style and script. */
+  readonly nonce: string
+  readonly html: Html
+  readonly status: number
+  readonly headers: Headers
+}
+
+type Headers = Readonly<Record<string, string>>
+
+export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
+  return { kind: 'redirect', to, notice }
+}
+
+/** Headers of every answer of the portal: it must not be cached or framed, and sends no Referer. */
+const securityHeaders: Headers = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy':
+    'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
+}
+
+export function setSecurityHeaders(reply: FastifyReply): void {
+  reply.headers(securityHeaders)
+}
+
+export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: PageResponse): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      ...headers,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': contentSecurityPolicy(nonce),
+    })
+    .send(html.text)
+}
+
+/**
+ * Allows only style and script with the nonce of this answer: other paths of the same origin belong to backends, whose
+ * files must not run here.
+ */
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,65 @@
+import { similarRole } from '../accounts/roles.ts'
+import type { Account, StoredKey } from '../store/store.ts'
+import type { Form } from './form-body.ts'
+import { type FormRefusal, invalidField } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+import type { PortalResponse } from './portal-response.ts'
+import { readSessionsPage } from './sessions-part.ts'
+import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
+
+/** The page of an account. */
+export async function showAccount(
+  context: SignedInContext,
+  account: Account,
+  more: Partial<AccountView> = {},
+  refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
+): Promise<PortalResponse> {
+  const { actions } = context
+  const [keys, sessions, portalSessions] = await Promise.all([
+    actions.keys.status(account.id),
+    readSessionsPage(context, account.id),
+    actions.sessions.listPortal(account.id),
+  ])
+  const view = { account, keys, sessions, portalSessions, ...more }
+  return context.show((frame) => accountPage(frame, view), refusal)
+}
+
+/**
+ * The page of an account that was just made, with its keys. Nothing is read from the store: the keys must not be lost
+ * if it can no longer be reached.
+ */
+export function showNewAccount(
+  context: SignedInContext,
+  account: Account,
+  oneTimeSecrets: OneTimeSecrets,
+): PortalResponse {
+  const unused = ({ createdAt, sealed }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
+  }
+  const { secretKey, apiKey } = account
+  const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
+  const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
+  const view = { account, keys, sessions, portalSessions: [], oneTimeSecrets }
+  return context.show((frame) => accountPage(frame, view))
+}
+
+/**
+ * A role in another case than the one that routes name would open nothing, without a word.
+ * @throws GatehouseError `request-invalid`
+ */
+export function assertKnownCase(role: string, known: readonly string[]): void {
+  const similar = similarRole(role, known)
+  if (similar === undefined) return
+  throw invalidField('role', `Did you mean ${similar}? Roles are compared with their case.`)
+}
+
+/** The fields of an account's form, as they were typed. */
+export function profileOf(form: Form) {
+  const text = (name: string) => form(name).trim()
+  return {
+    email: text('email'),
+    firstName: text('firstName'),
+    lastName: text('lastName'),
+    role: text('role'),
+  }
+}

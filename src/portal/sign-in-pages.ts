@@ -1,0 +1,131 @@
+import { GatehouseError } from '../errors/errors.ts'
+import { arrivalOf } from '../http/arrival.ts'
+import { recordFailure } from '../http/problem.ts'
+import { formRefusal, invalidField } from './form-refusal.ts'
+import { pageAccessAt } from './page-access.ts'
+import type { PageContext, SignedInContext } from './page-context.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { emptyForm } from './views/frame.ts'
+import { setupPage, signInPage, verifyEmailPage } from './views/sign-in.ts'
+
+/** The first page after signing in. */
+const startPath = '/integration'
+
+/** Pages to sign in and out. */
+export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) => {
+  async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
+    return redirectTo(viewer ? startPath : '/sign-in')
+  }
+
+  async function showSignIn(context: PageContext): Promise<PortalResponse> {
+    const next = safeRedirectPath(queryOf(context)('next'))
+    if (context.viewer) return redirectTo(next || startPath)
+    return context.show((frame) => signInPage(frame, { ...emptyForm, next }))
+  }
+
+  async function submitSignIn(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, reply, request } = context
+    const next = safeRedirectPath(form('next'))
+    const email = form('email').trim()
+    try {
+      const clientTokens = cookie.readClientTokens(request)
+      const signedIn = await signIn.signIn({ email, password: form('password'), clientTokens }, visitor)
+      arrivalOf(request.raw).outcome.accountId = signedIn.account.id
+      cookie.set(reply, signedIn)
+    } catch (error) {
+      if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw), error)
+      const refusal = formRefusal(error, { email }, signInMessages)
+      return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+    }
+    return redirectTo(next || startPath)
+  }
+
+  async function choosePassword(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, reply } = context
+    try {
+      assertPasswordsMatch(context)
+      const token = tokenFromLink(form('token'))
+      cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
+    } catch (error) {
+      const refusal = formRefusal(error, reusableToken(context, error))
+      return context.show((frame) => setupPage(frame, refusal.state), refusal)
+    }
+    return redirectTo(startPath, 'welcome')
+  }
+
+  async function verifyEmail(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor } = context
+    try {
+      await emailVerification.verify(tokenFromLink(form('token')), visitor)
+    } catch (error) {
+      const refusal = formRefusal(error, reusableToken(context, error))
+      return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
+    }
+    return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
+  }
+
+  async function signOut({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
+    await signIn.signOut(viewer, visitor)
+    cookie.clear(reply)
+    return redirectTo('/sign-in', 'signed-out')
+  }
+
+  async function signOutEverywhere({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
+    await signIn.signOutEverywhere(viewer, visitor)
+    cookie.clear(reply)
+    return redirectTo('/sign-in', 'signed-out-everywhere')
+  }
+
+  return [
+    { path: '', get: redirectToStart },
+    { path: '/', get: redirectToStart },
+    { path: '/sign-in', get: showSignIn, post: submitSignIn },
+    {
+      path: '/setup',
+      get: async (context) => context.show((frame) => setupPage(frame, emptyForm)),
+      post: choosePassword,
+    },
+    {
+      path: '/verify',
+      get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
+      post: verifyEmail,
+    },
+    { path: '/sign-out', post: signOut },
+    { path: '/sign-out-everywhere', post: signOutEverywhere },
+  ]
+}
+
+const signInMessages: Readonly<Record<string, string>> = {
+  'credentials-invalid': 'E-mail and password do not match.',
+  'account-disabled': 'This account is disabled. Ask an administrator.',
+}
+
+/** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
+export function assertPasswordsMatch({ form }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', 'The passwords are not the same.')
+}
+
+/** The token that the form keeps: a link that does not work is cleared, to make room for another. */
+function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
+  const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
+  return { token: isSpent ? '' : tokenFromLink(form('token')) }
+}
+
+/** The token after the # of a link, or the text itself. */
+function tokenFromLink(typed: string): string {
+  return typed.slice(typed.lastIndexOf('#') + 1).trim()
+}
+
+const nextLengthMax = 500
+
+/**
+ * A page of the portal to go on to; empty for anything else. A browser takes out dot segments, encoded ones too, and
+ * would leave the portal by them.
+ */
+function safeRedirectPath(next: string): string {
+  const [path = ''] = next.split('?', 1)
+  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
+  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
+}

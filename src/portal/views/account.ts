@@ -1,0 +1,237 @@
+import { emailLengthMax } from '../../accounts/account-input.ts'
+import type { KeysStatus } from '../../accounts/account-keys.ts'
+import { fullName } from '../../accounts/full-name.ts'
+import type { SetupLink } from '../../accounts/setup-links.ts'
+import { card } from '../../pages/card.ts'
+import { type Html, html } from '../../pages/html.ts'
+import { icon } from '../../pages/icons.ts'
+import { badge, staticNotice } from '../../pages/notice.ts'
+import { time } from '../../pages/time.ts'
+import type { KeyKind } from '../../secrets/keys.ts'
+import type { PortalSession } from '../../store/portal-access.ts'
+import type { Account } from '../../store/store.ts'
+import { roleField, stateBadge } from './accounts.ts'
+import { actionRow, factRow } from './action-row.ts'
+import { codeBlock, copyButton } from './code-block.ts'
+import { currentPasswordField, field, form, formMessage } from './form.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { overlapField, overlapPart } from './key-card.ts'
+import { page } from './page.ts'
+import { nameFields } from './profile.ts'
+import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from './sessions.ts'
+
+/** Secrets that are shown only once, in the answer to the act that made them. */
+export type OneTimeSecrets =
+  | {
+      readonly kind: 'created'
+      readonly secretKey: string
+      readonly apiKey: string
+      /** undefined = the link could not be made. */
+      readonly link: SetupLink | undefined
+    }
+  | { readonly kind: 'key'; readonly name: KeyKind; readonly key: string }
+  | { readonly kind: 'link'; readonly link: SetupLink }
+
+export interface AccountView {
+  readonly account: Account
+  readonly keys: KeysStatus
+  readonly sessions: SessionsList
+  readonly portalSessions: readonly PortalSession[]
+  readonly oneTimeSecrets?: OneTimeSecrets | undefined
+  /** The form of the details, if it was refused. */
+  readonly state?: FormState | undefined
+  /** What went wrong in any other act. */
+  readonly problem?: string | undefined
+}
+
+/** One account, as an Admin sees it. */
+export function accountPage(frame: PageFrame, view: AccountView): Html {
+  const { account, oneTimeSecrets, problem, sessions, portalSessions } = view
+  const basePath = `/accounts/${account.id}`
+  const isOwn = account.id === frame.viewer?.id
+  return page(frame, {
+    title: account.email,
+    section: '/accounts',
+    breadcrumb: { href: '/accounts', text: 'Accounts' },
+    lead: fullName(account) || undefined,
+    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
+    body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
+${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}
+${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
+${!isOwn && dangerCard(frame, account)}`,
+  })
+}
+
+function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): Html {
+  switch (oneTimeSecrets.kind) {
+    case 'created':
+      return html`<div role="status">${card({
+        title: 'The account has been made',
+        lead: oneTimeSecrets.link
+          ? 'Send its owner the link. Keys and link are shown only this once.'
+          : 'Its keys are shown only this once.',
+        body: html`${oneTimeSecrets.link ? linkPart(frame, oneTimeSecrets.link) : staticNotice('warn', noLink)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+      })}</div>`
+    case 'key':
+      return html`<div role="status">${card({
+        title: 'A new key has been made',
+        lead: 'Give it to the owner. It is shown only this once.',
+        body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'API secret' : 'API key', oneTimeSecrets.key),
+      })}</div>`
+    case 'link':
+      return html`<div role="status">${card({
+        title: 'A set-up link has been made',
+        lead: 'Send it to the owner of the account. It is shown only this once.',
+        body: linkPart(frame, oneTimeSecrets.link),
+      })}</div>`
+    default:
+      return oneTimeSecrets satisfies never
+  }
+}
+
+const noLink = 'The set-up link could not be made at the moment. Make one below, under Access.'
+
+function keyPart(name: string, key: string): Html {
+  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
+}
+
+function linkPart({ now }: PageFrame, { url, expiresAt }: SetupLink): Html {
+  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Works once; ends ${time(expiresAt, now)}. Anyone who has it can choose the password.</p></div>`
+}
+
+function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
+  return card({
+    title: 'Details',
+    aside: html`<code class="muted">${account.id}</code>`,
+    body: form(frame, {
+      action: `/accounts/${account.id}/update`,
+      body: html`${formMessage(state)}${field(state, {
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        autocomplete: 'off',
+        lengthMax: emailLengthMax,
+        value: account.email,
+      })}${nameFields(state, account)}${roleField(frame, state, account.role)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
+<p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
+    }),
+  })
+}
+
+/** Admins cannot disable or delete their own account, so it is not offered. */
+function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
+  const { id, isVerified, isDisabled } = account
+  return card({
+    title: 'Access',
+    body: html`${
+      isDisabled
+        ? factRow('Set-up link', 'Enable the account first: a link for a disabled one is refused.')
+        : isOwn
+          ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
+          : actionRow(frame, {
+              path: `/accounts/${id}/set-up-link`,
+              text: 'Set-up link',
+              hint: 'With it the owner chooses a password for the portal.',
+              button: 'Make a link',
+            })
+    }${actionRow(frame, {
+      path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
+      text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
+      hint: 'Some routes are for verified accounts only.',
+      button: isVerified ? 'Mark as not verified' : 'Mark as verified',
+      asked: ownPasswordField(frame, account, { idPrefix: 'verify' }),
+    })}${
+      isOwn
+        ? factRow('This is your own account', 'Another Admin can change its role, disable or delete it.')
+        : isDisabled
+          ? actionRow(frame, {
+              path: `/accounts/${id}/enable`,
+              text: 'The account is disabled',
+              hint: 'Its keys are refused.',
+              button: 'Enable',
+            })
+          : disableRow(frame, id)
+    }`,
+  })
+}
+
+function disableRow(frame: PageFrame, id: string): Html {
+  return html`<div class="act-row"><div><p>The account is enabled</p><p class="hint">Disabling refuses its keys and ends its sessions.</p></div>${confirmationForm(
+    frame,
+    {
+      action: `/accounts/${id}/disable`,
+      text: 'Disable',
+      consequence:
+        'Its keys are refused from now on, and its sessions end. Enabling it again brings back only the keys.',
+    },
+  )}</div>`
+}
+
+/** Acts on one's own account ask for the password. */
+function ownPasswordField(
+  frame: PageFrame,
+  { id }: Account,
+  { state = emptyForm, idPrefix }: { readonly state?: FormState; readonly idPrefix: string },
+): Html | undefined {
+  return id === frame.viewer?.id ? currentPasswordField(frame, state, idPrefix) : undefined
+}
+
+function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
+  const { secretKey, previousSecretKey: previous, apiKey } = keys
+  const { id } = account
+  return card({
+    title: 'Keys',
+    body: html`<dl class="facts">${keyFacts(frame, 'API secret', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
+${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
+<div class="acts-list"><details class="act"><summary>Reset the secret…</summary>${form(frame, {
+      action: `/accounts/${id}/reset-secret`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret</button></div>`,
+    })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
+      action: `/accounts/${id}/reset-api-key`,
+      body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key ends now.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
+    })}</details></div>`,
+  })
+}
+
+/** Names the key that is meant, so that a form that is sent twice resets only once. */
+function replacesField(createdAt: number): Html {
+  return html`<input type="hidden" name="replaces" value="${createdAt}">`
+}
+
+function keyFacts({ now }: PageFrame, name: string, { createdAt, lastUse }: KeysStatus['secretKey']): Html {
+  return html`<div><dt>${name} made</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
+    lastUse
+      ? html`${time(lastUse.at, now)} from ${lastUse.address}`
+      : html`<span class="muted">Not yet</span>`
+  }</dd></div>`
+}
+
+function dangerCard({ base }: PageFrame, { id }: Account): Html {
+  return card({
+    title: 'Delete',
+    lead: 'Its keys, tokens and sessions end at once. This cannot be undone.',
+    aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
+    body: '',
+  })
+}
+
+/** The question before an account is deleted; its e-mail must be typed. */
+export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
+  const { id, email } = account
+  return page(frame, {
+    title: 'Delete this account?',
+    section: '/accounts',
+    breadcrumb: { href: `/accounts/${id}`, text: email },
+    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions at once. This cannot be undone.`,
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: `/accounts/${id}/delete`,
+      body: html`${formMessage(state)}${field(state, {
+        name: 'confirmation',
+        label: 'Type the e-mail of the account',
+        autocomplete: 'off',
+        isExact: true,
+        hasFocus: true,
+      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Keep it</a></div>`,
+    })}</div></section>`,
+  })
+}

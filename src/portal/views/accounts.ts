@@ -1,0 +1,130 @@
+import { defaultRole, emailLengthMax, roleLengthMax } from '../../accounts/account-input.ts'
+import { queryLengthMax } from '../../accounts/account-search.ts'
+import { fullName } from '../../accounts/full-name.ts'
+import { type Html, html } from '../../pages/html.ts'
+import { icon } from '../../pages/icons.ts'
+import { badge, emptyState, staticNotice } from '../../pages/notice.ts'
+import { time } from '../../pages/time.ts'
+import type { Account } from '../../store/store.ts'
+import { field, form, formMessage } from './form.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { page } from './page.ts'
+import { nameFields, verifiedBadge } from './profile.ts'
+
+export interface AccountsView {
+  readonly query: string
+  readonly items: readonly Account[]
+  readonly nextCursor: string | undefined
+  readonly isFirstPage: boolean
+  /** The error in the query. */
+  readonly error?: string | undefined
+}
+
+/** All accounts, with a search and pages. */
+export function accountsPage(frame: PageFrame, view: AccountsView): Html {
+  const { base } = frame
+  const { query, items, error } = view
+  return page(frame, {
+    title: 'Accounts',
+    section: '/accounts',
+    lead: 'Everyone who may call, and what they may do.',
+    actions: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
+    body: html`<form class="search" method="get" action="${base}/accounts" role="search">
+<div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
+<button>${icon('search')}Search</button></form>
+${error !== undefined && staticNotice('bad', error)}
+<section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : table(frame, items)}</section>
+${pager(frame, view)}`,
+  })
+}
+
+function table(frame: PageFrame, items: readonly Account[]): Html {
+  return html`<table><thead><tr><th scope="col">Account</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Created</th></tr></thead>
+<tbody>${items.map((account) => row(frame, account))}</tbody></table>`
+}
+
+function row({ base, now }: PageFrame, account: Account): Html {
+  const { id, email, role, createdAt } = account
+  const name = fullName(account)
+  return html`<tr><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
+<td data-label="Role"><div>${role}</div></td><td data-label="State"><div>${stateBadge(account)}</div></td><td data-label="Created"><div>${time(createdAt, now)}</div></td></tr>`
+}
+
+export function stateBadge({ isDisabled, isVerified }: Account): Html {
+  return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
+}
+
+function noAccounts({ base }: PageFrame, { query, nextCursor }: AccountsView): Html {
+  if (query === '') {
+    return emptyState({
+      icon: icon('accounts'),
+      title: 'No accounts',
+      text: 'Make the first one, or import a file.',
+    })
+  }
+  // If one word matches many accounts, a page checks only some of them for the other words.
+  return nextCursor !== undefined
+    ? emptyState({
+        icon: icon('search'),
+        title: 'Nobody found yet',
+        text: 'Too many accounts begin with one of these words to check them all at once: the next page continues the search.',
+      })
+    : emptyState({
+        icon: icon('search'),
+        title: 'Nobody found',
+        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
+      })
+}
+
+function pager({ base }: PageFrame, { query, nextCursor, isFirstPage }: AccountsView): Html | undefined {
+  if (isFirstPage && nextCursor === undefined) return undefined
+  const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
+  return html`<nav class="pager" aria-label="Pages">${
+    isFirstPage
+      ? html`<span></span>`
+      : html`<a class="button" href="${base}/accounts?${search}">First page</a>`
+  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}/accounts?${search}cursor=${encodeURIComponent(nextCursor)}">Next page</a>`}</nav>`
+}
+
+const breadcrumb = { href: '/accounts', text: 'Accounts' }
+
+/** A form for one more account. */
+export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
+  const body = form(frame, {
+    action: '/accounts/new',
+    body: html`${formMessage(state)}${field(state, {
+      name: 'email',
+      label: 'E-mail',
+      type: 'email',
+      autocomplete: 'off',
+      lengthMax: emailLengthMax,
+      hasFocus: true,
+    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
+<div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
+  })
+  return page(frame, {
+    title: 'New account',
+    section: '/accounts',
+    breadcrumb,
+    lead: 'Keys are made with it. A set-up link to send to its owner is shown next.',
+    body: html`<section class="card"><div class="body">${body}</div></section>`,
+  })
+}
+
+export function roleField({ roles }: PageFrame, state: FormState, value: string): Html {
+  return field(state, {
+    name: 'role',
+    label: 'Role',
+    value,
+    lengthMax: roleLengthMax,
+    autocomplete: 'off',
+    isExact: true,
+    choices: roles,
+    hint: `Routes name the roles they allow, with their case: here ${roles.join(', ')}.`,
+  })
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,105 @@
+import { attributeIf, type Content, type Html, html } from '../../pages/html.ts'
+import { icon } from '../../pages/icons.ts'
+import { notice } from '../../pages/notice.ts'
+import type { FormState, PageFrame } from './frame.ts'
+
+export interface FormOptions {
+  /** Path below the portal, such as `/sign-out`. */
+  readonly action: string
+  readonly class?: string
+  readonly body: Content
+  /** For the script: the attribute `data-…` and its value. */
+  readonly data?: readonly [name: string, value: string]
+  readonly isUpload?: boolean
+}
+
+/** A form that posts, with the CSRF token that proves that it is ours. */
+export function form(
+  frame: PageFrame,
+  { action, body, data, isUpload = false, ...options }: FormOptions,
+): Html {
+  return html`<form method="post" action="${frame.base}${action}"${
+    options.class !== undefined && html` class="${options.class}"`
+  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrfToken}">${body}</form>`
+}
+
+export interface FieldOptions {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'search'
+  readonly hint?: Content
+  readonly autocomplete?: string
+  readonly value?: string
+  readonly isOptional?: boolean
+  readonly lengthMax?: number
+  readonly lengthMin?: number
+  readonly hasFocus?: boolean
+  /** Keeps IDs apart where two forms of a page have a field of this name. */
+  readonly idPrefix?: string
+  /** Whether it takes an exact text, such as an ID, without autocorrection. */
+  readonly isExact?: boolean
+  /** Values to choose from; any other can be typed. */
+  readonly choices?: readonly string[]
+}
+
+/** A labelled field with its hint and its error; it keeps what was typed. */
+export function field(state: FormState, options: FieldOptions): Html {
+  const { name, label, type = 'text', hint, idPrefix = '' } = options
+  const id = `${idPrefix}${name}`
+  const value = type === 'password' ? undefined : (state.values[name] ?? options.value)
+  const error = state.errors[name]
+  // A field with an error gets the focus; if several have the attribute, browsers take the first.
+  const hasFocus = error !== undefined || (options.hasFocus === true && !hasErrors(state))
+  const describedBy = [
+    hint !== undefined ? `${id}-hint` : '',
+    error !== undefined ? `${id}-error` : '',
+  ].filter(Boolean)
+  return html`<div class="field"><label for="${id}">${label}</label>
+${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+<input id="${id}" name="${name}" type="${type}"${value !== undefined && html` value="${value}"`}${
+    options.autocomplete !== undefined && html` autocomplete="${options.autocomplete}"`
+  }${options.lengthMax !== undefined && html` maxlength="${options.lengthMax}"`}${
+    options.lengthMin !== undefined && html` minlength="${options.lengthMin}"`
+  }${attributeIf(options.isOptional !== true, 'required')}${attributeIf(hasFocus, 'autofocus')}${attributeIf(
+    options.isExact === true,
+    'autocapitalize="none" spellcheck="false"',
+  )}${options.choices !== undefined && html` list="${id}-choices"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`}${attributeIf(
+    error !== undefined,
+    'aria-invalid="true"',
+  )}>${options.choices !== undefined && html`<datalist id="${id}-choices">${options.choices.map((choice) => html`<option value="${choice}"></option>`)}</datalist>`}
+${error !== undefined && fieldError(`${id}-error`, error)}</div>`
+}
+
+/** The error of a field. */
+export function fieldError(id: string, text: string): Html {
+  return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
+}
+
+/** The error of a whole form. @param hasFocus for a page of many forms, where it would not be seen otherwise */
+export function formMessage({ message }: FormState, hasFocus = false): Html | undefined {
+  return message === undefined ? undefined : notice('bad', message, hasFocus)
+}
+
+export function hasErrors({ errors, message }: FormState): boolean {
+  return message !== undefined || Object.keys(errors).length > 0
+}
+
+/** Asks for the password again, before an important act. */
+export function currentPasswordField({ viewer }: PageFrame, state: FormState, idPrefix: string): Html {
+  return html`${usernameField(viewer?.email)}${field(state, {
+    name: 'password',
+    label: 'Your password',
+    type: 'password',
+    autocomplete: 'current-password',
+    idPrefix,
+  })}`
+}
+
+/** Tells the browser whose password it is, so that it stores and fills in the right one. */
+export function usernameField(email: string | undefined): Html {
+  return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
+}
+
+export function button(text: string, look: string = ''): Html {
+  return html`<button${look !== '' && html` class="${look}"`}>${text}</button>`
+}

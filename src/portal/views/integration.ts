@@ -1,0 +1,80 @@
+import type { KeysStatus } from '../../accounts/account-keys.ts'
+import { card } from '../../pages/card.ts'
+import { attributeIf, type Html, html } from '../../pages/html.ts'
+import { badge } from '../../pages/notice.ts'
+import type { KeyKind } from '../../secrets/keys.ts'
+import { codeBlock, maskKey } from './code-block.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
+import { page } from './page.ts'
+import { createSnippets, type SnippetOptions } from './snippets.ts'
+import { type TryItView, tryItCard } from './try-it.ts'
+
+export type KeyForm = 'reveal' | 'reset'
+
+export interface IntegrationView {
+  readonly accountId: string
+  readonly keys: KeysStatus
+  readonly snippets: SnippetOptions
+  readonly tryIt: TryItView
+  /** The key that this page shows. */
+  readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
+  /** The form that was refused. */
+  readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
+}
+
+/** The main page: the two keys, and how to call with them. */
+export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
+  return page(frame, {
+    title: 'Integration',
+    section: '/integration',
+    lead: 'Your keys, and how to call with them.',
+    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
+  })
+}
+
+function keyCardOf(
+  frame: PageFrame,
+  { accountId, keys, shown, refused }: IntegrationView,
+  kind: KeyKind,
+): Html {
+  const { previousSecretKey: previous, secretKey } = keys
+  const stateOf = (name: KeyForm) =>
+    refused?.kind === kind && refused.form === name ? refused.state : emptyForm
+  return keyCard(frame, {
+    kind,
+    accountId,
+    status: keys[kind],
+    shown: shown?.kind === kind ? shown : undefined,
+    reveal: stateOf('reveal'),
+    reset: stateOf('reset'),
+    overlap:
+      kind === 'secretKey' && previous
+        ? overlapPart(
+            frame,
+            { ...previous, since: secretKey.createdAt },
+            { endPath: '/integration/secret-key/end-overlap', usagePath: '/integration/usage' },
+          )
+        : undefined,
+  })
+}
+
+function snippetsCard({ accountId, snippets, shown }: IntegrationView): Html {
+  const keyText = (kind: KeyKind) =>
+    html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId)}</span>`
+  const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
+export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
+  const tabs = createSnippets(snippets).map(
+    ({ language, withSecret, withToken }, index) =>
+      html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
+<div class="tab">${codeBlock(`${language}, with the secret`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
+  )
+  return card({
+    title: 'Call it',
+    lead: 'First put your keys into the environment; reveal both above to copy them from here.',
+    aside: badge('plain', snippets.baseUrl),
+    id: 'call-it',
+    body: html`${codeBlock('Environment', environment, { isMasked: true })}
+<fieldset class="tabs"><legend class="unseen">Language</legend>${tabs}</fieldset>`,
+  })
+}

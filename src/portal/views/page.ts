@@ -1,0 +1,118 @@
+import { attributeIf, type Content, type Html, html, rawHtml } from '../../pages/html.ts'
+import { faviconUrl, type IconName, icon } from '../../pages/icons.ts'
+import { notice } from '../../pages/notice.ts'
+import { form } from './form.ts'
+import type { PageFrame, PageViewer } from './frame.ts'
+
+export interface PageLayout {
+  /** The title of the window, and the heading. */
+  readonly title: string
+  /** The entry of the navigation that the page belongs to. */
+  readonly section?: Section | undefined
+  readonly lead?: Content
+  readonly body: Content
+  /** Beside the heading. */
+  readonly actions?: Content
+  /** The link back to the page above. */
+  readonly breadcrumb?: { readonly href: string; readonly text: string }
+}
+
+interface NavEntry {
+  readonly path: string
+  readonly text: string
+  readonly icon: IconName
+}
+
+const ownSections = [
+  { path: '/integration', text: 'Integration', icon: 'key' },
+  { path: '/sessions', text: 'Sessions', icon: 'sessions' },
+  { path: '/profile', text: 'Profile', icon: 'profile' },
+] as const satisfies readonly NavEntry[]
+
+const adminSections = [
+  { path: '/accounts', text: 'Accounts', icon: 'accounts' },
+  { path: '/audit', text: 'Audit', icon: 'audit' },
+] as const satisfies readonly NavEntry[]
+
+export type Section = (typeof ownSections | typeof adminSections)[number]['path']
+
+/** A page for somebody who is signed in. */
+export function page(frame: PageFrame, content: PageLayout): Html {
+  const { title, section, lead, body, actions, breadcrumb } = content
+  return htmlDocument(
+    frame,
+    title,
+    html`<div class="frame">
+${sidebar(frame, section)}
+<main id="main" tabindex="-1">
+${breadcrumb && html`<a class="crumb" href="${frame.base}${breadcrumb.href}">${icon('back')}${breadcrumb.text}</a>`}
+<div class="top"><div><h1>${title}</h1>${lead !== undefined && html`<p>${lead}</p>`}</div>${
+      actions !== undefined && html`<div class="row">${actions}</div>`
+    }</div>
+${frame.notice && notice(frame.notice.kind, frame.notice.text)}
+<div class="stack">${body}</div>
+</main></div>`,
+  )
+}
+
+/** A page for somebody who is not signed in. */
+export function signedOutPage(
+  frame: PageFrame,
+  { title, lead, body }: { readonly title: string; readonly lead?: Content; readonly body: Content },
+): Html {
+  return htmlDocument(
+    frame,
+    title,
+    html`<div class="door"><header><a class="brand" href="${frame.base}">${icon('gate')}Gatehouse</a></header>
+<main id="main" tabindex="-1">
+${frame.notice && notice(frame.notice.kind, frame.notice.text)}
+<h1>${title}</h1>${lead !== undefined && html`<p class="muted">${lead}</p>`}
+${body}
+</main></div>`,
+  )
+}
+
+function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
+  const { assets, nonce, formPagePath } = frame
+  return html`<!doctype html>
+<html lang="en"${formPagePath !== undefined && html` data-home="${formPagePath}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} · Gatehouse</title>
+<link rel="stylesheet" href="${assets.style}" nonce="${nonce}">
+<link rel="icon" href="${rawHtml(faviconUrl)}">
+<script src="${assets.script}" nonce="${nonce}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+${body}
+</body>
+</html>
+`
+}
+
+function sidebar(frame: PageFrame, section: Section | undefined): Html {
+  const { viewer, base } = frame
+  return html`<header class="side"><a class="brand" href="${base}">${icon('gate')}Gatehouse</a>
+<nav aria-label="Portal"><ul class="nav">
+${ownSections.map((entry) => navEntry(base, entry, section))}
+${
+  viewer?.isAdmin === true &&
+  html`<li class="group" aria-hidden="true">Administration</li>${adminSections.map((entry) => navEntry(base, entry, section))}`
+}
+</ul></nav>
+${viewer && signedInUser(frame, viewer)}
+</header>`
+}
+
+function navEntry(base: string, { path, text, icon: name }: NavEntry, section: Section | undefined): Html {
+  return html`<li><a href="${base}${path}"${attributeIf(path === section, 'aria-current="page"')}>${icon(name)}<span>${text}</span></a></li>`
+}
+
+function signedInUser(frame: PageFrame, { email, name }: PageViewer): Html {
+  return html`<div class="who"><p>${name !== '' && html`<strong>${name}</strong>`}<span class="muted">${email}</span></p>
+${form(frame, { action: '/sign-out', body: html`<button class="small">${icon('leave')}Sign out</button>` })}</div>`
+}

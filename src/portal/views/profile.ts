@@ -1,0 +1,120 @@
+import { emailLengthMax, nameLengthMax } from '../../accounts/account-input.ts'
+import { card } from '../../pages/card.ts'
+import { type Html, html } from '../../pages/html.ts'
+import { badge } from '../../pages/notice.ts'
+import { time } from '../../pages/time.ts'
+import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { page } from './page.ts'
+import { newPasswordFields } from './sign-in.ts'
+
+export type ProfileForm = 'name' | 'email' | 'password'
+
+export interface ProfileView {
+  readonly account: {
+    readonly id: string
+    readonly email: string
+    readonly firstName: string
+    readonly lastName: string
+    readonly role: string
+    readonly isVerified: boolean
+    readonly createdAt: number
+  }
+  /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
+  readonly canSend: boolean
+  /** The form that was refused. */
+  readonly refused?: { readonly form: ProfileForm; readonly state: FormState } | undefined
+}
+
+/** One's own name, e-mail and password. */
+export function profilePage(frame: PageFrame, view: ProfileView): Html {
+  const { account } = view
+  return page(frame, {
+    title: 'Profile',
+    section: '/profile',
+    body: html`${card({
+      title: 'Account',
+      body: html`<dl class="facts"><div><dt>ID</dt><dd class="mono">${account.id}</dd></div><div><dt>Role</dt><dd>${account.role}</dd></div>
+<div><dt>E-mail</dt><dd>${account.email}</dd></div><div><dt>Created</dt><dd>${time(account.createdAt, frame.now)}</dd></div></dl>`,
+    })}${nameCard(frame, view)}${emailCard(frame, view)}${passwordCard(frame, view)}`,
+  })
+}
+
+export function verifiedBadge(isVerified: boolean): Html {
+  return isVerified ? badge('good', 'Verified') : badge('warn', 'Not verified')
+}
+
+function stateOf({ refused }: ProfileView, name: ProfileForm): FormState {
+  return refused?.form === name ? refused.state : emptyForm
+}
+
+function nameCard(frame: PageFrame, view: ProfileView): Html {
+  const state = stateOf(view, 'name')
+  return card({
+    title: 'Name',
+    body: form(frame, {
+      action: '/profile/name',
+      body: html`${formMessage(state, true)}${nameFields(state, view.account)}<div>${button('Save name')}</div>`,
+    }),
+  })
+}
+
+/** First and last name, side by side if there is room. */
+export function nameFields(
+  state: FormState,
+  names: { readonly firstName: string; readonly lastName: string },
+): Html {
+  return html`<div class="fields two">${field(state, {
+    name: 'firstName',
+    label: 'First name',
+    autocomplete: 'given-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.firstName,
+  })}${field(state, {
+    name: 'lastName',
+    label: 'Last name',
+    autocomplete: 'family-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.lastName,
+  })}</div>`
+}
+
+function emailCard(frame: PageFrame, view: ProfileView): Html {
+  const { account, canSend } = view
+  const state = stateOf(view, 'email')
+  const body = canSend
+    ? form(frame, {
+        action: '/profile/email',
+        body: html`${formMessage(state, true)}${field(state, {
+          name: 'email',
+          label: 'E-mail',
+          type: 'email',
+          autocomplete: 'email',
+          lengthMax: emailLengthMax,
+          value: account.email,
+          hint: 'A link is sent there. The change takes effect once the link is opened.',
+        })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
+      })
+    : html`<p class="muted">This gateway sends no mail: an administrator changes and verifies e-mails.</p>`
+  return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
+}
+
+function passwordCard(frame: PageFrame, view: ProfileView): Html {
+  const state = stateOf(view, 'password')
+  return card({
+    title: 'Password',
+    lead: 'Changing it signs out all other browsers.',
+    body: form(frame, {
+      action: '/profile/password',
+      body: html`${formMessage(state, true)}${usernameField(view.account.email)}
+${field(state, {
+  name: 'current',
+  label: 'Current password',
+  type: 'password',
+  autocomplete: 'current-password',
+})}${newPasswordFields(state, 'New password')}<div>${button('Change password')}</div>`,
+    }),
+  })
+}

@@ -1,0 +1,164 @@
+import { card } from '../../pages/card.ts'
+import { type Html, html } from '../../pages/html.ts'
+import { icon } from '../../pages/icons.ts'
+import { badge, emptyState } from '../../pages/notice.ts'
+import { time } from '../../pages/time.ts'
+import type { PortalSession } from '../../store/portal-access.ts'
+import type { Session } from '../../store/store.ts'
+import { clientName } from './client-name.ts'
+import { form } from './form.ts'
+import type { PageFrame } from './frame.ts'
+import { page } from './page.ts'
+
+export interface SessionsView {
+  readonly sessions: SessionsList
+  readonly portalSessions: readonly PortalSession[]
+  /** The session that this page is viewed with. */
+  readonly current: string
+}
+
+/** One page of the sessions of tokens. */
+export interface SessionsList {
+  readonly items: readonly Session[]
+  /** Of the next page; undefined = this is the last. */
+  readonly nextCursor: string | undefined
+  readonly isFirstPage: boolean
+}
+
+/** The sessions of this account: programs with tokens, browsers in the portal. */
+export function sessionsPage(frame: PageFrame, { sessions, portalSessions, current }: SessionsView): Html {
+  return page(frame, {
+    title: 'Sessions',
+    section: '/sessions',
+    lead: 'Everything that is signed in with your account. End whatever you do not recognise.',
+    body: html`${portalSessionsCard(frame, portalSessions, { current, basePath: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
+  })
+}
+
+/** @param basePath path of its page, and of its forms below that, in the portal */
+export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath: string): Html {
+  const endAll = confirmationForm(frame, {
+    action: `${basePath}/end-all`,
+    text: 'End all',
+    consequence: 'Every program has to ask for an access token again, with both keys.',
+  })
+  const content = card({
+    title: 'Access tokens',
+    lead: 'Started with both keys, kept by refresh tokens. Ending one ends its access tokens at once.',
+    isFlush: true,
+    body:
+      sessions.items.length === 0
+        ? emptyState({
+            icon: icon('sessions'),
+            title: sessions.isFirstPage ? 'No sessions' : 'No more sessions',
+            text: 'Nothing has asked for an access token, or all have ended.',
+          })
+        : html`${sessionTable(
+            sessions.items.map((session) => sessionRow(frame, session, basePath)),
+            'Last refresh',
+          )}<footer>${endAll}</footer>`,
+  })
+  return html`${content}${pager(frame, sessions, basePath)}`
+}
+
+function pager(
+  { base }: PageFrame,
+  { nextCursor, isFirstPage }: SessionsList,
+  basePath: string,
+): Html | undefined {
+  if (isFirstPage && nextCursor === undefined) return undefined
+  return html`<nav class="pager" aria-label="Pages of sessions">${
+    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}${basePath}">Newest</a>`
+  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}${basePath}?cursor=${encodeURIComponent(nextCursor)}">Older</a>`}</nav>`
+}
+
+export function portalSessionsCard(
+  frame: PageFrame,
+  sessions: readonly PortalSession[],
+  { current, basePath }: { readonly current: string | undefined; readonly basePath: string },
+): Html {
+  const isOwn = current !== undefined
+  const endAll = confirmationForm(frame, {
+    action: isOwn ? '/sign-out-everywhere' : `${basePath}/end-all-portal`,
+    text: isOwn ? 'Sign out everywhere' : 'End all',
+    consequence: isOwn
+      ? 'Every browser has to sign in again, this one too. Programs go on.'
+      : 'Every browser has to sign in again. Programs go on.',
+  })
+  return card({
+    title: 'Portal',
+    lead: isOwn ? 'Browsers that are signed in here.' : 'Browsers that are signed in to the portal.',
+    isFlush: true,
+    body:
+      sessions.length === 0
+        ? emptyState({
+            icon: icon('sessions'),
+            title: 'No browsers',
+            text: 'Nobody is signed in to the portal.',
+          })
+        : html`${sessionTable(
+            sessions.map((session) => portalSessionRow(frame, session, { current, act: basePath })),
+            'Last seen',
+          )}<footer>${endAll}</footer>`,
+  })
+}
+
+export interface Confirmation {
+  readonly action: string
+  readonly text: string
+  /** The consequence, in a sentence. */
+  readonly consequence: string
+}
+
+/** A button for an act that cannot be undone: it first shows the consequence, and asks to press once more. */
+export function confirmationForm(frame: PageFrame, { action, text, consequence }: Confirmation): Html {
+  return html`<details class="act"><summary class="danger">${text}…</summary>${form(frame, {
+    action,
+    body: html`<p>${consequence}</p><div><button class="danger primary">${text}</button></div>`,
+  })}</details>`
+}
+
+function sessionTable(rows: readonly Html[], seen: string): Html {
+  return html`<table><thead><tr><th scope="col">Client</th><th scope="col">Address</th><th scope="col">Started</th><th scope="col">${seen}</th><th scope="col">Ends</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
+}
+
+function sessionRow(frame: PageFrame, session: Session, basePath: string): Html {
+  const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
+  const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Not yet</span>`
+  return html`<tr><td data-label="Client"><div>${clientName(userAgent)}<code class="sub">${id}</code></div></td>${[
+    cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
+    cell('Started', time(createdAt, frame.now)),
+    cell('Last refresh', refreshed),
+    cell('Ends', time(expiresAt, frame.now)),
+  ]}${endCell(frame, { action: `${basePath}/end`, id, text: 'End' })}</tr>`
+}
+
+function portalSessionRow(
+  frame: PageFrame,
+  session: PortalSession,
+  { current, act: basePath }: { readonly current: string | undefined; readonly act: string },
+): Html {
+  const { id, userAgent, address, createdAt, seenAt, expiresAt } = session
+  const isThis = id === current
+  return html`<tr><td data-label="Client"><div>${clientName(userAgent)} ${isThis && badge('good', 'This browser')}</div></td>${[
+    cell('Address', html`${address}`),
+    cell('Started', time(createdAt, frame.now)),
+    cell('Last seen', time(seenAt, frame.now)),
+    cell('Ends', time(expiresAt, frame.now)),
+  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${basePath}/end-portal`, id, text: 'End' })}</tr>`
+}
+
+function cell(label: string, content: Html): Html {
+  return html`<td data-label="${label}"><div>${content}</div></td>`
+}
+
+function endCell(
+  frame: PageFrame,
+  { action, id, text }: { readonly action: string; readonly id: string; readonly text: string },
+): Html {
+  return html`<td class="acts">${form(frame, {
+    action,
+    class: 'inline',
+    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="unseen"> session ${id}</span></button>`,
+  })}</td>`
+}

@@ -1,0 +1,154 @@
+import { accountPaths } from '../../endpoints/account-paths.ts'
+import { shellWord } from '../../platform/shell-word.ts'
+
+/** Code to paste, which reads the caller's keys from the environment: no key is written in a program. */
+export interface Snippet {
+  readonly language: string
+  /** Sends the secret with each request. */
+  readonly withSecret: string
+  /** Gets and sends an access token. */
+  readonly withToken: string
+}
+
+export interface SnippetOptions {
+  /** The origin that clients see. */
+  readonly baseUrl: string
+  /** A path that the account may call. */
+  readonly path: string
+}
+
+/** The same two calls in each language, with nothing to install. */
+export function createSnippets(options: SnippetOptions): readonly Snippet[] {
+  return [curl, javaScript, python, go].map((write) => write(options))
+}
+
+function curl({ baseUrl, path }: SnippetOptions): Snippet {
+  return {
+    language: 'curl',
+    withSecret: `curl ${shellWord(baseUrl + path)} -H "SecretKey: $GATEHOUSE_SECRET_KEY"`,
+    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accountPaths.accessToken)} \\
+  -H 'Content-Type: application/json' \\
+  -d "{\\"SecretKey\\":\\"$GATEHOUSE_SECRET_KEY\\",\\"APIKey\\":\\"$GATEHOUSE_API_KEY\\"}" \\
+  | sed 's/.*"JwtToken":"\\([^"]*\\)".*/\\1/')
+curl ${shellWord(baseUrl + path)} -H "Authorization: Bearer $TOKEN"`,
+  }
+}
+
+function javaScript({ baseUrl, path }: SnippetOptions): Snippet {
+  const url = JSON.stringify(baseUrl + path)
+  return {
+    language: 'JavaScript',
+    withSecret: `import { env } from 'node:process'
+
+const response = await fetch(${url}, {
+  headers: { SecretKey: env.GATEHOUSE_SECRET_KEY },
+})
+console.log(response.status, await response.text())`,
+    withToken: `import { env } from 'node:process'
+
+const answer = await fetch(${JSON.stringify(baseUrl + accountPaths.accessToken)}, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({
+    SecretKey: env.GATEHOUSE_SECRET_KEY,
+    APIKey: env.GATEHOUSE_API_KEY,
+  }),
+})
+const { JwtToken } = await answer.json()
+
+const response = await fetch(${url}, {
+  headers: { Authorization: \`Bearer \${JwtToken}\` },
+})
+console.log(response.status, await response.text())`,
+  }
+}
+
+function python({ baseUrl, path }: SnippetOptions): Snippet {
+  const url = JSON.stringify(baseUrl + path)
+  return {
+    language: 'Python',
+    withSecret: `import os
+from urllib.request import Request, urlopen
+
+request = Request(${url}, headers={"SecretKey": os.environ["GATEHOUSE_SECRET_KEY"]})
+with urlopen(request) as response:
+    print(response.status, response.read().decode())`,
+    withToken: `import json, os
+from urllib.request import Request, urlopen
+
+keys = {
+    "SecretKey": os.environ["GATEHOUSE_SECRET_KEY"],
+    "APIKey": os.environ["GATEHOUSE_API_KEY"],
+}
+request = Request(
+    ${JSON.stringify(baseUrl + accountPaths.accessToken)},
+    data=json.dumps(keys).encode(),
+    headers={"Content-Type": "application/json"},
+)
+with urlopen(request) as response:
+    token = json.load(response)["JwtToken"]
+
+request = Request(${url}, headers={"Authorization": f"Bearer {token}"})
+with urlopen(request) as response:
+    print(response.status, response.read().decode())`,
+  }
+}
+
+/** The end of each Go program. */
+const goSend = `	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	fmt.Println(response.Status, string(body))
+}`
+
+function go({ baseUrl, path }: SnippetOptions): Snippet {
+  const url = JSON.stringify(baseUrl + path)
+  return {
+    language: 'Go',
+    withSecret: `package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	request, _ := http.NewRequest("GET", ${url}, nil)
+	request.Header.Set("SecretKey", os.Getenv("GATEHOUSE_SECRET_KEY"))
+${goSend}`,
+    withToken: `package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	keys, _ := json.Marshal(map[string]string{
+		"SecretKey": os.Getenv("GATEHOUSE_SECRET_KEY"),
+		"APIKey":    os.Getenv("GATEHOUSE_API_KEY"),
+	})
+	answer, err := http.Post(${JSON.stringify(baseUrl + accountPaths.accessToken)}, "application/json", bytes.NewReader(keys))
+	if err != nil {
+		panic(err)
+	}
+	defer answer.Body.Close()
+	var issued struct{ JwtToken string }
+	if err := json.NewDecoder(answer.Body).Decode(&issued); err != nil {
+		panic(err)
+	}
+
+	request, _ := http.NewRequest("GET", ${url}, nil)
+	request.Header.Set("Authorization", "Bearer "+issued.JwtToken)
+${goSend}`,
+  }
+}

@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net'
+import type { GatehouseError } from '../errors/errors.ts'
+import type { ClientConnection } from '../http1/client-connection.ts'
+import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { CorsHeaders } from './cors-headers.ts'
+
+/** A request that may pass, and where it goes. */
+export interface ForwardedRequest {
+  readonly connection: ClientConnection
+  readonly head: RequestHead
+  readonly upstream: Upstream
+  /** Path and query for the upstream. */
+  readonly requestTarget: string
+  /** Header lines for the upstream, all but Host. */
+  readonly headerLines: string
+  /** Whether these lines say that no request follows on the connection. */
+  readonly isLast: boolean
+  /** Field lines for the upstream, from name, value, name, value; undefined = none may pass. */
+  readonly writeTrailers: ((rawTrailers: readonly string[]) => string) | undefined
+  /** The Host header of the client. */
+  readonly host: string
+  /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  /** The account that calls; undefined = nobody in particular. */
+  readonly accountId: string | undefined
+  readonly bodyBytesMax: number
+  readonly responseTimeoutMs: number
+  readonly isUpgrade: boolean
+  /** What the answer says about CORS; undefined = what the upstream says. */
+  readonly corsHeaders: CorsHeaders | undefined
+}
+
+/** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
+export interface ForwardEvents<Forwarded extends ForwardedRequest> {
+  /** The request is on its way. @param now on the clock of performance.now() */
+  onSent(forwarded: Forwarded, now: number): void
+  /** The head of the response has come. */
+  onResponseHead(forwarded: Forwarded, status: number): void
+  /** The whole response has been handed on. */
+  onResponseEnd(forwarded: Forwarded): void
+  /** There is no response, or the client cannot be given the whole of it. */
+  onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
+  /** 101: both sockets belong to a tunnel from here on. */
+  onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
+}
+
+export interface UpgradeResponse {
+  readonly reason: string
+  /** Header lines for the client, each ended by CR LF. */
+  readonly headerLines: string
+  readonly upstreamSocket: Socket
+  /** What the upstream sent right after its head. */
+  readonly firstBytes: Buffer
+}

@@ -1,0 +1,72 @@
+import { fullName } from '../accounts/full-name.ts'
+import type { Principal, Profile } from '../auth/principal.ts'
+import { GatehouseError } from '../errors/errors.ts'
+
+export interface IdentityHeaders {
+  readonly id: string
+  readonly role: string
+  readonly email?: string | undefined
+  readonly verified?: string | undefined
+  readonly name?: string | undefined
+  readonly session?: string | undefined
+  readonly scheme?: string | undefined
+}
+
+type LineWriter = (principal: Principal) => string
+
+/**
+ * Creates the function that writes the identity as header lines, each ended by CR LF.
+ * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
+ *   GatehouseError `store-unavailable` where the profile is not known now
+ */
+export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
+  const writers = [
+    createFieldWriter(headers.id, ({ accountId }) => accountId),
+    createFieldWriter(headers.role, ({ role }) => role),
+    createFieldWriter(headers.email, (principal) => profileOf(principal).email),
+    createFieldWriter(headers.verified, (principal) => String(profileOf(principal).isVerified)),
+    createFieldWriter(headers.name, (principal) => fullName(profileOf(principal))),
+    createFieldWriter(headers.session, ({ sessionId }) => sessionId),
+    createFieldWriter(headers.scheme, ({ scheme }) => scheme),
+  ].filter((writer) => writer !== undefined)
+  return (principal) => {
+    let lines = ''
+    for (const write of writers) lines += write(principal)
+    return lines
+  }
+}
+
+function profileOf({ profile }: Principal): Profile {
+  if (!profile) throw new GatehouseError('store-unavailable')
+  return profile
+}
+
+function createFieldWriter(
+  name: string | undefined,
+  read: (principal: Principal) => string | undefined,
+): LineWriter | undefined {
+  if (name === undefined) return undefined
+  return (principal) => {
+    const value = read(principal)
+    return value === undefined ? '' : `${name}: ${encodeHeaderValue(value)}\r\n`
+  }
+}
+
+/**
+ * A value in visible ASCII: other characters, and `%` itself, are percent-encoded as UTF-8 (RFC 3986 2.1). Decoded once,
+ * it is what it was; two different values are never written alike.
+ */
+export function encodeHeaderValue(value: string): string {
+  return isPlain(value) ? value : value.toWellFormed().replaceAll(/[^!-$&-~]+/g, encodeURIComponent)
+}
+
+/** A loop: for short texts a regular expression costs more. */
+function isPlain(value: string): boolean {
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if (code < 0x21 || code > 0x7e || code === percent) return false
+  }
+  return true
+}
+
+const percent = 0x25

@@ -1,0 +1,146 @@
+import { foldCase, normalizedPaths } from './normalized-paths.ts'
+import type { RequestTarget } from './request-target.ts'
+import { type RouteGroup, routeFor } from './route-group.ts'
+
+/** A request, and the place that its path matches as it was sent. */
+export interface RouteLookup<Upstream> {
+  readonly host: string
+  readonly target: RequestTarget
+  readonly method: string
+  /** undefined = none. */
+  readonly group: RouteGroup<Upstream> | undefined
+}
+
+export interface AmbiguityIndex<Upstream> {
+  /**
+   * The place, other than the one found, that a backend may read in the path (readings.ts), with regard to case or
+   * without; undefined where every reading leads to the same. Whether a backend folds case is said by the route that
+   * is found, or if there is none, by the one of the other place.
+   */
+  findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
+  /** Places whose own prefix can be read as that of this one: no request to either is unambiguous. */
+  findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[]
+  /** Whether there are places below this one, or such as `sameAs` has: else every reading of its paths is its own. */
+  hasConflicts(group: RouteGroup<Upstream>): boolean
+}
+
+/** The places of each host (undefined = any), by a reading of their prefix. */
+type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
+
+/**
+ * Built once. Paths of a place without others cost nothing, and of the rest a path in lower case without escapes and
+ * parameters next to nothing, as it has one reading only.
+ * @param firstSegments the part of a path that a prefix can match
+ */
+export function createAmbiguityIndex<Upstream>(
+  groups: readonly RouteGroup<Upstream>[],
+  firstSegments: (path: string) => string,
+): AmbiguityIndex<Upstream> {
+  const exact: GroupsByHost<Upstream> = new Map()
+  const folded: GroupsByHost<Upstream> = new Map()
+  const ancestors = new Set<string>()
+  const byNormalized = Map.groupBy(groups, ({ prefix }) => foldCase(normalizePrefix(prefix)))
+  for (const [normalized, equivalents] of byNormalized) {
+    addAncestors(ancestors, normalized)
+    for (const group of equivalents) {
+      addGroup(exact, normalizePrefix(group.prefix), group)
+      addGroup(folded, normalized, group)
+    }
+  }
+  const conflicting = new Set(
+    [...byNormalized].flatMap(([normalized, equivalents]) =>
+      ancestors.has(normalized) || equivalents.some(({ prefix }) => prefix !== equivalents[0]?.prefix)
+        ? equivalents
+        : [],
+    ),
+  )
+  const arePrefixesNormalized = groups.every(({ prefix }) => foldCase(normalizePrefix(prefix)) === prefix)
+
+  function findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
+    const { target, group } = lookup
+    if (group !== undefined && !conflicting.has(group)) return undefined
+    if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
+    for (const normalized of normalizedPaths(target.path)) {
+      const path = firstSegments(normalized)
+      const other = findIn(exact, path, lookup) ?? findFolded(path, lookup)
+      if (other !== undefined) return other
+    }
+    return undefined
+  }
+
+  function findFolded(path: string, lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
+    const { group, method } = lookup
+    if (group !== undefined && isCaseSensitiveFor(group, method)) return undefined
+    const other = findIn(folded, foldCase(path), lookup)
+    return group === undefined && other !== undefined && isCaseSensitiveFor(other, method) ? undefined : other
+  }
+
+  function findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[] {
+    const isSensitive = group.routes.every((route) => route.isCaseSensitive)
+    const normalized = normalizePrefix(group.prefix)
+    const equivalents = byNormalized.get(foldCase(normalized)) ?? []
+    return equivalents.filter(
+      ({ host, prefix }) =>
+        prefix !== group.prefix &&
+        (host === group.host || host === undefined || group.host === undefined) &&
+        (!isSensitive || normalizePrefix(prefix) === normalized),
+    )
+  }
+
+  return { findConflict, findEquivalents, hasConflicts: (group) => conflicting.has(group) }
+}
+
+const mayNeedNormalizing = /[A-Z%;]/
+
+/** A prefix has no parameters, and so one reading. */
+function normalizePrefix(prefix: string): string {
+  return normalizedPaths(prefix)[0] ?? ''
+}
+
+function addGroup<Upstream>(
+  byHost: GroupsByHost<Upstream>,
+  normalized: string,
+  group: RouteGroup<Upstream>,
+): void {
+  const byNormalized = byHost.get(group.host) ?? new Map<string, RouteGroup<Upstream>[]>()
+  byHost.set(group.host, byNormalized)
+  const equivalents = byNormalized.get(normalized)
+  if (equivalents === undefined) byNormalized.set(normalized, [group])
+  else equivalents.push(group)
+}
+
+/** Adds the prefixes above this one; what is above one that is there is there too. */
+function addAncestors(ancestors: Set<string>, prefix: string): void {
+  for (let end = prefix.lastIndexOf('/'); end !== -1; end = prefix.lastIndexOf('/', end - 1)) {
+    const next = prefix.slice(0, end)
+    if (ancestors.has(next)) return
+    ancestors.add(next)
+    if (end === 0) return
+  }
+}
+
+/** The longest prefix of a reading decides: whatever else than the place found has it. */
+function findIn<Upstream>(
+  byHost: GroupsByHost<Upstream>,
+  path: string,
+  { host, group }: RouteLookup<Upstream>,
+): RouteGroup<Upstream> | undefined {
+  const ofHost = byHost.get(host)
+  const ofAnyHost = byHost.get(undefined)
+  let prefix = path
+  for (;;) {
+    const hostGroups = ofHost?.get(prefix) ?? []
+    // A place of this host hides the one of any host that has the very same prefix.
+    const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
+      hostGroups.every((one) => one.prefix !== any.prefix),
+    )
+    const equivalents = [...hostGroups, ...anyHostGroups]
+    if (equivalents.length > 0) return equivalents.find((one) => one !== group)
+    if (prefix === '') return undefined
+    prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
+  }
+}
+
+function isCaseSensitiveFor(group: RouteGroup<unknown>, method: string): boolean {
+  return routeFor(group, method)?.isCaseSensitive ?? group.routes.every((route) => route.isCaseSensitive)
+}

@@ -1,0 +1,138 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { GatehouseError } from '../errors/errors.ts'
+import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
+import { createWorkQueue, type WorkOwner } from './work-queue.ts'
+
+/** The fewest characters, and the most bytes in UTF-8, of a password. */
+export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
+
+/** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
+export interface Passwords {
+  /** @param owner whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
+  hash(password: string, owner: WorkOwner): Promise<string>
+  /**
+   * Whether this is the password that was hashed. Takes the same time where there is none.
+   * @throws GatehouseError `sign-in-busy`
+   */
+  verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean>
+  /** Whether a password was hashed with other parameters than today's. */
+  needsRehash(stored: string): boolean
+}
+
+export interface PasswordsOptions {
+  /** Without the pepper the passwords of a stolen database cannot be guessed. */
+  readonly pepper: Uint8Array
+  /** Default: what OWASP recommends. */
+  readonly parameters?: Argon2Parameters
+}
+
+interface Argon2Parameters {
+  readonly memoryKiB: number
+  readonly passes: number
+  readonly parallelism: number
+}
+
+const owaspParameters: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
+const bytes = { salt: 16, tag: 32 } as const
+/** The greatest parameters accepted from a stored hash: another version of the program may have used others. */
+const memoryKiBMax = 262_144
+const passesMax = 16
+const phcPattern =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+
+/** How many run at once, of Node's four threads for such work; how many may wait, in all and of one address. */
+const queueLimits = { concurrency: 2, queueMax: 64, queueMaxPerClient: 8, queueTimeoutMs: 5_000 } as const
+
+const runArgon2 = promisify(argon2)
+
+export function createPasswords({ pepper, parameters = owaspParameters }: PasswordsOptions): Passwords {
+  const workQueue = createWorkQueue(queueLimits)
+  /** The hash of a password that nobody has. */
+  const dummyHash = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
+
+  function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
+    return runArgon2('argon2id', {
+      // One encoding for texts that look the same, whatever the keyboard (NIST SP 800-63B 3.1.1.2).
+      message: password.toWellFormed().normalize('NFKC'),
+      nonce: salt,
+      memory: memoryKiB,
+      passes,
+      parallelism,
+      tagLength: bytes.tag,
+      secret: pepper,
+    })
+  }
+
+  async function verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean> {
+    const parsed = parse(stored ?? dummyHash) ?? parse(dummyHash)
+    if (!parsed) throw new GatehouseError('internal')
+    const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
+    const tag = await workQueue.run(owner, () =>
+      derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
+    )
+    return timingSafeEqual(tag, parsed.tag) && !isTooLong && stored !== undefined
+  }
+
+  return {
+    hash: async (password, owner) => {
+      const salt = randomBytes(bytes.salt)
+      const tag = await workQueue.run(owner, () => derive(password, parameters, salt))
+      return format(parameters, salt, tag)
+    },
+    verify,
+    needsRehash: (stored) => !stored.startsWith(prefixOf(parameters)),
+  }
+}
+
+/**
+ * @param owner undefined = not known yet
+ * @throws GatehouseError `request-invalid` (field `password`) for a password that nobody, or not this owner, should
+ * have
+ */
+export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
+  const message = passwordProblem(password, owner)
+  if (message !== undefined) rejectPassword(message)
+}
+
+/** @throws GatehouseError `request-invalid` (field `password`), always */
+export function rejectPassword(message: string): never {
+  throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
+}
+
+function passwordProblem(password: string, owner: PasswordOwner | undefined): string | undefined {
+  const { charactersMin, bytesMax } = passwordLength
+  if (Buffer.byteLength(password) > bytesMax) return `must have at most ${bytesMax} bytes in UTF-8`
+  if ([...password.normalize('NFKC')].length < charactersMin) {
+    return `must have at least ${charactersMin} characters`
+  }
+  if (isCommonPassword(password)) {
+    return 'must not be one of those that are tried first: a common word with digits, keys in a row, repetitions'
+  }
+  return owner && isMostlyPersonalData(password, owner)
+    ? 'must not be made of your e-mail or name'
+    : undefined
+}
+
+function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string {
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$`
+}
+
+function format(parameters: Argon2Parameters, salt: Uint8Array, tag: Uint8Array): string {
+  const [saltText, tagText] = [salt, tag].map((part) =>
+    Buffer.from(part).toString('base64').replace(/=+$/, ''),
+  )
+  return `${prefixOf(parameters)}${saltText}$${tagText}`
+}
+
+function parse(stored: string) {
+  const [, memory, passes, parallelism, salt, tag] = phcPattern.exec(stored) ?? []
+  const parameters = {
+    memoryKiB: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+  }
+  if (salt === undefined || tag === undefined) return undefined
+  if (parameters.memoryKiB > memoryKiBMax || parameters.passes > passesMax) return undefined
+  return { parameters, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') }
+}

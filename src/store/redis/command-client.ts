@@ -1,0 +1,126 @@
+import { Redis, ReplyError } from 'ioredis'
+import { errorMessage, GatehouseError } from '../../errors/errors.ts'
+import { StoreFailure } from '../store-failure.ts'
+import { addressOf } from './address.ts'
+import { openClient, type RedisOptions } from './client.ts'
+import { type Client, isScriptFault } from './scripts.ts'
+import { createWriteBatcher } from './write-batcher.ts'
+
+/** A client, and the state of its connection. */
+export interface CommandClient {
+  /**
+   * @throws GatehouseError `store-unavailable` whose cause is a StoreFailure; the fault of a script, as it is
+   */
+  ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result>
+  /** @throws GatehouseError as `ask` does, if there is no connection now */
+  assertConnected(): void
+  /** Waits for a connection that is being made; `ask` then shows whether there is one. */
+  whenReady(timeoutMs: number): Promise<void>
+  /** What an error of a command means. */
+  toFailure(error: unknown): StoreFailure
+  close(): void
+}
+
+export function openCommandClient(options: RedisOptions): CommandClient {
+  const { client, close } = openClient(options)
+  const address = addressOf(options.topology)
+  // The Cluster client has a connection to each node, and chooses among them by itself.
+  const batchWrites = client instanceof Redis ? createWriteBatcher(client) : undefined
+  /** Why there is no connection: the errors of commands do not tell. */
+  let connectionError: Error | undefined
+  /** Set if SELECT failed: the driver would go on with database 0, which may hold other data. */
+  let isWrongDatabase = false
+  client.on('error', (error: Error) => {
+    connectionError = rootCause(error)
+    if (isSelectError(connectionError)) isWrongDatabase = true
+  })
+  client.on('connect', () => {
+    isWrongDatabase = false
+  })
+  client.on('ready', () => {
+    if (!isWrongDatabase) connectionError = undefined
+  })
+
+  function assertConnected(): void {
+    if (client.status === 'ready' && !isWrongDatabase) return
+    const failure = new StoreFailure('unreachable', `cannot reach ${address}: ${connectionReason()}`)
+    throw new GatehouseError('store-unavailable', { cause: failure })
+  }
+
+  function connectionReason(): string {
+    if (connectionError) return describeError(connectionError)
+    // Connected, but Redis has not confirmed yet that it has loaded its data.
+    return client.status === 'connect' ? 'it does not answer' : 'there is no connection'
+  }
+
+  function toFailure(error: unknown): StoreFailure {
+    if (error instanceof StoreFailure) return error
+    if (error instanceof ReplyError) {
+      return new StoreFailure('refused', `${address} refuses: ${errorMessage(error)}`)
+    }
+    const kind = error instanceof Error && notSentPattern.test(error.message) ? 'unreachable' : 'unanswered'
+    return new StoreFailure(kind, `cannot reach ${address}: ${describeError(connectionError ?? error)}`)
+  }
+
+  async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    assertConnected()
+    batchWrites?.()
+    try {
+      return await work(client)
+    } catch (error) {
+      if (isScriptFault(error)) throw error
+      throw new GatehouseError('store-unavailable', { cause: toFailure(error) })
+    }
+  }
+
+  function whenReady(timeoutMs: number): Promise<void> {
+    if (client.status === 'ready') return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(end, timeoutMs)
+      client.once('ready', end)
+      function end(): void {
+        clearTimeout(timer)
+        client.off('ready', end)
+        resolve()
+      }
+    })
+  }
+
+  return { ask, assertConnected, whenReady, toFailure, close }
+}
+
+const notSentPattern = /isn't writeable|isn't ready/
+
+/** Messages of the driver, and what they mean. */
+const driverMessages: readonly (readonly [RegExp, string])[] = [
+  [/isn't writeable|isn't ready|^Connection is closed/, 'there is no connection'],
+  [/max retries per request/, 'the connection broke'],
+  [/^Command timed out/, 'it does not answer in time'],
+  [/^Socket timeout/, 'it has fallen silent'],
+  [/ETIMEDOUT$/, 'it does not take the connection in time'],
+  [/^Failed to refresh slots cache/, 'none of its nodes answers'],
+  [/^All sentinels are unreachable/, 'none of the Sentinels names a master that answers'],
+]
+
+function describeError(error: unknown): string {
+  const reason = errorMessage(error)
+  const [, meaning] = driverMessages.find(([pattern]) => pattern.test(reason)) ?? []
+  return meaning ?? reason
+}
+
+/** The error behind a failure of all nodes of a Cluster, or of all addresses of a host. */
+function rootCause(error: Error): Error {
+  if ('lastNodeError' in error && error.lastNodeError instanceof Error) {
+    const hasDetail = error.lastNodeError.message !== 'Connection is closed.'
+    return hasDetail ? rootCause(error.lastNodeError) : new Error('none of its nodes answers')
+  }
+  const [first] = error instanceof AggregateError ? error.errors : []
+  return first instanceof Error ? first : error
+}
+
+/** Whether Redis has refused to select the database of the URL. */
+function isSelectError(error: Error): boolean {
+  if (!('command' in error)) return false
+  const { command } = error
+  return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select'
+}

@@ -1,0 +1,18 @@
+import { createAccountKeys } from '../../src/accounts/account-keys.ts'
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { createAuditEntryFactory } from '../../src/accounts/audit-entry-factory.ts'
+import type { KeyOptions } from '../../src/accounts/make-key.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** What can be done to accounts of a store and their keys, in the name of the system. */
+export function actsOn(store: Store, options: KeyOptions) {
+  const by = { kind: 'system', channel: 'system' } as const
+  const accounts = createAccounts({ ...options, store, by })
+  const keys = createAccountKeys({
+    ...options,
+    store,
+    accounts,
+    entry: createAuditEntryFactory(by, options.clock),
+  })
+  return { accounts, keys }
+}

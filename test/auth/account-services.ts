@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { createAccountActions } from '../../src/accounts/account-actions.ts'
+import type { SendMail } from '../../src/accounts/profile.ts'
+import { createKnownClients } from '../../src/auth/known-clients.ts'
+import { createPasswordCheck } from '../../src/auth/password-check.ts'
+import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
+import { createSignIn } from '../../src/auth/sign-in.ts'
+import { createPasswords } from '../../src/secrets/passwords.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
+import type { Actor } from '../../src/store/audit.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+export const visitor = { address: '192.0.2.1', userAgent: 'Browser/1' }
+export const system: Actor = { kind: 'system', channel: 'system' }
+export const lifetimeMs = 3_600_000
+export const password = 'correct horse battery'
+
+const cheap = { memoryKiB: 64, passes: 1, parallelism: 1 }
+
+/** The people of a real store, at a clock that is set by hand; something else may happen while a password is hashed. */
+export function openPeople(
+  t: Test,
+  { failureLimit = 1_000, sendMail }: { failureLimit?: number; sendMail?: SendMail } = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-people-'))
+  const store = openSqliteStore({ path: join(folder, 'gatehouse.db'), busyTimeoutMs: 1_000 })
+  const time = { now: 1_800_000_000_000 }
+  const clock = () => time.now
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, clock })
+  t.teardown(async () => {
+    limiter.close()
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const pepper = Buffer.alloc(32, 1)
+  const passwords = createPasswords({ pepper, parameters: cheap })
+  const meanwhile = { afterHash: async () => {} }
+  const failures = { limit: failureLimit, perMs: 60_000 }
+  const signIn = createSignIn({
+    store,
+    clock,
+    passwords: {
+      ...passwords,
+      hash: async (...asked) => {
+        const hashed = await passwords.hash(...asked)
+        await meanwhile.afterHash()
+        return hashed
+      },
+    },
+    check: createPasswordCheck({ store, passwords, limiter, failures, clock }),
+    knownClients: createKnownClients(Buffer.alloc(32, 3)),
+    sessionLifetimeMs: lifetimeMs,
+  })
+  const actsOf = createAccountActions({
+    store,
+    limiter,
+    clock,
+    sendMail,
+    sealer: createSealer(Buffer.alloc(32, 2)),
+    reveal: true,
+    refreshIdleMs: 7 * 86_400_000,
+    portalUrl: 'https://api.example.com/portal',
+  })
+  const acts = actsOf(system)
+
+  async function createPerson(input: { email?: string; role?: string } = {}) {
+    const profile = { firstName: 'Ada', lastName: '', role: 'User', isVerified: true }
+    const { account } = await acts.accounts.create({ email: 'ada@example.com', ...profile, ...input })
+    const { token } = await acts.setupLinks.create(account.id)
+    const signedIn = await signIn.redeemSetupLink({ token, password }, visitor)
+    return { id: account.id, email: account.email, signedIn }
+  }
+
+  return { store, time, signIn, acts, actsOf, pepper, meanwhile, createPerson }
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import type { AccountInput } from '../../src/accounts/account-input.ts'
+import { authenticate } from '../../src/auth/authenticate.ts'
+import { createBearerScheme } from '../../src/auth/bearer.ts'
+import { noCredentials, withAuthorization, withSecretKey } from '../../src/auth/credentials.ts'
+import type { Decision } from '../../src/auth/decision.ts'
+import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
+import { createDirectory } from '../../src/cache/directory.ts'
+import { openInvalidation } from '../../src/cache/invalidation.ts'
+import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
+import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
+import type { Access } from '../../src/routes/route.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
+import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
+import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
+import { createSessions } from '../../src/tokens/sessions.ts'
+import { actsOn } from '../accounts/account-actions.ts'
+import { visitor } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+import { createBench, newSigningKey, startS } from '../tokens/forged-tokens.ts'
+
+/** How a route of this kind is compiled. */
+export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}): Access {
+  const options: RouteOptions = {
+    name: 'route',
+    host: undefined,
+    path: '/',
+    methods: undefined,
+    upstream: 'backend',
+    auth,
+    roles: undefined,
+    verifiedOnly: false,
+    stripPrefix: false,
+    websocket: false,
+    forwardCredentials: false,
+    bodyBytesMax: 0,
+    responseTimeoutMs: undefined,
+    encodedSlash: 'auto',
+    caseSensitive: false,
+    methodOverride: 'drop',
+    trailers: 'drop',
+    rateLimit: undefined,
+    ...changes,
+  }
+  const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0 }]]))
+  if (!route) throw new Error('no route')
+  return route.access
+}
+
+/** Everything that decides who is calling, on a real store; what a change ends is dropped as in a gateway. */
+export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  const time = { nowMs: startS * 1_000 }
+  const clock = () => time.nowMs
+  const sealingKey = randomBytes(32)
+  const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs })
+  const storeConnection = { ...createStoreConnectionState(), isUp: true }
+  const directory = createDirectory({
+    store,
+    storeConnection,
+    entriesMax: 1_000,
+    ttlMs: 3_600_000,
+    negativeTtlMs: 5_000,
+    maxStaleMs: 3_600_000,
+    tokenLifetimeMs: 600_000 + clockToleranceMs,
+    clockToleranceMs,
+    clock,
+    monotonic: clock,
+    report: () => {},
+    confirm: () => invalidation.confirm(),
+    catchUp: () => invalidation.catchUp(),
+  })
+  const invalidation = openInvalidation({
+    store,
+    storeConnection,
+    // Longer than any test: what others change is heard of when it must be.
+    pollMs: 86_400_000,
+    clock,
+    monotonic: clock,
+    apply: directory.apply,
+    clear: directory.clear,
+    onStoreAnswer: () => {},
+    onDelay: () => {},
+    onFault: (error) => t.error(error),
+  })
+  t.teardown(invalidation.close)
+  await invalidation.poll()
+  // As if more had happened before than can be told; tests that need it otherwise say so.
+  storeConnection.completeSince = Number.POSITIVE_INFINITY
+  const schemes = {
+    secretKey: createSecretKeyScheme(directory, clock),
+    bearer: createBearerScheme(accessTokens, directory),
+  }
+  const keyOptions = { sealer: createSealer(sealingKey), reveal: false, clock }
+  const { accounts, keys } = actsOn(store, keyOptions)
+  const sessions = createSessions({
+    store,
+    accessTokens,
+    refreshTokens: createRefreshTokens(sealingKey),
+    refreshLifetimeMs: 86_400_000,
+    refreshIdleMs: 86_400_000,
+    reuseGraceMs: 10_000,
+    openMax: 100,
+    admit: async () => {},
+    acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
+    clock,
+  })
+  let created = 0
+
+  /** An account with its keys and the tokens of a session. */
+  async function newCaller(changes: Partial<AccountInput> = {}) {
+    created++
+    const input = { email: `user${created}@example.com`, firstName: 'Ada', lastName: 'L', role: 'User' }
+    const caller = await accounts.create({ ...input, isVerified: true, ...changes })
+    const { accessToken, refreshToken } = await sessions.start(caller.secretKey, caller.apiKey, visitor)
+    return { ...caller, id: caller.account.id, accessToken, refreshToken }
+  }
+
+  async function decide(auth: AuthOption, shown: Shown): Promise<Decision> {
+    return authenticate(accessOf(auth), credentialsOf(shown), schemes)
+  }
+
+  /** What another process does: nothing of it is heard here. */
+  const afar = actsOn(await place.open(), keyOptions)
+
+  return {
+    afar,
+    store,
+    contact: storeConnection,
+    accounts,
+    keys,
+    sessions,
+    accessTokens,
+    keyring,
+    directory,
+    schemes,
+    time,
+    newCaller,
+    decide,
+  }
+}
+
+/** The header fields that say who is calling. */
+export interface Shown {
+  readonly secretKey?: string
+  readonly authorization?: string
+  /** Whether each comes twice. */
+  readonly isRepeated?: boolean
+}
+
+function credentialsOf({ secretKey, authorization, isRepeated }: Shown) {
+  let credentials = noCredentials
+  for (let times = isRepeated ? 2 : 1; times > 0; times--) {
+    if (secretKey !== undefined) credentials = withSecretKey(credentials, secretKey)
+    if (authorization !== undefined) credentials = withAuthorization(credentials, authorization)
+  }
+  return credentials
+}
+
+/** A decision in a word: who may pass as whom, or why not. */
+export function wordOf(decision: Decision): string {
+  if (decision.kind === 'refused') return decision.code
+  return decision.principal === undefined ? 'anonymous' : decision.principal.scheme
+}

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
+import { until } from '../setup/net.ts'
+import { startRedis } from '../setup/redis.ts'
+import { openStoreAt, optionsOf } from '../store/redis/place.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const rate = { limit: 4, perMs: 60_000 }
+
+t.test('instances on one store count together', async (t) => {
+  const server = await startRedis(t)
+  const limiters = await Promise.all(
+    [1, 2].map(async () => {
+      const store = await openStoreAt(t, optionsOf(server))
+      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock: Date.now })
+      t.teardown(limiter.close)
+      return limiter
+    }),
+  )
+  const allowed: boolean[] = []
+  for (let request = 0; request < 3; request++) {
+    for (const limiter of limiters) allowed.push((await limiter.take('who', rate)).isAllowed)
+  }
+  t.strictSame(allowed, [true, true, true, true, false, false])
+  t.equal((await limiters[0]?.take('somebody else', rate))?.isAllowed, true)
+})
+
+t.test('with the store out of reach an instance allows its share, and at least one', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const storeConnection = { isUp: true }
+  let beats = 0
+  const limiter = openRateLimiter({
+    store: {
+      takeFromRate: () => Promise.reject(new GatehouseError('store-unavailable')),
+      // Two others are there as well.
+      heartbeat: async (instance) => {
+        const count = await store.heartbeat(instance)
+        beats++
+        return count + 2
+      },
+    },
+    storeConnection,
+    clock: () => 0,
+  })
+  t.teardown(limiter.close)
+  await until('it knows of the others', () => beats > 0 || undefined)
+  const take = async (limit: number, who: string) => (await limiter.take(who, { ...rate, limit })).isAllowed
+  t.strictSame([await take(7, 'a'), await take(7, 'a'), await take(7, 'a')], [true, true, false])
+  storeConnection.isUp = false
+  t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])
+})

@@ -1,0 +1,142 @@
+import t, { type Test } from 'tap'
+import { openInvalidation } from '../../src/cache/invalidation.ts'
+import { createStoreConnectionState, isCurrent } from '../../src/cache/store-connection-state.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
+import { now as startTime } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const startMs = 1_000_000
+
+/** The change log of a real store that a test can put out of reach, on two clocks that only the test moves. */
+async function watch(t: Test) {
+  const store = await (await newSqlitePlace(t)).open()
+  const clocks = { now: startMs, time: startTime }
+  const log = { isReachable: true, readings: 0, gate: Promise.resolve() }
+  const storeConnection = createStoreConnectionState()
+  const invalidation = openInvalidation({
+    store: {
+      onChange: store.onChange,
+      readChanges: async (after) => {
+        log.readings++
+        await log.gate
+        if (!log.isReachable) throw new GatehouseError('store-unavailable')
+        return store.readChanges(after)
+      },
+    },
+    storeConnection,
+    pollMs: 86_400_000,
+    clock: () => clocks.time,
+    monotonic: () => clocks.now,
+    apply: () => {},
+    clear: () => {},
+    onStoreAnswer: () => {},
+    onDelay: () => {},
+    onFault: (error) => t.error(error),
+  })
+  t.teardown(invalidation.close)
+  const isCurrentNow = () => isCurrent(storeConnection, clocks.now, clocks.time)
+  const pass = (ms: number) => {
+    clocks.now += ms
+    clocks.time += ms
+  }
+  return { ...invalidation, clocks, log, contact: storeConnection, isCurrentNow, pass }
+}
+
+t.test('cached data counts for 450 ms after a reading began, and not a moment longer', async (t) => {
+  const { poll, isCurrentNow, pass } = await watch(t)
+  await poll()
+  pass(449)
+  t.equal(isCurrentNow(), true)
+  pass(1)
+  t.equal(isCurrentNow(), false)
+  pass(60_000)
+  t.equal(isCurrentNow(), false)
+  await poll()
+  t.equal(isCurrentNow(), true)
+})
+
+t.test(
+  'a machine whose monotonic clock stood still while it was suspended is noticed by the time',
+  async (t) => {
+    const { poll, isCurrentNow, clocks } = await watch(t)
+    await poll()
+    clocks.time += 450
+    t.equal(isCurrentNow(), false)
+  },
+)
+
+t.test('a clock that is set back lets nothing count for longer', async (t) => {
+  const { poll, isCurrentNow, clocks } = await watch(t)
+  await poll()
+  clocks.time -= 3_600_000
+  clocks.now += 450
+  t.equal(isCurrentNow(), false)
+})
+
+t.test('to catch up is to have a reading applied that began after it was asked for', async (t) => {
+  const { poll, catchUp, log, pass, isCurrentNow } = await watch(t)
+  await poll()
+  const gate = Promise.withResolvers<void>()
+  log.gate = gate.promise
+  const early = poll()
+  pass(5_000)
+  const caughtUp = catchUp()
+  gate.resolve()
+  await early
+  t.equal(isCurrentNow(), false, 'the reading that was under way may have seen the store before')
+  await caughtUp
+  t.equal(isCurrentNow(), true)
+  t.equal(log.readings, 3)
+})
+
+t.test('all who wait share the readings', async (t) => {
+  const { poll, catchUp, log, pass } = await watch(t)
+  await poll()
+  pass(5_000)
+  await Promise.all(Array.from({ length: 1_000 }, catchUp))
+  t.equal(log.readings, 2)
+})
+
+t.test(
+  'a reading that fails after a standstill is tried again before the store counts as gone',
+  async (t) => {
+    const { poll, catchUp, log, pass, isCurrentNow } = await watch(t)
+    await poll()
+    pass(5_000)
+    log.isReachable = false
+    const caughtUp = catchUp()
+    await poll()
+    t.equal(isCurrentNow(), false)
+    log.isReachable = true
+    await caughtUp
+    t.equal(isCurrentNow(), true)
+  },
+)
+
+t.test('a store out of reach for 400 ms after a standstill is an outage like any other', async (t) => {
+  const { poll, catchUp, log, pass, contact, isCurrentNow } = await watch(t)
+  await poll()
+  pass(5_000)
+  log.isReachable = false
+  const caughtUp = catchUp()
+  await poll()
+  pass(399)
+  await poll()
+  t.equal(isCurrentNow(), false)
+  pass(1)
+  await caughtUp
+  t.equal(isCurrentNow(), true)
+  t.equal(contact.isUp, false)
+  pass(60_000)
+  t.equal(isCurrentNow(), true, 'for as long as it lasts')
+})
+
+t.test('an outage that was noticed while the process ran keeps nobody waiting', async (t) => {
+  const { poll, log, pass, isCurrentNow } = await watch(t)
+  await poll()
+  pass(350)
+  log.isReachable = false
+  await poll()
+  pass(60_000)
+  t.equal(isCurrentNow(), true)
+})

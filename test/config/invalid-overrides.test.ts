@@ -1,0 +1,109 @@
+import t, { type Test } from 'tap'
+import { minimalConfig, type Options, problemMessages, problems, withUpstream } from './config-fixtures.ts'
+
+const env = (name: string, value: string) => ({ env: { [name]: value } })
+
+t.test('what overrides an option is told where the value is wrong, not the file', async (t) => {
+  const text = JSON.stringify({ ...minimalConfig, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
+  const told = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
+  t.strictSame(told('listen.port=x'), [
+    '--set listen.port  listen.port: must be a whole number from 0 to 65535',
+  ])
+  t.match(told('trustedProxies=[1.2.3.4, a]'), [/^--set trustedProxies {2}trustedProxies\[1\]: /])
+  t.match(told('keys.sealingKey.file=..'), [/^--set keys\.sealingKey\.file {2}keys\.sealingKey: cannot read/])
+  t.strictSame(told('nope.x=1'), ['--set nope.x  nope: unknown option'])
+  t.strictSame(problems(t, text, env('GATEHOUSE__NOPE__X', '1')), [
+    '$GATEHOUSE__NOPE__X  nope: unknown option',
+  ])
+})
+
+const refused: readonly (readonly [what: string, setting: string])[] = [
+  ['an unknown option', 'listen.prot=1'],
+  ['an unknown section', 'nope=1'],
+  ['an option below a number', 'listen.port.x=1'],
+  ['an option below a text', 'publicUrl.x=1'],
+  ['a route by its name rather than its number', 'routes.all.auth=none'],
+  ['a route counted from the end', 'routes[-1].auth=none'],
+  ['a route far behind the last', 'routes[7].auth=none'],
+  ['a number that no list can have', 'routes[4294967300].auth=none'],
+  ['a number that is none', 'routes[0x0].auth=none'],
+  ['no name', '=1'],
+  ['nothing', ''],
+  ['no value', 'listen.port'],
+  ['a value that is no YAML', 'trustedProxies=['],
+  ['a name that every object has', 'constructor.x=1'],
+  ['such a name further down', 'listen.toString.x=1'],
+  ['the prototype', '__proto__.polluted=1'],
+  ['the prototype of a section', 'listen.__proto__.polluted=1'],
+  ['the prototype by another way', 'constructor.prototype.polluted=1'],
+]
+
+for (const [what, setting] of refused) {
+  t.test(`an override that sets nothing is refused, never ignored: ${what}`, async (t) => {
+    t.not(told(t, setting).length, 0)
+    t.equal('polluted' in {}, false)
+  })
+}
+
+t.test('what keeps an override from being placed is told by its own name', async (t) => {
+  const own = 'is below an option that has a value of its own'
+  const reasons: readonly (readonly [setting: string, complaint: string])[] = [
+    ['listen.port.x=1', `listen.port.x: ${own}`],
+    ['publicUrl.x=1', `publicUrl.x: ${own}`],
+    ['routes.all.auth=none', 'routes.all.auth: an item of a list is named by its number, counted from 0'],
+    ['routes[2].auth=none', 'routes[2].auth: the next item of the list has number 1'],
+    ['=1', '(config): does not name an option'],
+  ]
+  for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
+})
+
+t.test('what an override begins and does not finish is told by its name', async (t) => {
+  const around = { settings: ['upstreams.1.connections=5', 'routes[1].name=second'] }
+  const place = (setting: string) => `--set ${setting}`
+  t.strictSame(problems(t, JSON.stringify(minimalConfig), around).toSorted(), [
+    `${place('routes[1].name')}  routes[1].auth: is missing`,
+    `${place('routes[1].name')}  routes[1].path: is missing`,
+    `${place('routes[1].name')}  routes[1].upstream: is missing`,
+    `${place('upstreams.1.connections')}  upstreams.1.targets: is missing`,
+  ])
+})
+
+t.test('a list may be made longer, an item after the other', async (t) => {
+  const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
+  t.strictSame(problemMessages(t, minimalConfig, { settings }), [])
+  t.strictSame(problemMessages(t, minimalConfig, { settings: settings.toReversed() }), [
+    'trustedProxies[1]: the next item of the list has number 0',
+  ])
+})
+
+function told(t: Test, setting: string): readonly string[] {
+  const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
+  // Whatever a fault of ours does to the prototype of all objects must not reach the other tests.
+  t.teardown(() => Reflect.deleteProperty(Object.prototype, 'polluted'))
+  return problemMessages(t, options, { settings: [setting] })
+}
+
+t.test('the same holds for the environment', async (t) => {
+  for (const name of [
+    'ROUTES__ALL__AUTH',
+    'LISTEN__PORT__X',
+    'CONSTRUCTOR__X',
+    'NOPE',
+    '',
+    '__',
+    'LISTEN__',
+  ]) {
+    const found = problemMessages(
+      t,
+      { ...minimalConfig, listen: { port: 1 } },
+      env(`GATEHOUSE__${name}`, '1'),
+    )
+    t.not(found.length, 0, name)
+  }
+})
+
+t.test('two variables for one option are a fault: neither is the later one', async (t) => {
+  const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
+  const message = '$GATEHOUSE__Listen__Port  listen.port: is already set by $GATEHOUSE__LISTEN__PORT'
+  t.strictSame(problems(t, JSON.stringify(minimalConfig), { env: twice }), [message])
+})

@@ -1,0 +1,127 @@
+import t, { type Test } from 'tap'
+import { findUnprotectedRoutes } from '../../../src/config/warnings/unprotected-routes.ts'
+import { load, minimalConfig, type Options } from '../config-fixtures.ts'
+
+const upstreams = { ...minimalConfig.upstreams, other: minimalConfig.upstreams.backend }
+
+/** Messages by the index of their route; the routes are named r0, r1 and so on, and protected unless they say. */
+function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
+  const named = routes.map((route, index) => ({
+    name: `r${index}`,
+    path: '/',
+    upstream: 'backend',
+    auth: 'any',
+    ...route,
+  }))
+  const config = load(t, { upstreams, routes: named })
+  return findUnprotectedRoutes(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
+}
+
+const open = { auth: 'none' }
+const optional = { auth: 'optional' }
+
+t.test('routes apart from each other are no reason to warn', async (t) => {
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/ab', ...open }), [], 'whole segments only')
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/health', ...open }), [])
+  t.strictSame(warnings(t, { path: '/a', ...open }, { path: '/a/b', ...open }), [])
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/a/b' }), [])
+  t.strictSame(warnings(t, { path: '/a', ...open }, { path: '/a/b' }), [], 'a protected part of a public one')
+})
+
+t.test('a public route for everything is warned of', async (t) => {
+  const rest = 'that no other route takes: give it auth: any, or a longer path'
+  t.strictSame(warnings(t, open), [
+    `routes.0.auth: route "r0" lets everybody reach everything under / ${rest}`,
+  ])
+  t.strictSame(warnings(t, { ...open, host: 'www.example' }), [
+    `routes.0.auth: route "r0" lets everybody reach everything under www.example/ ${rest}`,
+  ])
+  t.strictSame(warnings(t, optional), [], 'who says optional has thought of it')
+})
+
+t.test('a public route inside a protected one is warned of', async (t) => {
+  const inside = (place: string, verb = 'is public') =>
+    `routes.1.auth: route "r1" ${verb} inside the protected route "r0" (${place}): if that is not meant, give it the auth of "r0"`
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/a/b', ...open }), [inside('/a')])
+  t.strictSame(warnings(t, { path: '/a/' }, { path: '/a/b', ...open }), [inside('/a')])
+  t.strictSame(warnings(t, { path: '/' }, { path: '/a', ...open }), [inside('/')])
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/a/b', ...optional }), [
+    inside('/a', 'lets anonymous requests pass'),
+  ])
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/%61/b', host: 'www.example', ...open }), [inside('/a')])
+  t.strictSame(warnings(t, { path: '/a', host: 'API.example' }, { path: '/a/b', ...open }), [inside('/a')])
+  t.strictSame(
+    warnings(t, { path: '/a', host: 'api.example' }, { path: '/a/b', host: 'www.example', ...open }),
+    [],
+    'another host is another place',
+  )
+})
+
+t.test('what would be refused or public all the same without it is not inside', async (t) => {
+  const post = { methods: ['POST'] }
+  t.strictSame(warnings(t, { path: '/a', methods: ['GET'] }, { path: '/a/b', ...open, ...post }), [])
+  t.match(warnings(t, { path: '/a', ...post }, { path: '/a/b', ...open }), [/^routes\.1\.auth: .* inside/])
+  const between = { path: '/a/b', ...open }
+  const found = warnings(t, { path: '/a' }, between, { path: '/a/b/c', ...open })
+  t.match(found, [/^routes\.1/], 'the one between is warned of, the one inside that is not')
+})
+
+t.test('a public route of one host before a protected one of any is warned of', async (t) => {
+  t.strictSame(warnings(t, { path: '/a' }, { path: '/a', host: 'www.example', ...open }), [
+    'routes.1.auth: route "r1" is public for host www.example, where it comes before the protected route "r0": if that is not meant, give it the auth of "r0"',
+  ])
+  const root = warnings(t, { path: '/a' }, { path: '/', host: 'www.example', ...open })
+  t.match(root, [/lets everybody reach everything/], 'a longer path of any host still comes first')
+})
+
+t.test('a protected route of one host whose backend is public by every other is warned of', async (t) => {
+  const rest = (path: string) =>
+    `at ${path} of every host but api.example, where "r0" protects it: leave out the host of "r0", or give "r1" one`
+  const guarded = { path: '/a', host: 'api.example' }
+  t.strictSame(warnings(t, guarded, { path: '/a', ...open }), [
+    `routes.1.auth: route "r1" is public ${rest('/a')}`,
+  ])
+  t.match(warnings(t, guarded, open), [/lets everybody/, `routes.1.auth: route "r1" is public ${rest('/a')}`])
+  t.strictSame(warnings(t, guarded, optional), [
+    `routes.1.auth: route "r1" lets anonymous requests pass ${rest('/a')}`,
+  ])
+  t.strictSame(warnings(t, guarded, { path: '/a', upstream: 'other', ...open }), [], 'another backend')
+  t.strictSame(warnings(t, guarded, { path: '/a/b', upstream: 'other', host: 'www.example', ...open }), [])
+  t.strictSame(
+    warnings(t, guarded, { path: '/', ...optional }, { path: '/a' }),
+    [],
+    'any host is protected too',
+  )
+})
+
+t.test('a route for the other methods of a protected place is warned of where it is public', async (t) => {
+  t.strictSame(warnings(t, { path: '/a', methods: ['POST', 'PUT'] }, { path: '/a', ...open }), [
+    'routes.1.auth: route "r1" is public for every method but POST, PUT, beside the protected "r0": name the methods that may be open',
+  ])
+  t.strictSame(warnings(t, { path: '/a', methods: ['POST'] }, { path: '/a', methods: ['GET'], ...open }), [])
+  t.strictSame(
+    warnings(t, { path: '/a' }, { path: '/a', methods: ['GET'], ...open }),
+    [],
+    'who names it means it',
+  )
+})
+
+t.test(
+  'a prefix that is stripped can lead around the protection of a backend, which is warned of',
+  async (t) => {
+    const strip = { stripPrefix: true }
+    const around = (stripping: string) =>
+      `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${stripping}" strips its prefix: give it the auth of "r0", or an upstream of its own`
+    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', ...strip, ...open }), [around('r1')])
+    t.strictSame(warnings(t, { path: '/api', ...strip }, { path: '/pub', ...strip, ...open }), [around('r1')])
+    t.match(warnings(t, { path: '/api', ...strip }, open), [/lets everybody/, around('r0')])
+    t.strictSame(
+      warnings(t, { path: '/api', ...strip }, { path: '/health', ...open }),
+      [],
+      'a part that is named',
+    )
+    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', upstream: 'other', ...strip, ...open }), [])
+    const [get, post] = [{ methods: ['GET'] }, { methods: ['POST'] }]
+    t.strictSame(warnings(t, { path: '/admin', ...post }, { path: '/pub', ...get, ...strip, ...open }), [])
+  },
+)

@@ -1,4 +1,0 @@
-import { endingCases } from './cases/endings.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(endingCases)

@@ -1,0 +1,4 @@
+import { frontCases } from './cases/request-line.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(frontCases)

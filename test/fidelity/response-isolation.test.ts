@@ -1,0 +1,4 @@
+import { crossingCases } from './cases/response-isolation.ts'
+import { checkCases } from './suite.ts'
+
+checkCases(crossingCases)

@@ -1,0 +1,84 @@
+import t from 'tap'
+import { BodyRate } from '../../src/http1/body-rate.ts'
+import type { Expiring } from '../../src/http1/deadline-sweep.ts'
+
+/** A body that has to come with 500 B a second, and is waited for from now on. */
+function watch({ expectsContinue = false } = {}) {
+  const watched = new Set<Expiring>()
+  const sender = {
+    isHeadSent: false,
+    slow: 0,
+    onBodyTooSlow: () => {
+      sender.slow++
+    },
+  }
+  const sweep = {
+    add: (item: Expiring) => void watched.add(item),
+    remove: (item: Expiring) => void watched.delete(item),
+  }
+  const rate = new BodyRate({ bodyRateMin: 500, sweep }, sender)
+  rate.begin(expectsContinue)
+  rate.start()
+  /** The next 10 s pass. */
+  const pass = () => rate.expire(rate.deadline)
+  return { rate, sender, watched, pass }
+}
+
+t.test('a body that comes with 500 B a second over 10 s goes on, one byte less is too slow', async (t) => {
+  for (const [bytes, slow] of [
+    [5_000, 0],
+    [4_999, 1],
+    [10, 1],
+    [0, 1],
+    [5_000_000, 0],
+  ] as const) {
+    const { rate, sender, pass, watched } = watch()
+    rate.count(bytes)
+    pass()
+    t.strictSame([sender.slow, watched.size], [slow, 1 - slow], `${bytes} bytes`)
+  }
+})
+
+t.test('bytes of one span of 10 s do not count for the next', async (t) => {
+  const { rate, sender, pass } = watch()
+  rate.count(1_000_000)
+  pass()
+  pass()
+  t.equal(sender.slow, 1)
+})
+
+t.test('a body is looked at for 10 s before it is too slow', async (t) => {
+  const before = performance.now()
+  const { rate } = watch()
+  t.ok(rate.deadline >= before + 10_000)
+})
+
+t.test('a body that is not waited for is not too slow', async (t) => {
+  const { rate, watched } = watch()
+  t.equal(watched.size, 1)
+  rate.stop()
+  t.equal(watched.size, 0)
+})
+
+t.test('a client that waits for a 100 is not too slow before it was sent one', async (t) => {
+  const { rate, sender, pass } = watch({ expectsContinue: true })
+  pass()
+  t.equal(sender.slow, 0)
+  rate.onContinue()
+  pass()
+  t.equal(sender.slow, 1)
+})
+
+t.test('a client that begins without a 100 has to go on', async (t) => {
+  const { rate, sender, pass } = watch({ expectsContinue: true })
+  rate.count(1)
+  pass()
+  t.equal(sender.slow, 1)
+})
+
+t.test('while the answer streams the body may pause', async (t) => {
+  const { sender, pass } = watch()
+  sender.isHeadSent = true
+  pass()
+  t.equal(sender.slow, 0)
+})

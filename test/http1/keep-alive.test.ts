@@ -1,0 +1,75 @@
+import t from 'tap'
+import type { ClientConnection } from '../../src/http1/client-connection.ts'
+import { sendTimeoutMs } from '../../src/http1/timeouts.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { answerWith, listen } from './listen.ts'
+
+const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+t.test('a connection is kept for as long as its client was told last', async (t) => {
+  const asked: ClientConnection[] = []
+  const { port, adapt } = await listen(t, (connection) => void asked.push(connection), {
+    requestTimeoutMs: 30_000,
+    keepAliveTimeoutMs: 60_000,
+    tls: undefined,
+  })
+  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+  client.send(request)
+  const connection = await until('it asks', () => asked[0])
+  const leftS = () => Math.round((connection.deadline - performance.now()) / 1_000)
+
+  connection.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')
+  adapt({ keepAliveTimeoutMs: 5_000 })
+  connection.end('ok')
+  t.match((await client.response()).headers, { 'keep-alive': 'timeout=60' })
+  t.equal(leftS(), 61, 'also where that has changed while it was told')
+
+  client.send(request)
+  await until('it asks again', () => asked[1])
+  answerWith(connection, 'ok')
+  t.match((await client.response()).headers, { 'keep-alive': 'timeout=5' })
+  t.equal(leftS(), 6)
+})
+
+t.test('a connection is read on after a body whose last piece was held back', async (t) => {
+  const { port } = await listen(
+    t,
+    (connection) => {
+      if (connection.bodyState === 'whole') return answerWith(connection, 'next')
+      connection.attach({
+        onBodyData: () => connection.pauseBody(),
+        isChunkReleased: () => true,
+        onBodyEnd: () => void setImmediate(() => answerWith(connection, 'first')),
+        onBodyError: () => connection.abort(),
+        onClientDrain: () => {},
+        onAbort: () => {},
+      })
+      return connection.resumeBody()
+    },
+    { requestTimeoutMs: 30_000, tls: undefined },
+  )
+  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+  client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello')
+  t.equal((await client.response()).body, 'first')
+  client.send(request)
+  t.equal((await client.response()).body, 'next')
+})
+
+t.test('an answer that is not read to its end has a deadline like any other', async (t) => {
+  const asked: ClientConnection[] = []
+  const { port } = await listen(
+    t,
+    (connection) => {
+      asked.push(connection)
+      answerWith(connection, 'x'.repeat(20_000_000))
+    },
+    { requestTimeoutMs: 30_000, tls: undefined },
+  )
+  const client = await connectRaw(t, `http://127.0.0.1:${port}`)
+  client.socket.pause()
+  client.send(request)
+  const connection = await until('it asks', () => asked[0])
+  t.ok(connection.socket.writableLength > 0, 'some of it is left')
+  t.ok(connection.deadline - performance.now() <= sendTimeoutMs)
+})

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import type { Test } from 'tap'
+import type { ClientConnection } from '../../src/http1/client-connection.ts'
+import type { ConnectionOptions } from '../../src/http1/connection-events.ts'
+import { createListener, type ReloadableListenerOptions } from '../../src/http1/listener.ts'
+import { portOf } from '../setup/net.ts'
+
+/** Listens until the test ends; what cannot be read breaks the connection off. */
+export async function listen(
+  t: Test,
+  onRequest: ConnectionOptions<ClientConnection>['onRequest'],
+  terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
+) {
+  const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
+  const { server, connections, adapt } = createListener({
+    ...limits,
+    isDraining: () => false,
+    onRequest,
+    onUnreadable: (connection) => connection.abort(),
+    onEnd: () => {},
+    onAcceptError: () => {},
+    mayAccept: () => true,
+    onDropped: () => {},
+    answerPlainHttp: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const { socket } of connections) socket.destroy()
+  })
+  return {
+    port: portOf(server),
+    connections,
+    server,
+    /** Takes other limits. */
+    adapt: (changes: Partial<ReloadableListenerOptions>) => adapt({ ...limits, ...changes }),
+  }
+}
+
+/** Answers with a text. */
+export function answerWith(connection: ClientConnection, body: string): void {
+  connection.respond(200, 'OK', `Content-Length: ${body.length}\r\n`, 'counted')
+  connection.end(body)
+}

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Duplex } from 'node:stream'
+import { connect } from 'node:tls'
+import t, { type Test } from 'tap'
+import type { ClientConnection } from '../../src/http1/client-connection.ts'
+import { until } from '../setup/net.ts'
+import { RawClient } from '../setup/raw-client.ts'
+import { answerWith, listen } from './listen.ts'
+
+function makeCertificate(t: Test) {
+  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wire-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const [key, cert] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const names = ['-subj', '/CN=localhost', '-days', '2', '-keyout', key, '-out', cert]
+  execFileSync('openssl', [...kind, ...names], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
+
+/** Answers each request with its target and body. */
+async function listenOverTls(t: Test) {
+  function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
+    let body = `${connection.protocol} ${target} `
+    const answer = () => answerWith(connection, body)
+    connection.attach({
+      onBodyData: (chunk) => {
+        body += chunk.toString('latin1')
+      },
+      isChunkReleased: () => true,
+      onBodyEnd: answer,
+      onBodyError: () => connection.abort(),
+      onClientDrain: () => {},
+      onAbort: () => {},
+    })
+    if (connection.bodyState === 'whole') answer()
+    else connection.resumeBody()
+  }
+  return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+}
+
+t.test('over TLS it is the same: requests, bodies, one connection', async (t) => {
+  const { port } = await listenOverTls(t)
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  await once(socket, 'secureConnect')
+  t.equal(socket.alpnProtocol, 'http/1.1')
+  const client = new RawClient(socket)
+  t.teardown(() => client.close())
+  for (let index = 0; index < 3; index++) {
+    client.send(`GET /${index} HTTP/1.1\r\n\r\nPOST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello`)
+    t.equal((await client.response()).body, `https /${index} `)
+    t.equal((await client.response()).body, 'https /p hello')
+  }
+  const large = 'x'.repeat(300_000)
+  client.send(`POST /l HTTP/1.1\r\nContent-Length: ${large.length}\r\n\r\n${large}`)
+  t.equal((await client.response()).body, `https /l ${large}`)
+})
+
+t.test('whoever does not shake hands is sent away, and forgotten', async (t) => {
+  const { port, connections } = await listenOverTls(t)
+  const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {})
+  await once(socket, 'connect')
+  socket.resume()
+  await until('it is closed', () => socket.closed)
+  t.equal(connections.size, 0)
+})
+
+t.test('a connection that ends before hands are shaken is closed at once', async (t) => {
+  const { port, server } = await listenOverTls(t)
+  const socket = connectTcp({ port, host: '127.0.0.1' })
+  await once(socket, 'connect')
+  const count = () => new Promise((resolve) => server.getConnections((_error, open) => resolve(open)))
+  await until('it is taken', async () => (await count()) === 1)
+  const endedAt = performance.now()
+  socket.end().resume()
+  await until('it is gone', async () => (await count()) === 0)
+  t.ok(performance.now() - endedAt < 900, 'before the handshake has taken too long')
+})
+
+t.test('over TLS, too, a client that has closed its side gets its answer', async (t) => {
+  const onRequest = (connection: ClientConnection) =>
+    void connection.socket.once('end', () => setImmediate(() => answerWith(connection, 'late')))
+  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen: true }
+  const socket = connect(options)
+  await once(socket, 'secureConnect')
+  const client = new RawClient(socket)
+  t.teardown(() => client.close())
+  socket.end('GET / HTTP/1.1\r\n\r\n')
+  t.equal((await client.response()).body, 'late')
+})
+
+t.test('over TLS a body that waits when its client closes its side is there all the same', async (t) => {
+  const asked: ClientConnection[] = []
+  const onRequest = (connection: ClientConnection) => {
+    let body = ''
+    connection.attach({
+      onBodyData: (chunk) => {
+        body += chunk.toString('latin1')
+      },
+      isChunkReleased: () => true,
+      onBodyEnd: () => answerWith(connection, body),
+      onBodyError: () => connection.abort(),
+      onClientDrain: () => {},
+      onAbort: () => {},
+    })
+    asked.push(connection)
+  }
+  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  const tcp = connectTcp({ port, host: '127.0.0.1' })
+  const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
+  socket.allowHalfOpen = true
+  await once(socket, 'secureConnect')
+  const client = new RawClient(socket)
+  t.teardown(() => tcp.destroy())
+  // All of it, with the word that it is the last, in one piece.
+  tcp.cork()
+  socket.end('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello', () => tcp.uncork())
+  const connection = await until('it asks', () => asked[0])
+  await until('its end is seen', () => connection.socket.readableEnded)
+  connection.resumeBody()
+  t.equal((await client.response()).body, 'hello')
+})
+
+/** The same stream, of which TLS does not know what it is: it writes through it. */
+function duplexOf(tcp: Socket): Duplex {
+  const duplex = new Duplex({
+    read: () => {},
+    write: (chunk, _encoding, done) => {
+      tcp.write(chunk)
+      done()
+    },
+  })
+  tcp.on('data', (chunk) => duplex.push(chunk)).on('end', () => duplex.push(null))
+  return duplex
+}

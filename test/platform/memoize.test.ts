@@ -1,0 +1,54 @@
+import t from 'tap'
+import { memoizeBounded } from '../../src/platform/memoize.ts'
+import { memoryInUse } from '../proxy/memory.ts'
+
+function startCounting() {
+  const asked: string[] = []
+  const lengthOf = memoizeBounded({ entriesMax: 2_048, keyLengthMax: 64 }, (text) => {
+    asked.push(text)
+    return { length: text.length }
+  })
+  /** Whether the value of a text is worked out, and not known. */
+  function isWorkedOut(text: string): boolean {
+    const before = asked.length
+    lengthOf(text)
+    return asked.length > before
+  }
+  return { lengthOf, isWorkedOut }
+}
+
+t.test('a text of the greatest length is remembered, a longer one is worked out each time', async (t) => {
+  const { lengthOf, isWorkedOut } = startCounting()
+  for (const [length, isRemembered] of [
+    [64, true],
+    [65, false],
+    [16_384, false],
+  ] as const) {
+    const text = 'x'.repeat(length)
+    t.strictSame(lengthOf(text), { length })
+    t.equal(isWorkedOut(text), !isRemembered, `${length} characters`)
+  }
+})
+
+t.test(
+  'as many texts as the limit says are remembered; one more, and all before it are forgotten',
+  async (t) => {
+    const { lengthOf, isWorkedOut } = startCounting()
+    for (let count = 0; count < 2_048; count++) lengthOf(`name ${count}`)
+    t.equal(isWorkedOut('name 0'), false, 'at the limit')
+    lengthOf('one more')
+    t.equal(isWorkedOut('one more'), false)
+    t.equal(isWorkedOut('name 1'), true, 'one over')
+  },
+)
+
+t.test('100,000 long texts leave nothing in memory', async (t) => {
+  const { lengthOf } = startCounting()
+  const forget = memoizeBounded({ entriesMax: 2_048, keyLengthMax: 64 }, (text) => ({ length: text.length }))
+  lengthOf('x')
+  const before = memoryInUse()
+  for (let count = 0; count < 100_000; count++) forget(`${count}`.padEnd(1_000, 'x'))
+  const growth = memoryInUse() - before
+  t.ok(growth < 1_048_576, `${growth} bytes`)
+  t.strictSame(forget('x'), { length: 1 })
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { didYouMean, suggest } from '../../src/platform/suggest.ts'
+
+const options = ['listen', 'upstreams', 'routes', 'tokens', 'cookie', 'trustedProxies', 'log', 'ops']
+
+t.test('a misspelt word finds the one that was meant', async (t) => {
+  const slips: readonly (readonly [what: string, word: string, meant: string])[] = [
+    ['a letter too many', 'routess', 'routes'],
+    ['a letter too few', 'route', 'routes'],
+    ['a wrong letter', 'cookia', 'cookie'],
+    ['two neighbours swapped', 'lsiten', 'listen'],
+    ['the wrong case', 'TrustedProxies', 'trustedProxies'],
+    ['three slips in a long word', 'trustdproxie', 'trustedProxies'],
+    ['one slip in a short word', 'lg', 'log'],
+    ['words joined in another way', 'trusted_proxies', 'trustedProxies'],
+  ]
+  for (const [what, word, meant] of slips) t.equal(suggest(word, options), meant, what)
+})
+
+t.test('a word that is like none of them finds nothing', async (t) => {
+  for (const word of ['', 'x', 'server', 'backends', 'loop', 'upstr']) {
+    t.equal(suggest(word, options), undefined, word)
+  }
+  t.equal(suggest('listen', []), undefined)
+})
+
+t.test('the nearest wins, and of two that are as near the first', async (t) => {
+  t.equal(suggest('GETT', ['PUT', 'GET']), 'GET')
+  t.equal(suggest('ab', ['ac', 'ad']), 'ac')
+})
+
+t.test('a suggestion is told as a question, and none is not told', async (t) => {
+  t.equal(didYouMean('rotes', options), ', did you mean "routes"?')
+  t.equal(didYouMean('nothing like it', options), '')
+})

@@ -1,0 +1,289 @@
+import type { SetupLink } from '../../src/accounts/setup-links.ts'
+import { GatehouseError } from '../../src/errors/errors.ts'
+import type { Html } from '../../src/pages/html.ts'
+import { errorText } from '../../src/portal/error-text.ts'
+import { accountPage, deleteAccountPage } from '../../src/portal/views/account.ts'
+import { accountsPage, newAccountPage } from '../../src/portal/views/accounts.ts'
+import { auditPage } from '../../src/portal/views/audit.ts'
+import { emptyForm, type PageFrame } from '../../src/portal/views/frame.ts'
+import { importPage } from '../../src/portal/views/import.ts'
+import { type IntegrationView, integrationPage } from '../../src/portal/views/integration.ts'
+import { profilePage } from '../../src/portal/views/profile.ts'
+import { sessionsPage } from '../../src/portal/views/sessions.ts'
+import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/views/sign-in.ts'
+import * as samples from './samples.ts'
+
+/** Every page in every state that somebody may see it in. */
+export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>> = {
+  'sign-in': (over) => signInPage(out(over), { ...emptyForm, next: '' }),
+  'sign-in-wrong': (over) =>
+    signInPage(out(over), {
+      ...samples.refused({
+        values: { email: 'ada@example.com' },
+        message: 'E-mail and password do not match.',
+      }),
+      next: '',
+    }),
+  'sign-in-signed-out': (over) =>
+    signInPage(out({ ...over, notice: { kind: 'good', text: 'You are signed out.' } }), {
+      ...emptyForm,
+      next: '',
+    }),
+  setup: (over) => setupPage(out(over), emptyForm),
+  'setup-refused': (over) =>
+    setupPage(
+      out(over),
+      samples.refused({
+        values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' },
+        errors: { password: 'Must have at least 12 characters.', again: 'The passwords are not the same.' },
+      }),
+    ),
+  'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
+  error: (over) =>
+    errorPage(out(over), {
+      ...errorText(new GatehouseError('store-unavailable'), 'nothing'),
+      requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+      recoveryLink: { href: '/portal/profile', text: 'Try again' },
+    }),
+  'error-signed-in': (over) =>
+    errorPage(samples.adminFrame(over), {
+      title: 'No such account',
+      detail: 'There is no account with this ID or e-mail.',
+      requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
+    }),
+  'integration-first': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.freshKeys })),
+  integration: (over) => integrationPage(samples.frame(over), integration({})),
+  'integration-reset': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        keys: samples.resetKeys,
+        shown: {
+          kind: 'secretKey',
+          key: samples.sampleKeys.secretKey,
+          replacement: { graceSeconds: 86_400 },
+        },
+      }),
+    ),
+  'integration-reset-no-copies': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        keys: samples.unkeptKeys,
+        shown: { kind: 'apiKey', key: samples.sampleKeys.apiKey, replacement: { graceSeconds: 0 } },
+      }),
+    ),
+  'integration-overlap': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
+  'integration-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        refused: {
+          kind: 'secretKey',
+          form: 'reset',
+          state: samples.refused({
+            values: { graceSeconds: '3600' },
+            errors: { password: 'The password is wrong.' },
+          }),
+        },
+      }),
+    ),
+  'integration-no-copies': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.unkeptKeys })),
+  'integration-tried': (over) =>
+    integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', outcome } })),
+  'integration-tried-open': (over) => {
+    const answer = {
+      ...outcome.answer,
+      scheme: 'no key, as it takes none',
+      sendsIdentity: false,
+      identity: [],
+    }
+    const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, answer } }
+    return integrationPage(samples.frame(over), integration({ tryIt: open }))
+  },
+  sessions: (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: pageOf(samples.sessions),
+      portalSessions: samples.portalSessions,
+      current: 'p1',
+    }),
+  'sessions-older': (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: { items: samples.sessions, nextCursor: 'WyIxIiwiMiJd', isFirstPage: false },
+      portalSessions: samples.portalSessions,
+      current: 'p1',
+    }),
+  'sessions-none': (over) =>
+    sessionsPage(samples.frame(over), {
+      sessions: pageOf([]),
+      portalSessions: samples.portalSessions.slice(0, 1),
+      current: 'p1',
+    }),
+  profile: (over) => profilePage(samples.frame(over), { account: samples.account(), canSend: true }),
+  'profile-refused': (over) =>
+    profilePage(samples.frame(over), {
+      account: samples.account({ isVerified: false }),
+      canSend: false,
+      refused: {
+        form: 'password',
+        state: samples.refused({ errors: { current: 'The current password is wrong.' } }),
+      },
+    }),
+  'profile-long': (over) =>
+    profilePage({ ...samples.longFrame, ...over }, { account: samples.longAccount, canSend: true }),
+  accounts: (over) => accountsPage(samples.adminFrame(over), accounts({ nextCursor: 'next' })),
+  'accounts-long': (over) =>
+    accountsPage(
+      { ...samples.longFrame, ...over },
+      accounts({ items: [samples.longAccount, ...samples.people], isFirstPage: false }),
+    ),
+  'accounts-none-yet': (over) =>
+    accountsPage(
+      samples.adminFrame(over),
+      accounts({ query: 'ada love', items: [], nextCursor: 'next', isFirstPage: false }),
+    ),
+  'accounts-none': (over) => accountsPage(samples.adminFrame(over), accounts({ query: 'nobody', items: [] })),
+  'account-new': (over) => newAccountPage(samples.adminFrame(over)),
+  'account-new-refused': (over) =>
+    newAccountPage(
+      samples.adminFrame(over),
+      samples.refused({
+        values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
+        errors: {
+          email: 'Another account has this e-mail.',
+          role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
+        },
+      }),
+    ),
+  'account-created': (over) => accountCreated(over, samples.sampleLink),
+  'account-created-without-link': (over) => accountCreated(over, undefined),
+  account: (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.account(),
+      keys: samples.overlappingKeys,
+      sessions: pageOf(samples.sessions),
+      portalSessions: samples.portalSessions,
+    }),
+  'account-own': (over) =>
+    accountPage(samples.ownFrame(over), {
+      account: samples.account({ role: 'Admin' }),
+      keys: samples.overlappingKeys,
+      sessions: pageOf(samples.sessions),
+      portalSessions: samples.portalSessions,
+      state: samples.refused({ errors: { password: 'The password is wrong.' } }),
+    }),
+  'account-long': (over) =>
+    accountPage(samples.adminFrame(over), {
+      account: samples.longAccount,
+      keys: samples.usedKeys,
+      sessions: pageOf(samples.sessions),
+      portalSessions: [],
+      problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+    }),
+  'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
+  'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
+  'accounts-import': (over) =>
+    importPage(samples.adminFrame(over), { state: emptyForm, badLines: [], imported: undefined }),
+  'accounts-import-refused': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: samples.refused({ values: { text: 'email,role\nada@example.com,User\nnobody,1st\n' } }),
+      badLines: [
+        { line: 2, message: 'email: ada@example.com has an account already' },
+        {
+          line: 3,
+          message:
+            'email: must be an e-mail address of at most 254 characters; role: must begin with a letter',
+        },
+      ],
+      imported: undefined,
+    }),
+  'accounts-import-repeated': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: samples.refused({ values: { text: 'email\nada@example.com\n' } }),
+      badLines: [{ line: 2, message: 'email: ada@example.com has an account already' }],
+      isRepeated: true,
+      imported: undefined,
+    }),
+  'accounts-imported': (over) =>
+    importPage(samples.adminFrame(over), {
+      state: emptyForm,
+      badLines: [],
+      imported: [samples.account(), samples.longAccount].map((account) => ({
+        account,
+        ...samples.sampleKeys,
+      })),
+    }),
+  audit: (over) => auditPage(samples.adminFrame(over), audit({ entries: samples.auditEntries, before: '7' })),
+  'audit-none': (over) =>
+    auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
+}
+
+function out(over: Partial<PageFrame>): PageFrame {
+  return samples.frame({ ...over, viewer: undefined })
+}
+
+const tryIt: IntegrationView['tryIt'] = {
+  routes: [
+    { name: 'hello', path: '/hello', host: undefined },
+    { name: 'orders', path: '/orders', host: 'shop.example.com' },
+  ],
+  chosen: undefined,
+  outcome: undefined,
+}
+
+const outcome = {
+  kind: 'answered',
+  answer: {
+    route: 'GET /hello',
+    status: 200,
+    durationMs: 7,
+    scheme: 'the secret',
+    sendsIdentity: true,
+    identity: [
+      ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],
+      ['X-User-Role', 'User'],
+    ],
+    contentType: 'application/json',
+    body: '{\n  "message": "This is the demo backend. It got:",\n  "method": "GET",\n  "url": "/hello"\n}',
+    isTruncated: false,
+  },
+} as const satisfies IntegrationView['tryIt']['outcome']
+
+function integration(over: Partial<IntegrationView>): IntegrationView {
+  return {
+    accountId: 'Kx3TbWq9ZrLm2VcA',
+    keys: samples.usedKeys,
+    snippets: { baseUrl: 'https://api.example.com', path: '/orders' },
+    tryIt,
+    ...over,
+  }
+}
+
+function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters<typeof accountsPage>[1] {
+  return { query: '', items: samples.people, nextCursor: undefined, isFirstPage: true, ...over }
+}
+
+function audit({
+  who,
+  ...over
+}: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
+  return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
+}
+
+/** The only page of them. */
+function pageOf(items: typeof samples.sessions) {
+  return { items, nextCursor: undefined, isFirstPage: true }
+}
+
+function accountCreated(over: Partial<PageFrame>, link: SetupLink | undefined): Html {
+  return accountPage(samples.adminFrame(over), {
+    account: samples.account({ isVerified: false }),
+    keys: samples.freshKeys,
+    sessions: pageOf([]),
+    portalSessions: [],
+    oneTimeSecrets: { kind: 'created', ...samples.sampleKeys, link },
+  })
+}

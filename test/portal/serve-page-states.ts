@@ -1,0 +1,28 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { readAssets } from '../../src/portal/read-assets.ts'
+import { portOf } from '../setup/net.ts'
+import { states } from './page-states.ts'
+
+/** Shows every state at `/portal/states/<name>`, with the assets of the portal. */
+export async function showStates(): Promise<{ readonly url: string; close(): void }> {
+  const assets = readAssets('/portal')
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const asset = assets.find(path)
+    const state = states[path.replace('/portal/states/', '')]
+    if (asset) {
+      response.writeHead(200, { 'Content-Type': asset.type }).end(asset.encode('').bytes)
+    } else if (state) {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(String(state({ assets })))
+    } else response.writeHead(404).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/portal/states`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { OperatorError } from '../../src/errors/errors.ts'
+import { openSealingKey, parseSealingKey } from '../../src/secrets/sealing-key.ts'
+import { openInProcesses, openInThreads } from '../accounts/sealing-key-racers.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'gatehouse-sealing-'))
+t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+
+const key = randomBytes(32)
+
+t.test('a key may be base64, base64url or hexadecimal, with space around it', async (t) => {
+  // Bytes in which the two alphabets of base64 differ.
+  const special = Buffer.alloc(32, 0xfb)
+  for (const bytes of [key, special, Buffer.alloc(32)]) {
+    for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+      const text = bytes.toString(encoding)
+      for (const written of [text, `${text}\n`, `${text}\r\n`, `  ${text} `]) {
+        t.equal(parseSealingKey(written)?.toString('hex'), bytes.toString('hex'), written)
+      }
+    }
+    t.equal(parseSealingKey(bytes.toString('hex').toUpperCase())?.toString('hex'), bytes.toString('hex'))
+  }
+})
+
+t.test('a key of another length is none', async (t) => {
+  for (const length of [0, 1, 16, 24, 31, 33, 48, 64]) {
+    for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+      t.equal(parseSealingKey(randomBytes(length).toString(encoding)), undefined, `${length} ${encoding}`)
+    }
+  }
+})
+
+t.test('what is no key at all is none', async (t) => {
+  const text = key.toString('base64')
+  for (const wrong of [
+    `${text}=`,
+    `=${text.slice(1)}`,
+    `${text.slice(0, 20)} ${text.slice(20)}`,
+    `"${text}"`,
+    'é'.repeat(43),
+    `!${text.slice(1)}`,
+  ]) {
+    t.equal(parseSealingKey(wrong), undefined, wrong)
+  }
+})
+
+t.test('a key that is wrong is refused, and not shown', async (t) => {
+  const file = join(dir, 'short.key')
+  writeFileSync(file, 'c2VjcmV0')
+  for (const source of [{ kind: 'file', file } as const, { kind: 'value', value: 'c2VjcmV0' } as const]) {
+    t.throws(() => openSealingKey(source, { mayMake: true }), OperatorError)
+    t.throws(() => openSealingKey(source, { mayMake: true }), { message: /32 bytes/ })
+    t.doesNotThrow(() => {
+      try {
+        openSealingKey(source, { mayMake: true })
+      } catch (error) {
+        if (JSON.stringify(error).includes('c2VjcmV0') || String(error).includes('c2VjcmV0')) throw error
+      }
+    }, 'the key is in no message')
+  }
+  t.equal(readFileSync(file, 'utf8'), 'c2VjcmV0', 'nor replaced: what it sealed may come back')
+})
+
+t.test('a file is made where there is none, for its owner alone', async (t) => {
+  const file = join(dir, 'made', 'here', 'sealing.key')
+  const made = openSealingKey({ kind: 'file', file }, { mayMake: true })
+  t.equal(made.length, 32)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.equal(statSync(join(dir, 'made')).mode & 0o777, 0o700)
+  t.strictSame(readdirSync(join(dir, 'made', 'here')), ['sealing.key'], 'no draft is left')
+  t.strictSame(openSealingKey({ kind: 'file', file }, { mayMake: true }), made, 'once')
+  t.not(
+    made.toString('hex'),
+    openSealingKey({ kind: 'file', file: join(dir, 'b.key') }, { mayMake: true }).toString('hex'),
+  )
+})
+
+t.test('no file is made where that is not allowed', async (t) => {
+  const file = join(dir, 'absent.key')
+  t.throws(() => openSealingKey({ kind: 'file', file }, { mayMake: false }), {
+    message: /absent\.key: no such file/,
+    hint: /openssl rand/,
+  })
+  t.equal(existsSync(file), false)
+})
+
+t.test('a file that cannot be made or read is an error the operator can read', async (t) => {
+  const inTheWay = join(dir, 'in-the-way')
+  writeFileSync(inTheWay, '')
+  for (const file of [join(inTheWay, 'sealing.key'), dir]) {
+    t.throws(() => openSealingKey({ kind: 'file', file }, { mayMake: true }), {
+      name: 'OperatorError',
+      message: file,
+    })
+  }
+})
+
+t.test('processes that start at the same moment agree on one key', async (t) => {
+  const file = join(dir, 'processes', 'sealing.key')
+  const keys = await openInProcesses(t, file, 4)
+  t.equal(keys.length, 4)
+  t.strictSame(
+    new Set(keys),
+    new Set([openSealingKey({ kind: 'file', file }, { mayMake: false }).toString('hex')]),
+  )
+})
+
+t.test('so do those with the same process ID, as in two containers with one volume', async (t) => {
+  const files = Array.from({ length: 200 }, (_, round) => join(dir, 'containers', `${round}.key`))
+  const opened = await openInThreads(t, files, 2)
+  const torn = files.filter((file, round) => {
+    const kept = openSealingKey({ kind: 'file', file }, { mayMake: false }).toString('hex')
+    return opened[round]?.some((key) => key !== kept)
+  })
+  t.equal(torn.length, 0, 'no one has another key than the one that is kept, or none')
+})
+
+t.test('the permissions of a file that is there are left alone', async (t) => {
+  const file = join(dir, 'given.key')
+  writeFileSync(file, key.toString('base64'))
+  chmodSync(file, 0o440)
+  t.strictSame(openSealingKey({ kind: 'file', file }, { mayMake: true }), key)
+  t.equal(statSync(file).mode & 0o777, 0o440)
+})
