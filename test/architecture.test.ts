@@ -95,9 +95,7 @@ t.test('imports never make a circle', async (t) => {
 })
 
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
-  const long = sources.filter(
-    ({ path, text }) => path !== 'errors/errors.ts' && text.split('\n').length > 251,
-  )
+  const long = sources.filter(({ path, text }) => path !== 'errors/codes.ts' && text.split('\n').length > 251)
   t.strictSame(
     long.map(({ path }) => path),
     [],

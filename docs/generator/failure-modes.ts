@@ -1,4 +1,4 @@
-import { errorDefinitions } from '../../src/errors/errors.ts'
+import { errorDefinitions } from '../../src/errors/codes.ts'
 
 /** Every error code with its cause and what to look at, from the one table of them. */
 export function failureModesPage(): string {

@@ -1,4 +1,4 @@
-import { type FieldError, GatehouseError } from '../errors/errors.ts'
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 
 /** What an account is made from. */
 export interface AccountInput {

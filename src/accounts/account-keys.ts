@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { digestText } from '../secrets/digest-text.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { KeyUse } from '../store/key-use.ts'

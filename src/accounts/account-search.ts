@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { accountIdPattern } from '../secrets/format.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Account, Store } from '../store/store.ts'

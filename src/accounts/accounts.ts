@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createAccountId } from '../secrets/keys.ts'
 import type { Actor } from '../store/audit.ts'
 import { noPortalAccess } from '../store/portal-access.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 
 /** Where a page of a list ended: what names its last entry, and nothing else. Clients do not look into it. */
 export type CursorParts = readonly [string, string]

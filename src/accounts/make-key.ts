@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createKey, digestOf, type KeyKind } from '../secrets/keys.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import type { Account, StoredKey } from '../store/store.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
 import { emailKey } from '../store/email-key.ts'
 import type { Account, Rate, Store, Taken } from '../store/store.ts'

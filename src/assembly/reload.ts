@@ -2,9 +2,10 @@ import { validityProblem } from '../config/certificate.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type LoadedConfig } from '../config/load.ts'
 import { restartProblems } from '../config/restart-problems.ts'
-import { errorMessage, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import type { PreparedConfig } from './request-server.ts'
 
 /** The outcome of a reload. Unless it was taken the old config stays in force. */

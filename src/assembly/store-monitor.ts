@@ -1,7 +1,8 @@
 import type { StoreConnectionState } from '../cache/store-connection-state.ts'
-import { errorMessage, GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import type { StoreDiagnostics, StoreState } from '../store/diagnostics.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { Config } from '../config/config.ts'
-import { OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { readVersion } from '../platform/version.ts'
 import type { Change } from '../store/store.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'

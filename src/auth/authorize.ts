@@ -1,4 +1,5 @@
-import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 

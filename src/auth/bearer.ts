@@ -1,4 +1,4 @@
-import { GatehouseError, isStoreUnavailable } from '../errors/errors.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import type { CachedAccount, CachedSession, Directory, Principal } from './principal.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
 import type { RateLimit } from '../routes/route.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { clientNetwork, widerNetwork } from '../platform/client-network.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { WorkOwner } from '../secrets/work-queue.ts'

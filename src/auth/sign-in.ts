@@ -1,6 +1,6 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
 import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isSameText } from '../secrets/is-same-text.ts'
 import { parseLinkToken } from '../secrets/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import type { ChangeLogReading, LoggedChange, Store } from '../store/store.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'

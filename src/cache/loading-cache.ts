@@ -1,4 +1,4 @@
-import { GatehouseError, isStoreUnavailable } from '../errors/errors.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createLru } from './lru.ts'
 import type { StoreConnectionState } from './store-connection-state.ts'

@@ -1,4 +1,4 @@
-import { isStoreUnavailable } from '../errors/errors.ts'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import type { Store } from '../store/store.ts'
 import {

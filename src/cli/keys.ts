@@ -1,6 +1,6 @@
 import { isValidGrace } from '../accounts/account-keys.ts'
 import { parseDurationMs } from '../config/units.ts'
-import { OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { type Command, UsageError } from './command.ts'
 import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
 import { withOperator, withSealingOperator } from './operator.ts'

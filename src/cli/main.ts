@@ -1,5 +1,7 @@
-import { errorMessage, GatehouseError, OperatorError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { didYouMean } from '../platform/suggest.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import { readVersion } from '../platform/version.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 import { type Command, parseInvocation, UsageError } from './command.ts'

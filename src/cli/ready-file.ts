@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { Gateway } from '../gateway.ts'
+import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
 /** The file that tells other programs the gateway's URLs, as long as it takes requests. */
 export interface ReadyFile {

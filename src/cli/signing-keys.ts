@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { StoredSigningKey } from '../store/store.ts'
 import { announcedMs, currentSigner } from '../tokens/signing-keys.ts'
 import type { Command } from './command.ts'

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
+import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 import { shippedConfig } from './shipped.ts'

@@ -5,7 +5,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf, destinationOf, ownRouteName } from '../http/arrival.ts'
 import { applyReplyKeepAlive, createProblem, sendProblem } from '../http/problem.ts'
 import type { Keyring } from '../tokens/keyring.ts'

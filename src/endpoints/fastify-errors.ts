@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify'
-import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { toRequestInvalid } from './validate.ts'
 
 const codes: Readonly<Record<string, ErrorCode>> = {

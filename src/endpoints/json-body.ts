@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type FieldError, GatehouseError } from '../errors/errors.ts'
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { sendProblem } from '../http/problem.ts'
 import { checkMediaType } from './json-media.ts'

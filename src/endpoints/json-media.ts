@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;?$/i
 

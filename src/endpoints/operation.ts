@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { ownMethods } from './own-route.ts'
 

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
-import { errorMessage, GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
+import { errorMessage } from '../platform/system-error.ts'
 
 /**
  * The set-up link of an account that was just made; undefined where none can be made now, with the reason in the log.

@@ -1,6 +1,6 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
-import { type FieldError, GatehouseError } from '../errors/errors.ts'
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
 const sharedOptions = {

@@ -1,4 +1,6 @@
-import { type ErrorCode, errorDefinitions, errorMessage, GatehouseError } from '../errors/errors.ts'
+import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import type { Explanation, Step, StepName } from './explanation.ts'
 
 type StepResult = Pick<Step, 'detail' | 'facts'>

@@ -1,7 +1,7 @@
 import { authorize } from '../auth/authorize.ts'
 import type { Config } from '../config/config.ts'
 import { createOwnPaths } from '../endpoints/own-paths.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isServerWideOptions } from '../http/options-request.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { compileRoutes } from '../routes/compile.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 
 /** A request to be explained; it is never sent. */
 export interface ExplainedRequest {

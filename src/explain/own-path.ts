@@ -1,7 +1,7 @@
 import { authorize } from '../auth/authorize.ts'
 import { adminRoute } from '../endpoints/admin/admin-route.ts'
 import { isAdminPath, type OwnPaths } from '../endpoints/own-paths.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { joinHeaders } from '../http/join-headers.ts'
 import { assertOwnOrigin } from '../portal/csrf.ts'
 import { type PageAccess, pageAccessAt } from '../portal/page-access.ts'

@@ -1,4 +1,5 @@
-import { errorMessage, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
+import { errorMessage } from '../platform/system-error.ts'
 
 /** The questions that one side may ask the other, by name: what is given and what is answered, as plain JSON. */
 type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>

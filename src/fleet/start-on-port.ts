@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { hasErrorCode } from '../errors/errors.ts'
 import { listen } from '../http/listen.ts'
+import { hasErrorCode } from '../platform/system-error.ts'
 
 interface Address {
   readonly host: string

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 
 const realm = 'realm="gatehouse"'

@@ -1,5 +1,5 @@
 import type { OwnPaths } from '../endpoints/own-paths.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isToken } from '../http1/characters.ts'
 import { dateLine } from '../http1/date-line.ts'
 import { onlyValueOf } from '../http1/raw-headers.ts'

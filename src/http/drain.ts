@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { GatewayServer } from './server.ts'
 import { acceptBacklog } from './take-queued.ts'
 

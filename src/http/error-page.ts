@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { GatehouseError } from '../errors/errors.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { errorDocument, errorPageStyle } from '../pages/error-document.ts'
 

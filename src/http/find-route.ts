@@ -1,4 +1,4 @@
-import { GatehouseError, sharedError } from '../errors/errors.ts'
+import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival, Destination } from './arrival.ts'

@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
+import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {

@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { ownMethods, unlistedMethod } from '../endpoints/own-route.ts'
-import type { GatehouseError } from '../errors/errors.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestEvents } from '../http1/connection-events.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import { type Arrival, attachArrival } from './arrival.ts'

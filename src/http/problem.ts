@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, type ExceededRate, errorDefinitions, GatehouseError } from '../errors/errors.ts'
+import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
+import { type ExceededRate, GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import { dateLine } from '../http1/date-line.ts'
 import type { Access } from '../routes/route.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'

@@ -1,7 +1,8 @@
 import type { Refusal } from '../auth/decision.ts'
 import { countFailure } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
-import { type ErrorCode, type GatehouseError, sharedError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { type GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Rate } from '../store/store.ts'
 import type { Arrival } from './arrival.ts'
 

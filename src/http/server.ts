@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { OwnPaths } from '../endpoints/own-paths.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { Unreadable } from '../http1/connection-events.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'

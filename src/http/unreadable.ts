@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { Unreadable } from '../http1/connection-events.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../http1/malformed-message.ts'

@@ -1,5 +1,5 @@
 import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/still-valid.ts'
-import { isStoreUnavailable } from '../errors/errors.ts'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import { digestOf } from '../secrets/keys.ts'

@@ -1,5 +1,6 @@
 import { type DestinationStream, pino } from 'pino'
-import { isStoreUnavailable, OperatorError } from '../errors/errors.ts'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { openLogOutput } from './output.ts'
 
 export type Log = ReturnType<typeof createLog>

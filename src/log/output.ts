@@ -1,5 +1,5 @@
 import { writeSync, write as writeToDescriptor } from 'node:fs'
-import { hasErrorCode } from '../errors/errors.ts'
+import { hasErrorCode } from '../platform/system-error.ts'
 
 /** Where the log goes: a file descriptor, to which lines are written in batches, without blocking the traffic. */
 export interface LogOutput {

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../accounts/profile.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type TlsVerification, trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 
 export interface MailServer {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { hasErrorCode } from '../errors/errors.ts'
+import { hasErrorCode } from './system-error.ts'
 
 /**
  * Makes a folder, and missing ones above it, that only its owner can read. Without mkdir's `recursive`, which tries

@@ -1,5 +1,5 @@
 import type { SignIn } from '../auth/sign-in.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account, AccountChanges } from '../store/store.ts'
 import { confirmPassword } from './confirm-password.ts'

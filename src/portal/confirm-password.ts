@@ -1,5 +1,5 @@
 import type { SignIn } from '../auth/sign-in.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { recordFailure } from '../http/problem.ts'
 import { invalidField } from './form-refusal.ts'

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
 /** How much of a foreign origin is written to the log, in characters. */

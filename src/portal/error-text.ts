@@ -1,4 +1,4 @@
-import type { GatehouseError } from '../errors/errors.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 
 /** What a failed request may have changed: it was only reading, it cannot have changed anything, or that is unknown. */
 export type RequestEffect = 'read' | 'nothing' | 'unknown'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { jsonBytesMax } from '../endpoints/json-body.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 
 /** Largest file of accounts to import. */
 export const importBytesMax = 10_485_760

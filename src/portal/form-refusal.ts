@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { FormState } from './views/frame.ts'
 
 /** A form that was refused, to be shown again. */

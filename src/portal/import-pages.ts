@@ -1,6 +1,6 @@
 import { type BadLine, hasMoreLines, type ImportFile, importMax } from '../accounts/import.ts'
 import { findBadLines, readImportFile } from '../accounts/import-file.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { importBytesMax } from './form-body.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { translateError } from '../endpoints/fastify-errors.ts'
 import { sendFile } from '../endpoints/send-file.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { applyReplyKeepAlive, createProblem } from '../http/problem.ts'
 import { errorText, type RequestEffect } from './error-text.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { recordFailure } from '../http/problem.ts'
 import { formRefusal, invalidField } from './form-refusal.ts'

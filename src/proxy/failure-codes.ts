@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 import type { FailureReason } from '../upstream/failure.ts'
 
 /** What the client is told about a failed exchange: never where the target is, nor how it failed. */

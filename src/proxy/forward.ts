@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestEvents } from '../http1/connection-events.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'

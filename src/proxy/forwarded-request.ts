@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { GatehouseError } from '../errors/errors.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import type { RequestHead } from '../http1/request-head.ts'

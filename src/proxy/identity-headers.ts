@@ -1,6 +1,6 @@
 import { fullName } from '../accounts/full-name.ts'
 import type { Principal, Profile } from '../auth/principal.ts'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 
 export interface IdentityHeaders {
   readonly id: string

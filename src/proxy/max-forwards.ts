@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 
 /** The largest number that is passed on: so many steps no chain of proxies has. */

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 

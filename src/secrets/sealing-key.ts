@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorMessage, hasErrorCode, OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { makeFolder } from '../platform/folder.ts'
+import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
 /** Bytes of a sealing key: AES-256. */
 const sealingKeyBytes = 32

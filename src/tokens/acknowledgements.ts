@@ -1,4 +1,4 @@
-import { isStoreUnavailable } from '../errors/errors.ts'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { RotationAcknowledgement } from '../store/rotation.ts'
 import type { Store } from '../store/store.ts'
 

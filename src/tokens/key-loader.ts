@@ -1,5 +1,6 @@
-import { errorMessage, GatehouseError, isStoreUnavailable } from '../errors/errors.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Log } from '../log/log.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
 import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/errors.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Algorithm } from './key-material.ts'
 import { currentSigner, type SigningKey } from './signing-keys.ts'
 

@@ -1,5 +1,6 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
-import { type ErrorCode, GatehouseError } from '../errors/errors.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { parseKey } from '../secrets/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../secrets/match-key.ts'
 import type { RefreshTokenUse, RotationRefusal } from '../store/rotation.ts'

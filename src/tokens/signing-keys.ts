@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { OperatorError } from '../errors/errors.ts'
+import { OperatorError } from '../errors/operator-error.ts'
 import { randomText } from '../platform/random.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import type { AuditEntry } from '../store/audit.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { digestOf, parseKey } from '../../src/secrets/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../../src/secrets/match-key.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'

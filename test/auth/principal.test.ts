@@ -1,5 +1,5 @@
 import t from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { openBench } from './auth-harness.ts'
 
 t.test('a principal is the account as it is, and how it called', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import { openStoreAt, optionsOf } from '../store/redis/place.ts'

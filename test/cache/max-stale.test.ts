@@ -2,7 +2,7 @@ import t from 'tap'
 import { createDirectory } from '../../src/cache/directory.ts'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createAccount, day, now as startTime } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { createStoreConnectionState, isCurrent } from '../../src/cache/store-connection-state.ts'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { now as startTime } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 

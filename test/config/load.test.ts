@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { OperatorError } from '../../src/errors/errors.ts'
+import { OperatorError } from '../../src/errors/operator-error.ts'
 import { minimalConfig, problems, writeFiles } from './config-fixtures.ts'
 
 t.test(

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import type { Account, Store } from '../../src/store/store.ts'
 import { day, hour, newAccount, newKey, newSession, now, useOf } from '../store/samples.ts'

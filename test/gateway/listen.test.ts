@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { OperatorError } from '../../src/errors/errors.ts'
+import { OperatorError } from '../../src/errors/operator-error.ts'
 import { listen } from '../../src/http/listen.ts'
 import { runUnprivileged } from '../setup/run-unprivileged.ts'
 

@@ -1,5 +1,5 @@
 import type { SetupLink } from '../../src/accounts/setup-links.ts'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Html } from '../../src/pages/html.ts'
 import { errorText } from '../../src/portal/error-text.ts'
 import { accountPage, deleteAccountPage } from '../../src/portal/views/account.ts'

@@ -1,6 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { assertGoodPassword, createPasswords, passwordLength } from '../../src/secrets/passwords.ts'
 
 const cheap = { memoryKiB: 64, passes: 1, parallelism: 1 }

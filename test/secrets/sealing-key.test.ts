@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { OperatorError } from '../../src/errors/errors.ts'
+import { OperatorError } from '../../src/errors/operator-error.ts'
 import { openSealingKey, parseSealingKey } from '../../src/secrets/sealing-key.ts'
 import { openInProcesses, openInThreads } from '../accounts/sealing-key-racers.ts'
 

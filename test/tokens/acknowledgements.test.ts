@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAcknowledgements, pendingMax } from '../../src/tokens/acknowledgements.ts'
 import { until } from '../setup/net.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'

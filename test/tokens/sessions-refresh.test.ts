@@ -1,5 +1,5 @@
 import t from 'tap'
-import { GatehouseError } from '../../src/errors/errors.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 import { visitor } from '../store/samples.ts'
 import { codeOf, openSessions } from './sessions-harness.ts'

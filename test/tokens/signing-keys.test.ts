@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { OperatorError } from '../../src/errors/errors.ts'
+import { OperatorError } from '../../src/errors/operator-error.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Algorithm } from '../../src/tokens/key-material.ts'
 import {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { authorize } from '../../auth/authorize.ts'
-import { GatehouseError, sharedError } from '../../errors/errors.ts'
+import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { arrivalOf, destinationOf, principalOf } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import type { GatedRoute } from '../../routes/route.ts'

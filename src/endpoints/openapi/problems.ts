@@ -1,4 +1,4 @@
-import { type ErrorCode, errorDefinitions } from '../../errors/errors.ts'
+import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
 import type { JsonSchema, OperationDoc } from '../operation.ts'
 
 /** The problems that any request may be answered with. */

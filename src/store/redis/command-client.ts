@@ -1,5 +1,6 @@
 import { Redis, ReplyError } from 'ioredis'
-import { errorMessage, GatehouseError } from '../../errors/errors.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { errorMessage } from '../../platform/system-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { addressOf } from './address.ts'
 import { openClient, type RedisOptions } from './client.ts'

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { errorMessage, GatehouseError, OperatorError } from '../../errors/errors.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { OperatorError } from '../../errors/operator-error.ts'
+import { errorMessage } from '../../platform/system-error.ts'
 import type { AuditEntry } from '../audit.ts'
 import { changesMax } from '../changes.ts'
 import { createWriteListeners } from '../diagnostics.ts'

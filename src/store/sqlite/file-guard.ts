@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs'
-import { GatehouseError, hasErrorCode } from '../../errors/errors.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { hasErrorCode } from '../../platform/system-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 
 /** Tells whether the files that are open are still those of their paths. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { GatehouseError } from '../../../src/errors/errors.ts'
+import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'

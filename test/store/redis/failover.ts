@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { GatehouseError } from '../../../src/errors/errors.ts'
+import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
 import type { Account, Store } from '../../../src/store/store.ts'
 import { until } from '../../setup/net.ts'
 import { newAccount } from '../samples.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { OperatorError } from '../../../src/errors/errors.ts'
+import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
 import { createAccount, newSigningKey } from '../samples.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { GatehouseError, OperatorError } from '../../../src/errors/errors.ts'
+import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
+import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../cases/every-verb.ts'

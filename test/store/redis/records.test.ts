@@ -1,5 +1,5 @@
 import t from 'tap'
-import { GatehouseError } from '../../../src/errors/errors.ts'
+import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
 import { createKeyNames } from '../../../src/store/redis/key-names.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { startPortalSession } from '../portal-samples.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isStoreUnavailable } from '../../../src/errors/errors.ts'
+import { isStoreUnavailable } from '../../../src/errors/gatehouse-error.ts'
 import type { Account, NewSession, Store } from '../../../src/store/store.ts'
 import { reshard, startRedisCluster } from '../../setup/redis-cluster.ts'
 import { createAccount, startSession, useOf } from '../samples.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { OperatorError } from '../../../src/errors/errors.ts'
+import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { createAccount } from '../samples.ts'
 

@@ -1,0 +1,82 @@
+import { type ErrorCode, type ErrorDefinition, errorDefinitions } from './codes.ts'
+
+/** What is wrong: a member of the body or a header by its name, the `body` or the `request` as a whole. */
+export interface FieldError {
+  readonly field: string
+  readonly message: string
+}
+
+interface GatehouseErrorOptions {
+  readonly cause?: unknown
+  /** Replaces the text of the table; told to the client. */
+  readonly detail?: string
+  readonly errors?: readonly FieldError[]
+  /** Methods that the path does take, for Allow. */
+  readonly allow?: readonly string[]
+  /** The account that it is about, for the log; not told to the client. */
+  readonly accountId?: string | undefined
+  /** The rate that was exceeded, for Retry-After and RateLimit-*. */
+  readonly rate?: ExceededRate
+}
+
+/** A rate that was exceeded, and when there is room again. */
+export interface ExceededRate {
+  readonly limit: number
+  readonly remaining: number
+  readonly retryMs: number
+  readonly resetMs: number
+}
+
+/** A request that is refused or cannot be served; the table has its status and text. */
+export class GatehouseError extends Error {
+  override readonly name = 'GatehouseError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly title: string
+  readonly detail: string | undefined
+  readonly errors: readonly FieldError[] | undefined
+  readonly allow: readonly string[] | undefined
+  readonly accountId: string | undefined
+  readonly rate: ExceededRate | undefined
+
+  constructor(
+    code: ErrorCode,
+    { cause, detail, errors, allow, accountId, rate }: GatehouseErrorOptions = {},
+  ) {
+    const failure: ErrorDefinition = errorDefinitions[code]
+    const { stackTraceLimit } = Error
+    // The code of a refusal says all; collecting its stack would be the most expensive part.
+    if (code !== 'internal') Error.stackTraceLimit = 0
+    super(`${code}: ${detail ?? failure.title}`, { cause })
+    Error.stackTraceLimit = stackTraceLimit
+    this.code = code
+    this.status = failure.status
+    this.title = failure.title
+    this.detail = detail ?? failure.detail
+    this.errors = errors ?? (code === 'request-invalid' ? wholeRequestErrors(this.detail ?? '') : undefined)
+    this.allow = allow
+    this.accountId = accountId
+    this.rate = rate
+  }
+}
+
+const sharedErrors = new Map<ErrorCode, GatehouseError>()
+
+/** The error of a code that needs no details, made once: making an error takes longer than answering it. */
+export function sharedError(code: ErrorCode): GatehouseError {
+  const known = sharedErrors.get(code)
+  if (known) return known
+  const refusal = new GatehouseError(code)
+  sharedErrors.set(code, refusal)
+  return refusal
+}
+
+/** The field error for a request that is wrong as a whole. */
+function wholeRequestErrors(message: string): readonly FieldError[] {
+  return [{ field: 'request', message }]
+}
+
+/** Whether something failed only because the store could not be asked. */
+export function isStoreUnavailable(error: unknown): boolean {
+  return error instanceof GatehouseError && error.code === 'store-unavailable'
+}
