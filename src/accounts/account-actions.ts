@@ -1,4 +1,4 @@
-import type { Actor } from '../store/audit.ts'
+import type { Actor } from '../store/audit-entry.ts'
 import { type AccountKeys, createAccountKeys } from './account-keys.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'

@@ -1,4 +1,5 @@
-import type { Account, Session } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
+import type { Session } from '../store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
 
 /** An account as commands and the admin API show it. */

@@ -1,7 +1,8 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { accountIdPattern } from '../secrets/format.ts'
+import type { Account } from '../store/account.ts'
 import { wordsOf } from '../store/search.ts'
-import type { Account, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { createCursor, parseCursor, parseListCursor } from './cursor.ts'
 import { type Page, pageOf } from './page.ts'
 

@@ -1,4 +1,4 @@
-import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit.ts'
+import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit-entry.ts'
 
 /** Makes the audit entries of one actor. */
 export type AuditEntryFactory = (

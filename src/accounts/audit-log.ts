@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit.ts'
-import type { AuditPage, FoundAudit } from '../store/portal-store.ts'
+import type { AuditPage, FoundAudit } from '../store/audit.ts'
+import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-entry.ts'
 import type { Store } from '../store/store.ts'
 import { csvLine } from './csv-line.ts'
 

@@ -1,7 +1,7 @@
 import { copyString } from '../platform/copy-string.ts'
 import { digestText } from '../secrets/digest-text.ts'
 import { digestOf } from '../secrets/keys.ts'
-import type { KeyUse, RecordedKeyUse } from '../store/key-use.ts'
+import type { KeyUse, RecordedKeyUse } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createKey, digestOf, type KeyKind } from '../secrets/keys.ts'
 import type { Sealer } from '../secrets/sealing.ts'
-import type { Account, StoredKey } from '../store/store.ts'
+import type { Account, StoredKey } from '../store/account.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 
 export interface KeyOptions {

@@ -1,7 +1,9 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
+import type { Account } from '../store/account.ts'
 import { emailKey } from '../store/email-key.ts'
-import type { Account, Rate, Store, Taken } from '../store/store.ts'
+import type { Rate, RateResult } from '../store/rates.ts'
+import type { Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
@@ -48,7 +50,7 @@ export interface ProfileOptions {
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
-  readonly limiter: { take(subject: string, rate: Rate): Promise<Taken> }
+  readonly limiter: { take(subject: string, rate: Rate): Promise<RateResult> }
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }

@@ -1,4 +1,5 @@
-import type { LoggedChange, Store } from '../store/store.ts'
+import type { LoggedChange } from '../store/changes.ts'
+import type { Store } from '../store/store.ts'
 
 /** One store for several users that come and go, each with listeners of its own. */
 export interface SharedStore {

@@ -1,4 +1,4 @@
-import type { Actor, AuditSubject } from '../store/audit.ts'
+import type { Actor, AuditSubject } from '../store/audit-entry.ts'
 import type { Visitor } from '../store/visitor.ts'
 
 /** An account that is signed in to the portal, as the audit log names it. */

@@ -2,7 +2,7 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
 import type { RateLimit } from '../routes/route.ts'
-import type { Rate, Taken } from '../store/store.ts'
+import type { Rate, RateResult } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
@@ -67,7 +67,7 @@ export function countFailure(
 async function countShared(
   limiter: RateLimiter,
   rate: Rate,
-  { subject, here, isMalformed }: { subject: string; here: Taken; isMalformed: boolean },
+  { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
 ): Promise<GatehouseError | undefined> {
   const known = (await limiter.takeInInstance?.(subject, rate).catch(() => here)) ?? here
   const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
@@ -80,6 +80,6 @@ const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
 /** An address that sends one wrong credential sends more: its subject is made once. */
 const failureSubject = memoizeBounded(memoizedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
 
-function tooManyFailures({ limit }: Rate, taken: Taken): GatehouseError {
+function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
 }

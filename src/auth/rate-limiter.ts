@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import type { InstanceCounts } from '../store/instance-counts.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import type { Rate, Store, Taken } from '../store/store.ts'
+import type { InstanceCounts, Rate, RateResult } from '../store/rates.ts'
+import type { Store } from '../store/store.ts'
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
   /** @param subject names who is counted, and for what */
-  take(subject: string, rate: Rate): Promise<Taken>
+  take(subject: string, rate: Rate): Promise<RateResult>
   /** Counts in this process only, without the store. */
-  takeInProcess(subject: string, rate: Rate): Taken
+  takeInProcess(subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one. */
-  readonly takeInInstance: ((subject: string, rate: Rate) => Promise<Taken>) | undefined
+  readonly takeInInstance: ((subject: string, rate: Rate) => Promise<RateResult>) | undefined
   close(): void
 }
 
@@ -48,7 +48,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     )
   }
 
-  async function take(subject: string, rate: Rate): Promise<Taken> {
+  async function take(subject: string, rate: Rate): Promise<RateResult> {
     if (storeConnection.isUp) {
       const taken = await store.takeFromRate(subject, rate).catch(() => undefined)
       if (taken) return taken

@@ -1,7 +1,10 @@
 import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isSecretKeyOf } from '../secrets/match-key.ts'
-import type { Account, LoggedChange, Session, Store } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
+import type { LoggedChange } from '../store/changes.ts'
+import type { Session } from '../store/sessions.ts'
+import type { Store } from '../store/store.ts'
 import {
   accountKey,
   deserializeAccount,

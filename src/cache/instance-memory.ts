@@ -1,5 +1,5 @@
 import type { CachedAccount } from '../auth/principal.ts'
-import type { StoredSigningKey } from '../store/store.ts'
+import type { StoredSigningKey } from '../store/signing-keys.ts'
 
 /**
  * What the workers of an instance have looked up, kept in the process that started them: a worker that is replaced

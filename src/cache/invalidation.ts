@@ -1,6 +1,7 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
-import type { ChangeLogReading, LoggedChange, Store } from '../store/store.ts'
+import type { ChangeLogReading, LoggedChange } from '../store/changes.ts'
+import type { Store } from '../store/store.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
 
 export interface InvalidationOptions {

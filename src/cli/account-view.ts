@@ -1,5 +1,5 @@
 import { fullName } from '../accounts/full-name.ts'
-import type { Account } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
 import { fieldLines } from './print.ts'
 
 /** An account as shown to people. */

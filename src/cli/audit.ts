@@ -1,6 +1,6 @@
 import { auditData, createAuditLog } from '../accounts/audit-log.ts'
 import { verifyAudit } from '../accounts/audit-verification.ts'
-import { type AuditAction, auditActions } from '../store/audit.ts'
+import { type AuditAction, auditActions } from '../store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
 import { printData, table } from './print.ts'

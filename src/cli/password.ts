@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { PasswordOwner } from '../secrets/common-password.ts'
 import { assertGoodPassword, rejectPassword } from '../secrets/passwords.ts'
-import type { Account } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
 import { type Invocation, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import type { StoredSigningKey } from '../store/store.ts'
+import type { StoredSigningKey } from '../store/signing-keys.ts'
 import { announcedMs, currentSigner } from '../tokens/signing-keys.ts'
 import type { Command } from './command.ts'
 import { withOperator } from './operator.ts'

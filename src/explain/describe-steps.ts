@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { Access, GatedRoute, Route } from '../routes/route.ts'
-import type { Rate } from '../store/store.ts'
+import type { Rate } from '../store/rates.ts'
 import type { Step } from './explanation.ts'
 
 /** The result of a step, in words and for programs. */

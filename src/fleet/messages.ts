@@ -2,7 +2,7 @@ import type { StoreHealth } from '../assembly/caller-auth.ts'
 import type { ConfigSnapshot } from '../config/snapshot.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
-import type { Rate, Taken } from '../store/store.ts'
+import type { Rate, RateResult } from '../store/rates.ts'
 
 /** The first thing that a worker is told. */
 export interface WorkerStartOptions {
@@ -38,7 +38,7 @@ export type RequestsToWorker = {
 /** What a worker asks the fleet. */
 export type RequestsToFleet = {
   /** Counts for all workers together. */
-  take: { given: readonly RateRequest[]; answer: readonly Taken[] }
+  take: { given: readonly RateRequest[]; answer: readonly RateResult[] }
   /** See InstanceMemory. */
   remember: { given: readonly MemoryUpdate[]; answer: null }
   recall: { given: readonly string[]; answer: readonly unknown[] }

@@ -1,11 +1,10 @@
-import type { InstanceCounts } from '../store/instance-counts.ts'
-import { rateKey } from '../store/rate-key.ts'
-import type { Taken } from '../store/store.ts'
+import { rateKey } from '../store/local-rates.ts'
+import type { InstanceCounts, RateResult } from '../store/rates.ts'
 import type { Channel } from './channel.ts'
 import type { RateRequest, RequestsToFleet } from './messages.ts'
 
 interface Pending extends RateRequest {
-  resolve(taken: Taken): void
+  resolve(taken: RateResult): void
   reject(error: unknown): void
 }
 
@@ -38,7 +37,7 @@ export function createRemoteCounts(
   }
 }
 
-function settle(batch: readonly Pending[], taken: readonly Taken[]): void {
+function settle(batch: readonly Pending[], taken: readonly RateResult[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const answer = taken[index]
     if (answer) resolve(answer)

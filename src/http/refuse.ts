@@ -3,7 +3,7 @@ import { countFailure } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { type GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
-import type { Rate } from '../store/store.ts'
+import type { Rate } from '../store/rates.ts'
 import type { Arrival } from './arrival.ts'
 
 export interface RefuseOptions {

@@ -1,5 +1,5 @@
 import { similarRole } from '../accounts/roles.ts'
-import type { Account, StoredKey } from '../store/store.ts'
+import type { Account, StoredKey } from '../store/account.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'

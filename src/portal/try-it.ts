@@ -1,6 +1,6 @@
 import { accountPaths } from '../endpoints/account-paths.ts'
 import type { RouteOptions } from '../routes/compile.ts'
-import type { Account } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalOptions } from './portal-options.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '../store/store.ts'
+import type { Account } from '../store/account.ts'
 import { commonWords, keyboardRows } from './common-words.ts'
 
 /** What of its owner a password must not be made of. */

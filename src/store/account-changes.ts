@@ -1,4 +1,6 @@
-import type { Account, AccountChanges, ApiKeyReset, SecretKeyReset, StoredKey } from './store.ts'
+import type { Account, StoredKey } from './account.ts'
+import type { AccountChanges } from './accounts.ts'
+import type { ApiKeyReset, SecretKeyReset } from './keys.ts'
 
 /** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 

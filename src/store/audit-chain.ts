@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { AuditEntry } from './audit.ts'
+import type { AuditEntry } from './audit-entry.ts'
 
 /**
  * The audit log is two chains, which are trimmed each for itself: whatever people do to their own accounts removes no

@@ -1,99 +1,39 @@
-/** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
-export interface AuditEntry {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly actor: Actor
-  readonly action: AuditAction
-  /** The account that it was done to; undefined = it was not about an account. */
-  readonly target: AuditSubject | undefined
-  /** More about the act, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
-  readonly details: Readonly<Record<string, string | number | boolean>>
+import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
+import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
+
+/** The audit log, in two chains (audit-chain.ts). Most entries are written by the verb that they tell of. */
+export interface AuditStore {
+  /** Adds an entry, for acts that change no record. */
+  appendAudit(entry: AuditEntry): Promise<void>
+  /**
+   * Entries that pass a filter, newest first, starting before a position. It looks at some thousands at once: it may
+   * find none and yet there may be more.
+   */
+  findAudit(page: AuditPage): Promise<FoundAudit>
+  /** The ends of the chains. */
+  readAuditChains(): Promise<readonly AuditChain[]>
+  /** Entries of one chain, oldest first. */
+  readAuditChain(page: AuditChainPage): Promise<readonly ChainedEntry[]>
+  /** Calls the listener with each entry that was written through this port, once it is safe. */
+  onAudit(listener: (entry: AuditEntry) => void): void
 }
 
-/** Who acts, and through what. */
-export type Actor =
-  /** An account: in the portal, or through the admin API. */
-  | {
-      readonly kind: 'account'
-      readonly channel: 'portal' | 'api'
-      readonly id: string
-      readonly email: string
-      readonly address: string
-    }
-  /** Somebody who runs commands on the machine, by the name of the system user. */
-  | { readonly kind: 'operator'; readonly channel: 'cli'; readonly name: string }
-  /** The gateway itself: the first account of a demo. */
-  | { readonly kind: 'system'; readonly channel: 'system' }
-
-/** An account with its e-mail at that time: it may have another now, or be gone. */
-export interface AuditSubject {
-  readonly id: string
-  readonly email: string
+export interface AuditPage {
+  readonly filter: AuditFilter
+  /** The page begins with the entry before this position; undefined = with the newest. */
+  readonly before: string | undefined
+  readonly limit: number
 }
 
-export const auditActions = [
-  'account-created',
-  'account-updated',
-  'account-deleted',
-  'secret-key-reset',
-  'secret-key-overlap-ended',
-  'api-key-reset',
-  'key-revealed',
-  'setup-link-created',
-  'password-set',
-  'password-changed',
-  'signed-in',
-  'sign-in-failed',
-  'signed-out',
-  'portal-session-ended',
-  'portal-sessions-ended',
-  'session-ended',
-  'sessions-ended',
-  'email-verification-sent',
-  'email-verified',
-  'signing-key-added',
-  'signing-key-retired',
-] as const
-
-export type AuditAction = (typeof auditActions)[number]
-
-/** An entry with its position in the log. */
-export interface LoggedAuditEntry extends AuditEntry {
-  /** Later entries have greater positions. Also the cursor of the page of earlier entries. */
-  readonly position: string
+export interface FoundAudit {
+  readonly entries: readonly LoggedAuditEntry[]
+  /** `before` of the next page; undefined = this is the last. */
+  readonly before: string | undefined
 }
 
-export function parseAuditEntry(text: string): AuditEntry {
-  // The text was written by JSON.stringify from this type, which leaves out what is undefined.
-  return { target: undefined, ...(JSON.parse(text) as Omit<AuditEntry, 'target'> & Partial<AuditEntry>) }
-}
-
-/** Which entries to show; an undefined member matches all. */
-export interface AuditFilter {
-  readonly action: AuditAction | undefined
-  /** An ID, an e-mail or an operator's name, of the actor or the target; compared without case. */
-  readonly who: string | undefined
-}
-
-export function matchesFilter({ action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
-  if (filter.action !== undefined && action !== filter.action) return false
-  if (filter.who === undefined) return true
-  const who = filter.who.toLowerCase()
-  const names =
-    actor.kind === 'account' ? [actor.id, actor.email] : actor.kind === 'operator' ? [actor.name] : []
-  return [...names, target?.id ?? '', target?.email ?? ''].some((name) => name.toLowerCase() === who)
-}
-
-/**
- * Texts that every entry that passes contains, so that the store returns few others: `exact` as it is, `lower` once
- * the entry's ASCII letters are in lower case. '' = matches every entry.
- */
-export function needlesOf({ action, who }: AuditFilter) {
-  const lower = who?.toLowerCase() ?? ''
-  const quoted = JSON.stringify(lower).slice(1, -1)
-  return {
-    exact: action === undefined ? '' : `"action":${JSON.stringify(action)}`,
-    // The databases put only ASCII letters into lower case.
-    lower: /^[\x20-\x7e]*$/.test(lower) ? quoted : '',
-  }
+export interface AuditChainPage {
+  readonly class: AuditClass
+  /** The page begins after this position; undefined = with the oldest. */
+  readonly after: string | undefined
+  readonly limit: number
 }

@@ -1,4 +1,34 @@
-import type { Change } from './store.ts'
+/** The log of changes, by which every process knows what its caches must drop. */
+export interface ChangeStore {
+  /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
+  readChanges(after: number | undefined): Promise<ChangeLogReading>
+  /** Tells of own changes before the verb answers, and of others' once announced, which may be lost: see readChanges. */
+  onChange(listener: (change: LoggedChange) => void): void
+}
+
+/** What caches must drop. A session changes only once: when it ends. */
+export type Change =
+  | { readonly kind: 'account'; readonly accountId: string }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'signing-keys' }
+
+/** One entry of the change log. */
+export interface LoggedChange {
+  readonly change: Change
+  /** Its number in the log, from 1. */
+  readonly position: number
+  /** When it was made, on the clock of this process. */
+  readonly at: number
+}
+
+export interface ChangeLogReading {
+  /** Position of the last entry. */
+  readonly head: number
+  /** In order; undefined = the changes in between are not known: drop everything. */
+  readonly changes: readonly LoggedChange[] | undefined
+  /** All changes from this time on are among those that were read, now or before. */
+  readonly completeSince: number
+}
 
 /**
  * How many of the last entries of the change log are kept, and read at once at most: a start reads them all, and a

@@ -1,5 +1,5 @@
-import type { RefreshTokenUse, RotationRefusal } from './rotation.ts'
-import type { Account, Session } from './store.ts'
+import type { Account } from './account.ts'
+import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 
 export type RotationDecision =
   | { readonly kind: 'refuse'; readonly reason: RotationRefusal }

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import { rateKey } from './rate-key.ts'
-import type { Rate, Taken } from './store.ts'
+import type { Rate, RateResult } from './rates.ts'
 
 export interface LocalRates {
-  take(subject: string, rate: Rate): Taken
+  take(subject: string, rate: Rate): RateResult
   /** How many subjects are remembered. */
   size(): number
 }
@@ -18,6 +18,8 @@ const subjectsMax = 100_000
 const sweptPerUse = 2
 /** How many are compared where one has to go. */
 const evictionCandidatesMax = 8
+/** How long a subject may be to be remembered as it is. */
+const subjectLengthMax = 64
 
 /** How long it takes, from `at` on, until all that a subject took is given back. */
 interface Debt {
@@ -37,7 +39,7 @@ export function createLocalRates(clock: Clock): LocalRates {
   /** Goes round and round; an iterator from the start would walk over what was deleted there. */
   let sweep = debts.entries()
 
-  function take(subject: string, { limit, perMs }: Rate): Taken {
+  function take(subject: string, { limit, perMs }: Rate): RateResult {
     const key = rateKey(subject)
     const now = clock()
     sweepSettled(now)
@@ -102,4 +104,13 @@ export function createLocalRates(clock: Clock): LocalRates {
 
 function remainingDebtMs(debt: Debt | undefined, now: number): number {
   return debt ? Math.max(0, debt.owedMs - Math.max(0, now - debt.at)) : 0
+}
+
+/**
+ * What a subject of a rate is remembered by: itself, or its SHA-256 where it is long. Subjects hold texts that strangers
+ * choose, and a counter must cost no more for a long one.
+ * @returns at most 64 characters
+ */
+export function rateKey(subject: string): string {
+  return subject.length <= subjectLengthMax ? subject : hash('sha256', subject, 'base64url')
 }

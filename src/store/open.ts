@@ -1,4 +1,4 @@
-import type { InstanceCounts } from './instance-counts.ts'
+import type { InstanceCounts } from './rates.ts'
 import type { RedisOptions } from './redis/client.ts'
 import type { SqliteOptions } from './sqlite/store.ts'
 import type { Store } from './store.ts'

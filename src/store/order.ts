@@ -1,5 +1,3 @@
-import { compareTexts } from './compare-texts.ts'
-
 interface CreatedRecord {
   readonly createdAt: number
   readonly id: string
@@ -8,4 +6,9 @@ interface CreatedRecord {
 /** The order of lists by time: newest first, and those of one moment by their IDs. */
 export function newestFirst(a: CreatedRecord, b: CreatedRecord): number {
   return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
+}
+
+/** By their bytes, as SQLite and Redis order texts: what is listed comes in one order, whichever store has it. */
+export function compareTexts(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Account } from './account.ts'
 import { withAttempt, withoutAttempt } from './password-failures.ts'
-import type { AttemptOutcome, EmailLink, OneTimeLink, PasswordChange, PortalAccess } from './portal-access.ts'
-import type { Account } from './store.ts'
+import type { AttemptOutcome, PasswordChange } from './portal.ts'
+import type { EmailLink, OneTimeLink, PortalAccess } from './portal-access.ts'
 
 /**
  * What each verb of the portal turns an account into; undefined = it is refused. Both adapters save the result only if

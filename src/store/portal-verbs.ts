@@ -1,3 +1,5 @@
+import type { KeyStore } from './keys.ts'
+import type { PortalStore } from './portal.ts'
 import {
   withEmailLink,
   withoutPortalSessions,
@@ -8,11 +10,10 @@ import {
   withSetupLink,
   withVerifiedEmail,
 } from './portal-changes.ts'
-import type { PortalStore } from './portal-store.ts'
 import type { Replace } from './replace.ts'
 
 type PortalVerbs = Pick<
-  PortalStore,
+  PortalStore & KeyStore,
   | 'setPassword'
   | 'countPasswordAttempt'
   | 'settlePasswordAttempt'

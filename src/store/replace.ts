@@ -1,5 +1,6 @@
-import type { AuditEntry } from './audit.ts'
-import type { Account, AccountUpdate } from './store.ts'
+import type { Account } from './account.ts'
+import type { AccountUpdate } from './accounts.ts'
+import type { AuditEntry } from './audit-entry.ts'
 
 /** The outcome of replacing an account. */
 export type Replacement = AccountUpdate | { readonly kind: 'refused' }

@@ -1,5 +1,6 @@
+import type { Account } from './account.ts'
+import type { SearchPage, SearchResult, TermEntry } from './accounts.ts'
 import { emailKey } from './email-key.ts'
-import type { Account, SearchPage, SearchResult, TermEntry } from './store.ts'
 
 /** What an adapter has to offer: an index in the byte order of term and ID. */
 export interface TermIndex {

@@ -1,5 +1,5 @@
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
-import type { RotationAcknowledgement } from '../store/rotation.ts'
+import type { RotationAcknowledgement } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 
 /**

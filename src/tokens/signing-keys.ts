@@ -2,8 +2,9 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { OperatorError } from '../errors/operator-error.ts'
 import { randomText } from '../platform/random.ts'
 import type { Sealer } from '../secrets/sealing.ts'
-import type { AuditEntry } from '../store/audit.ts'
-import type { Store, StoredSigningKey } from '../store/store.ts'
+import type { AuditEntry } from '../store/audit-entry.ts'
+import type { StoredSigningKey } from '../store/signing-keys.ts'
+import type { Store } from '../store/store.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial, parseKeyMaterial } from './key-material.ts'
 
 export interface SigningKey {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { digestText } from '../../src/secrets/digest-text.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
-import type { RecordedKeyUse } from '../../src/store/key-use.ts'
+import type { RecordedKeyUse } from '../../src/store/keys.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 
 const id = 'abcdefghijklmnop'

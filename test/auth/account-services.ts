@@ -10,7 +10,7 @@ import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
 import { createSignIn } from '../../src/auth/sign-in.ts'
 import { createPasswords } from '../../src/secrets/passwords.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
-import type { Actor } from '../../src/store/audit.ts'
+import type { Actor } from '../../src/store/audit-entry.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 export const visitor = { address: '192.0.2.1', userAgent: 'Browser/1' }

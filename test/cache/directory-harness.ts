@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { createDirectory, type DirectoryOptions } from '../../src/cache/directory.ts'
 import type { LookUpResult } from '../../src/cache/loading-cache.ts'
 import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
-import type { Change, LoggedChange } from '../../src/store/store.ts'
+import type { Change, LoggedChange } from '../../src/store/changes.ts'
 import { now } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 

@@ -1,4 +1,6 @@
-import type { Account, Session, Store } from '../../src/store/store.ts'
+import type { Account } from '../../src/store/account.ts'
+import type { Session } from '../../src/store/sessions.ts'
+import type { Store } from '../../src/store/store.ts'
 
 /**
  * What should be found of a store: for each record a text that says how it is, or null where it is gone.

@@ -1,8 +1,9 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import type { FormState, PageFrame } from '../../src/portal/views/frame.ts'
-import type { LoggedAuditEntry } from '../../src/store/audit.ts'
-import type { PortalSession } from '../../src/store/portal-access.ts'
-import type { Account, Session } from '../../src/store/store.ts'
+import type { Account } from '../../src/store/account.ts'
+import type { LoggedAuditEntry } from '../../src/store/audit-entry.ts'
+import type { PortalSession } from '../../src/store/portal.ts'
+import type { Session } from '../../src/store/sessions.ts'
 
 /** What the pages are looked at with: one moment, some people, and one whose everything is long. */
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { AuditEntry, LoggedAuditEntry } from '../../src/store/audit.ts'
-import type { PortalSession } from '../../src/store/portal-access.ts'
-import type { Account, Store } from '../../src/store/store.ts'
+import type { Account } from '../../src/store/account.ts'
+import type { AuditEntry, LoggedAuditEntry } from '../../src/store/audit-entry.ts'
+import type { PortalSession } from '../../src/store/portal.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createSessionId } from '../../src/tokens/refresh-token.ts'
 import { hour, now, visitor } from './samples.ts'
 

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createAccountId } from '../../src/secrets/keys.ts'
+import type { Account, StoredKey } from '../../src/store/account.ts'
+import type { ChangeLogReading } from '../../src/store/changes.ts'
 import { noPortalAccess } from '../../src/store/portal-access.ts'
-import type { RefreshTokenUse } from '../../src/store/rotation.ts'
-import type {
-  Account,
-  ChangeLogReading,
-  NewSession,
-  Store,
-  StoredKey,
-  StoredSigningKey,
-} from '../../src/store/store.ts'
+import type { NewSession, RefreshTokenUse } from '../../src/store/sessions.ts'
+import type { StoredSigningKey } from '../../src/store/signing-keys.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createSessionId } from '../../src/tokens/refresh-token.ts'
 
 /** A time of the cases. Not made up: Redis lets records expire by its own clock. */

@@ -4,7 +4,7 @@ import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { arrivalOf, destinationOf, principalOf } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import type { GatedRoute } from '../../routes/route.ts'
-import type { Actor } from '../../store/audit.ts'
+import type { Actor } from '../../store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
 import { adminRoute } from './admin-route.ts'
 

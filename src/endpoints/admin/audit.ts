@@ -1,5 +1,5 @@
 import { type AuditFormat, auditData, auditFiles } from '../../accounts/audit-log.ts'
-import type { AuditFilter } from '../../store/audit.ts'
+import type { AuditFilter } from '../../store/audit-entry.ts'
 import type { Operation } from '../operation.ts'
 import { sendFile } from '../send-file.ts'
 import type { AdminOperationOptions, PageQuery } from './accounts.ts'

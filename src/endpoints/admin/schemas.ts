@@ -2,7 +2,7 @@ import { emailLengthMax } from '../../accounts/account-input.ts'
 import { graceSecondsMax } from '../../accounts/account-keys.ts'
 import { pageLimitMax } from '../../accounts/account-search.ts'
 import { auditFiles } from '../../accounts/audit-log.ts'
-import { auditActions } from '../../store/audit.ts'
+import { auditActions } from '../../store/audit-entry.ts'
 import type { JsonSchema } from '../operation.ts'
 
 /** What the admin API takes and answers. The contents of texts are checked where accounts are made. */

@@ -10,7 +10,7 @@ import {
   type AuditFilter,
   auditActions,
   type LoggedAuditEntry,
-} from '../../store/audit.ts'
+} from '../../store/audit-entry.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
 

@@ -1,6 +1,6 @@
-import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit.ts'
+import type { AuditStore } from '../audit.ts'
 import { auditClasses } from '../audit-chain.ts'
-import type { PortalStore } from '../portal-store.ts'
+import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit-entry.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
@@ -14,13 +14,8 @@ const scannedMax = 1_000
 const findScript = loadScript('find-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
 
-type AuditVerbs = Pick<
-  PortalStore,
-  'appendAudit' | 'findAudit' | 'readAuditChains' | 'readAuditChain' | 'onAudit'
->
-
 /** The audit log as two streams, whose entries cannot be changed. */
-export function openAudit(connection: Connection): AuditVerbs {
+export function openAudit(connection: Connection): AuditStore {
   const { keys, ask, run, confirmAbsence } = connection
   const runAudited = createAudited(connection)
 

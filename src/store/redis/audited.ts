@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../audit.ts'
 import { auditClassOf, auditRetention, contentDigest } from '../audit-chain.ts'
+import type { AuditEntry } from '../audit-entry.ts'
 import type { Connection } from './connection.ts'
 import type { Script } from './scripts.ts'
 

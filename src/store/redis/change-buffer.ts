@@ -1,4 +1,4 @@
-import type { LoggedChange } from '../store.ts'
+import type { LoggedChange } from '../changes.ts'
 
 /** Delays published changes while the log cannot be read. */
 export interface ChangeBuffer {

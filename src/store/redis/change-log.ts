@@ -1,5 +1,5 @@
+import type { ChangeLogReading, LoggedChange } from '../changes.ts'
 import { changesMax, parseChange } from '../changes.ts'
-import type { ChangeLogReading, LoggedChange } from '../store.ts'
 import { createChangeBuffer } from './change-buffer.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,4 @@
-import type { KeyUse, RecordedKeyUse } from '../key-use.ts'
-import type { PortalStore } from '../portal-store.ts'
+import type { KeyStore, KeyUse, RecordedKeyUse } from '../keys.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -14,7 +13,7 @@ export function openKeyUses({
   ask,
   run,
   confirmAbsence,
-}: Connection): Pick<PortalStore, 'recordKeyUses' | 'findKeyUses'> {
+}: Connection): Pick<KeyStore, 'recordKeyUses' | 'findKeyUses'> {
   async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(
       recordScript,

@@ -1,4 +1,5 @@
-import type { Account, Session, SessionsPage } from '../store.ts'
+import type { Account } from '../account.ts'
+import type { Session, SessionsPage } from '../sessions.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 

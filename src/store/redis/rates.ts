@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Store } from '../store.ts'
+import type { RateStore } from '../rates.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -10,7 +10,7 @@ const heartbeatScript = loadScript('heartbeat')
 const heartbeatTimeoutMs = 15_000
 
 /** Rates that are counted across instances; losing counts in a failover does not matter. */
-export function openRates({ keys, run }: Connection): Pick<Store, 'takeFromRate' | 'heartbeat'> {
+export function openRates({ keys, run }: Connection): RateStore {
   return {
     takeFromRate: async (subject, { limit, perMs }) => {
       // Hashed: addresses and names from outside must not get into keys as they are.

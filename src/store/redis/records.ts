@@ -1,7 +1,9 @@
+import type { Account, StoredKey } from '../account.ts'
 import { emailKey } from '../email-key.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
-import type { Account, NewSession, Session, StoredKey, StoredSigningKey } from '../store.ts'
+import type { NewSession, Session } from '../sessions.ts'
+import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
  * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long

@@ -1,7 +1,16 @@
-import type { AuditEntry } from '../audit.ts'
+import type { Account } from '../account.ts'
+import type { AuditEntry } from '../audit-entry.ts'
 import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
-import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
-import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage, Store } from '../store.ts'
+import type {
+  NewSession,
+  RefreshTokenUse,
+  Rotation,
+  RotationAcknowledgement,
+  Session,
+  SessionEnd,
+  SessionsPage,
+} from '../sessions.ts'
+import type { Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { createOpenSessionIndex, type OpenSessionIndex, retentionAfterEndMs } from './open-session-index.ts'

@@ -1,13 +1,11 @@
-import type { AuditEntry } from '../audit.ts'
-import { compareTexts } from '../compare-texts.ts'
-import type { Store } from '../store.ts'
+import type { AuditEntry } from '../audit-entry.ts'
+import { compareTexts } from '../order.ts'
+import type { SigningKeyStore } from '../signing-keys.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { parseSigningKey, signingKeyText } from './records.ts'
 import { loadScript, type Script } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
-
-type SigningKeyVerbs = Pick<Store, 'listSigningKeys' | 'addSigningKey' | 'retireSigningKey'>
 
 const addScript = loadScript('add-signing-key', { isLogged: true, isAudited: true })
 const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudited: true })
@@ -19,7 +17,7 @@ interface KeyWrite {
 }
 
 /** Signing keys as members of one hash. */
-export function openSigningKeys(connection: Connection): SigningKeyVerbs {
+export function openSigningKeys(connection: Connection): SigningKeyStore {
   const { keys, ask, notify, confirmAbsence } = connection
   const runAudited = createAudited(connection)
 

@@ -1,5 +1,6 @@
+import type { Account } from '../account.ts'
+import type { TermEntry } from '../accounts.ts'
 import type { TermIndex } from '../search.ts'
-import type { Account, TermEntry } from '../store.ts'
 import type { Connection } from './connection.ts'
 
 /** The index that accounts are searched by: `term NUL id` in a sorted set whose scores are all the same. */

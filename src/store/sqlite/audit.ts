@@ -1,3 +1,4 @@
+import type { FoundAudit } from '../audit.ts'
 import {
   type AuditEntry,
   type AuditFilter,
@@ -5,8 +6,7 @@ import {
   matchesFilter,
   needlesOf,
   parseAuditEntry,
-} from '../audit.ts'
-import type { FoundAudit } from '../portal-store.ts'
+} from '../audit-entry.ts'
 import { openAuditChainTable } from './audit-chains.ts'
 import type { Database } from './database.ts'
 

@@ -1,5 +1,5 @@
+import type { Change, ChangeLogReading, LoggedChange } from '../changes.ts'
 import { changesMax, parseChange, subjectOf } from '../changes.ts'
-import type { Change, ChangeLogReading, LoggedChange } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** The change log: written in the same step as the change itself. */

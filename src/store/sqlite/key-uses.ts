@@ -1,5 +1,5 @@
 import { digestText } from '../../secrets/digest-text.ts'
-import type { KeyUse, RecordedKeyUse } from '../key-use.ts'
+import type { KeyUse, RecordedKeyUse } from '../keys.ts'
 import type { Database } from './database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */

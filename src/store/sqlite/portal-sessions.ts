@@ -1,4 +1,4 @@
-import { type PortalSession, portalSessionsMax } from '../portal-access.ts'
+import { type PortalSession, portalSessionsMax } from '../portal.ts'
 import type { Visitor } from '../visitor.ts'
 import type { Database } from './database.ts'
 

@@ -1,5 +1,7 @@
+import type { AuditStore } from '../audit.ts'
 import { accountChange } from '../changes.ts'
-import type { PortalStore } from '../portal-store.ts'
+import type { KeyStore } from '../keys.ts'
+import type { PortalStore } from '../portal.ts'
 import { createPortalVerbs } from '../portal-verbs.ts'
 import type { Replace } from '../replace.ts'
 import type { openAccountTable } from './accounts.ts'
@@ -19,7 +21,7 @@ export function openPortal(
   { read, write }: Database,
   { writeChange, writeUncached, audit, onAudit }: Writer,
   { accounts, portalSessions, keyUses }: Tables,
-): PortalStore {
+): PortalStore & AuditStore & Pick<KeyStore, 'endOverlap' | 'recordKeyUses' | 'findKeyUses'> {
   const replace: Replace = (id, transform, entry) =>
     writeChange(
       () => accounts.tryReplace(id, transform),

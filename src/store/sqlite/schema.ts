@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { parseAuditEntry } from '../audit.ts'
 import { auditClasses, auditClassOf, auditLinkOf } from '../audit-chain.ts'
+import { parseAuditEntry } from '../audit-entry.ts'
 import { termsOf } from '../search.ts'
 
 /**

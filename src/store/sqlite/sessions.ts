@@ -1,6 +1,14 @@
+import type { Account } from '../account.ts'
 import { decideRotation } from '../decide-rotation.ts'
-import type { RefreshTokenUse, RotationAcknowledgement } from '../rotation.ts'
-import type { Account, NewSession, Rotation, Session, SessionEnd, SessionsPage } from '../store.ts'
+import type {
+  NewSession,
+  RefreshTokenUse,
+  Rotation,
+  RotationAcknowledgement,
+  Session,
+  SessionEnd,
+  SessionsPage,
+} from '../sessions.ts'
 import type { Database } from './database.ts'
 
 /** How long a row outlives its session, and how many old rows are removed at each start of a session. */

@@ -1,4 +1,4 @@
-import type { StoredSigningKey } from '../store.ts'
+import type { StoredSigningKey } from '../signing-keys.ts'
 import type { Database } from './database.ts'
 
 /** The signing_keys table. Every function is to be called within a read or a write. */

@@ -1,5 +1,6 @@
+import type { Account } from '../account.ts'
+import type { TermEntry } from '../accounts.ts'
 import { termsOf } from '../search.ts'
-import type { Account, TermEntry } from '../store.ts'
 import type { Database } from './database.ts'
 
 /** The index that accounts are searched by. Every function is to be called within a read or a write. */

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../audit.ts'
-import type { Change, LoggedChange } from '../store.ts'
+import type { AuditEntry } from '../audit-entry.ts'
+import type { Change, LoggedChange } from '../changes.ts'
 import { openAuditTable } from './audit.ts'
 import { openChangeTable } from './changes.ts'
 import type { Database } from './database.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { verifyAudit } from '../../../src/accounts/audit-verification.ts'
-import type { AuditEntry } from '../../../src/store/audit.ts'
+import type { AuditEntry } from '../../../src/store/audit-entry.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'

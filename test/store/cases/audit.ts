@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { AuditEntry } from '../../../src/store/audit.ts'
-import type { FoundAudit } from '../../../src/store/portal-store.ts'
+import type { FoundAudit } from '../../../src/store/audit.ts'
+import type { AuditEntry } from '../../../src/store/audit-entry.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { listAudit, newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'

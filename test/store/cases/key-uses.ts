@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import { digestText } from '../../../src/secrets/digest-text.ts'
-import type { RecordedKeyUse } from '../../../src/store/key-use.ts'
-import type { Account, Store, StoredKey } from '../../../src/store/store.ts'
+import type { Account, StoredKey } from '../../../src/store/account.ts'
+import type { RecordedKeyUse } from '../../../src/store/keys.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, hour, newKey, now } from '../samples.ts'
 

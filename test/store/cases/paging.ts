@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
-import type { AccountsPage, Store } from '../../../src/store/store.ts'
+import type { AccountsPage } from '../../../src/store/accounts.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, newAccount } from '../samples.ts'
 

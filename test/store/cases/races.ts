@@ -1,5 +1,7 @@
 import type { Test } from 'tap'
-import type { Account, NewSession, Store } from '../../../src/store/store.ts'
+import type { Account } from '../../../src/store/account.ts'
+import type { NewSession } from '../../../src/store/sessions.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, newKey, newSession, now, startSession, useOf } from '../samples.ts'
 

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
-import type { Account, Store } from '../../../src/store/store.ts'
+import type { Account } from '../../../src/store/account.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import {
   createAccount,

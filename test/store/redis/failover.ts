@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
-import type { Account, Store } from '../../../src/store/store.ts'
+import type { Account } from '../../../src/store/account.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { until } from '../../setup/net.ts'
 import { newAccount } from '../samples.ts'
 import { openStoreAt, type RedisOptions } from './place.ts'

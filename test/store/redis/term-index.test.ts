@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
+import type { Account } from '../../../src/store/account.ts'
 import { createKeyNames } from '../../../src/store/redis/key-names.ts'
-import type { Account } from '../../../src/store/store.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, now } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'

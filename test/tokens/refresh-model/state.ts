@@ -1,4 +1,4 @@
-import type { Session } from '../../../src/store/store.ts'
+import type { Session } from '../../../src/store/sessions.ts'
 import { newAccount } from '../../store/samples.ts'
 
 /** What keeps the sessions, and what it loses where the master is lost. */

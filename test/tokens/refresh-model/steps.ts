@@ -1,5 +1,5 @@
 import { decideRotation } from '../../../src/store/decide-rotation.ts'
-import type { RotationRefusal } from '../../../src/store/rotation.ts'
+import type { RotationRefusal } from '../../../src/store/sessions.ts'
 import {
   type Actor,
   account,

@@ -1,0 +1,31 @@
+import type { PortalAccess } from './portal-access.ts'
+
+export interface Account {
+  readonly id: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly role: string
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  readonly createdAt: number
+  /** Counts every change of the account. */
+  readonly revision: number
+  /** Counts how often all sessions were ended: a session of an earlier epoch is over. */
+  readonly sessionEpoch: number
+  /** Counts how often the role has changed, from 1: an access token of an earlier epoch is over. */
+  readonly roleEpoch: number
+  readonly secretKey: StoredKey
+  /** The secret key before the last reset, while its grace lasts. */
+  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
+  readonly apiKey: StoredKey
+  readonly portal: PortalAccess
+}
+
+export interface StoredKey {
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  /** The key sealed, to be shown again; undefined where none is kept. */
+  readonly sealed: Uint8Array | undefined
+  readonly createdAt: number
+}

@@ -1,0 +1,59 @@
+import type { Account } from './account.ts'
+import type { AuditEntry } from './audit-entry.ts'
+
+/** What most need of the accounts. */
+export interface AccountReader {
+  findAccount(id: string): Promise<Account | undefined>
+  /** @param email compared without case */
+  findAccountByEmail(email: string): Promise<Account | undefined>
+}
+
+export interface AccountStore extends AccountReader {
+  /** Creates all of the accounts, or none if an e-mail is taken or comes twice. */
+  createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
+  /** Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now. */
+  listAccounts(page: AccountsPage): Promise<readonly Account[]>
+  /** Accounts that match some words, in the order of the index of terms. */
+  searchAccounts(page: SearchPage): Promise<SearchResult>
+  /** Disabling ends the sessions; enabling the account later does not bring them back. */
+  updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
+  /** Removes an account with its keys and sessions; false where there is none. */
+  deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
+}
+
+export interface AccountsPage {
+  readonly after: Pick<Account, 'id' | 'createdAt'> | undefined
+  readonly limit: number
+}
+
+/** A place in the index of terms: a term of an account, and its ID. */
+export interface TermEntry {
+  readonly term: string
+  readonly id: string
+}
+
+export interface SearchPage {
+  /** Words in lower case, at least one. */
+  readonly words: readonly string[]
+  readonly after: TermEntry | undefined
+  readonly limit: number
+}
+
+export interface SearchResult {
+  readonly accounts: readonly Account[]
+  /** `after` of the next page; undefined = this is the last. */
+  readonly next: TermEntry | undefined
+}
+
+export type AccountCreation =
+  | { readonly kind: 'created' }
+  | { readonly kind: 'exists'; readonly emails: readonly string[] }
+
+export type AccountChanges = Partial<
+  Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled'>
+>
+
+export type AccountUpdate =
+  | { readonly kind: 'updated'; readonly account: Account }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'exists' }

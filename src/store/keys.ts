@@ -1,0 +1,45 @@
+import type { Account, StoredKey } from './account.ts'
+import type { AuditEntry } from './audit-entry.ts'
+
+/** The keys of accounts, and when each was last used. */
+export interface KeyStore {
+  /**
+   * Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it.
+   * @returns undefined where there is no such account, or its key is not the one to be replaced
+   */
+  resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  /** Ends the previous secret key; false where there is none. */
+  endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
+  /** Stores the latest use of each key that an account has now; all other uses are dropped. */
+  recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
+  /** The latest uses of an account's keys, by digest (base64url). */
+  findKeyUses(accountId: string): Promise<ReadonlyMap<string, KeyUse>>
+}
+
+export interface ApiKeyReset {
+  readonly apiKey: StoredKey
+  /** Reset only if this is the digest of the present key; absent = whatever the key is. */
+  readonly replaces?: Uint8Array
+}
+
+export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
+  readonly secretKey: StoredKey
+  /** Until when the old key still works; undefined = it ends now. */
+  readonly graceUntil: number | undefined
+}
+
+/** When a key was last used, and how. */
+export interface KeyUse {
+  readonly at: number
+  readonly address: string
+  /** `secretKey`: on a request; `accessToken`: with the account's other key, to get an access token. */
+  readonly scheme: 'secretKey' | 'accessToken'
+}
+
+/** A use of one of an account's keys, to be stored. */
+export interface RecordedKeyUse extends KeyUse {
+  readonly accountId: string
+  /** SHA-256 of the key, base64url: the uses of a key are dropped with the key. */
+  readonly digest: string
+}

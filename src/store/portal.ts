@@ -1,0 +1,93 @@
+import type { AuditEntry } from './audit-entry.ts'
+import type { EmailLink, OneTimeLink } from './portal-access.ts'
+import type { Visitor } from './visitor.ts'
+
+/** Passwords, links sent by mail, and the sessions of browsers in the portal. */
+export interface PortalStore {
+  /** `refused`: the proof is not valid, or no longer. */
+  setPassword(
+    accountId: string,
+    change: PasswordChange,
+    audit?: AuditEntry,
+  ): Promise<'set' | 'refused' | 'unknown'>
+  /**
+   * Counts an attempt to sign in, before its password is checked.
+   * @param client the ID of a known client; undefined = a stranger
+   */
+  countPasswordAttempt(accountId: string, client: string | undefined): Promise<PasswordAttemptCount>
+  /** Takes back what countPasswordAttempt counted, where the password was not wrong. */
+  settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
+  /** Replaces an earlier link; false where there is no such account. */
+  setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
+  setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
+  /** Sets the account's e-mail to that of the link, verified; the link is used up. */
+  redeemEmailLink(
+    accountId: string,
+    use: { readonly digest: string; readonly now: number },
+    audit?: AuditEntry,
+  ): Promise<'verified' | 'refused' | 'exists' | 'unknown'>
+
+  /**
+   * Starts a portal session, unless the account has changed since `expected` was read. Sessions that are over are
+   * removed, and the oldest beyond `portalSessionsMax`.
+   */
+  startPortalSession(
+    session: Omit<PortalSession, 'epoch' | 'seenAt'>,
+    expected: { readonly revision: number },
+    audit?: AuditEntry,
+  ): Promise<'started' | 'account-changed'>
+  findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
+  /** Notes when and from where a session was used, if it still exists; for display only. */
+  touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
+  /** Those that have not ended, newest first and of one moment by their IDs. */
+  listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
+  endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
+  /** Ends all portal sessions; false where there is no such account. */
+  endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
+}
+
+/** A new password ends all portal sessions, a re-hashed one does not. */
+export interface PasswordChange {
+  readonly password: string
+  readonly proof: PasswordProof | undefined
+  readonly endsSessions: boolean
+}
+
+/** What permits a new password; where undefined is allowed instead, no proof is needed. */
+export type PasswordProof =
+  /** The set-up link with this digest, which is used up. */
+  | { readonly kind: 'setup-link'; readonly digest: string; readonly now: number }
+  /** The password that was checked, if it is still the same. */
+  | { readonly kind: 'password'; readonly password: string }
+
+/** An attempt that was counted, and which one in a row it is; `refused` = too many were wrong in a row. */
+export type PasswordAttemptCount =
+  | { readonly kind: 'taken'; readonly inARow: number }
+  | { readonly kind: 'refused' | 'unknown' }
+
+/** What is known of an attempt once it is over. */
+export type AttemptOutcome =
+  /** A known client has the right password: none of the failures before counts any more. */
+  | 'known-client'
+  /** A stranger has the right password, or it was not checked: only this attempt does not count. */
+  | 'not-wrong'
+
+/** One sign-in to the portal, in one browser. */
+export interface PortalSession {
+  readonly id: string
+  readonly accountId: string
+  /** SHA-256 of its token, base64url. */
+  readonly digest: string
+  readonly createdAt: number
+  /** Never extended. */
+  readonly expiresAt: number
+  /** When and from where it was last used, to the minute. */
+  readonly seenAt: number
+  readonly address: string
+  readonly userAgent: string
+  /** `portal.epoch` of the account when it was started. */
+  readonly epoch: number
+}
+
+/** How many browsers can be signed in with one account. */
+export const portalSessionsMax = 100

@@ -1,0 +1,33 @@
+/** Requests, counted against limits, and the instances that count them. */
+export interface RateStore {
+  /**
+   * Takes one request from a rate, which is counted across instances where the store has several.
+   * @param subject names who is counted, and for what
+   */
+  takeFromRate(subject: string, rate: Rate): Promise<RateResult>
+  /** Says that an instance is there. @returns how many are */
+  heartbeat(instance: string): Promise<number>
+}
+
+/** So many requests at once, and after that as many per `perMs`. */
+export interface Rate {
+  readonly limit: number
+  readonly perMs: number
+}
+
+export interface RateResult {
+  readonly isAllowed: boolean
+  /** How many more would be allowed now. */
+  readonly remaining: number
+  /** Until one more is allowed; 0 if this one was. */
+  readonly retryMs: number
+  /** Until the whole limit is allowed again. */
+  readonly resetMs: number
+}
+
+/** Counts that the workers of one instance share. */
+export interface InstanceCounts {
+  /** How many workers there are. */
+  readonly workers: number
+  take(subject: string, rate: Rate): Promise<RateResult>
+}

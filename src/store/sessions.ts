@@ -1,0 +1,90 @@
+import type { Account } from './account.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import type { Visitor } from './visitor.ts'
+
+/** Token sessions: what a refresh token belongs to. */
+export interface SessionStore {
+  /**
+   * Starts a session, unless the account has changed since `expected` was read. Where the account has as many as
+   * `openMax` already, the oldest end (`revoked`), so that there are never more than that.
+   */
+  startSession(
+    session: NewSession,
+    expected: Pick<Account, 'revision' | 'sessionEpoch'>,
+  ): Promise<'started' | 'account-changed'>
+  /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
+  rotateSession(use: RefreshTokenUse): Promise<Rotation>
+  /** Notes which current tokens were given out; what the store does not know or need any more is passed over. */
+  acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
+  findSession(id: string): Promise<Session | undefined>
+  /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
+  listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
+  /** False where there is no such session or it has ended already. */
+  endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
+  /** Ends all sessions of an account. */
+  endSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
+}
+
+export interface SessionsPage {
+  readonly now: number
+  /** The page begins after this one, which may have ended by now; undefined = with the newest. */
+  readonly after?: Pick<Session, 'id' | 'createdAt'> | undefined
+  readonly limit: number
+}
+
+export interface NewSession {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  /** Never extended. */
+  readonly expiresAt: number
+  /** The session also ends when it is not refreshed for this long. */
+  readonly idleMs: number
+  /** How many sessions the account may have with this one, from 1. */
+  readonly openMax: number
+  /** Who started it. */
+  readonly visitor: Visitor
+}
+
+export interface Session {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** Number of the current refresh token, from 1. */
+  readonly generation: number
+  readonly rotatedAt: number
+  /** When the current refresh token was first given out; undefined = as far as is known it never was. */
+  readonly acknowledgedAt: number | undefined
+  readonly sessionEpoch: number
+  readonly end: SessionEnd | undefined
+  /** From where it was started, or refreshed last. */
+  readonly address: string
+  readonly userAgent: string
+}
+
+export type SessionEnd = 'revoked' | 'reused'
+
+export interface RefreshTokenUse {
+  readonly sessionId: string
+  readonly generation: number
+  readonly now: number
+  readonly graceMs: number
+  readonly idleMs: number
+  readonly visitor: Visitor
+}
+
+export type Rotation =
+  /** `session` has the generation to hand out: a new one, or the same current one again. */
+  | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
+  | { readonly kind: 'over'; readonly reason: RotationRefusal }
+
+/** `unknown` = gone, `reused` = this use has ended the session. */
+export type RotationRefusal = 'unknown' | 'expired' | 'reused' | 'revoked'
+
+/** An answer with the refresh token of this generation has been sent. */
+export interface RotationAcknowledgement {
+  readonly sessionId: string
+  readonly generation: number
+  readonly at: number
+}
