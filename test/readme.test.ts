@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -65,15 +65,4 @@ t.test('the own backend of the README works as it stands there', async (t) => {
   t.match(await call(withToken.replace('/orders', '/orders/refunds')), /^HTTP\/1\.1 200/, 'she is an Admin')
   t.match(await call('curl http://localhost:8080/orders'), /^HTTP\/1\.1 401/)
   t.match(await call('curl http://localhost:8080/healthz'), /^HTTP\/1\.1 200/)
-})
-
-t.test('every test that SECURITY.md names exists', async (t) => {
-  const named = [...readFileSync('SECURITY.md', 'utf8').matchAll(/`(test\/[\w./-]+)`/g)].map(
-    ([, path = '']) => path,
-  )
-  t.ok(named.length > 20)
-  t.strictSame(
-    named.filter((path) => !existsSync(path)),
-    [],
-  )
 })
