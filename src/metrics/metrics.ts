@@ -11,19 +11,29 @@ const misnamed = [
   'nodejs_active_resources_total',
 ]
 
+/** Instruments of prom-client that would wake an idle process ten times a second. */
+const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utilization_histogram']
+
 /** What the instruments of one process show. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** prom-client samples the event loop's lag too, which is not needed: hence the longest possible interval. */
-const lagSampleMs = 2 ** 31 - 1
+/**
+ * prom-client samples the event loop's lag and utilization, neither of which is needed: hence the longest interval that
+ * a timer takes. Its timer for the utilization cannot be stopped, but keeps no process alive.
+ */
+export const sampleIntervalMs = 2 ** 31 - 1
 
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or address of a client. */
 export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampleMs })
-  for (const name of misnamed) registry.removeSingleMetric(name)
+  collectDefaultMetrics({
+    register: registry,
+    eventLoopMonitoringPrecision: sampleIntervalMs,
+    eventLoopUtilizationTimeout: sampleIntervalMs,
+  })
+  for (const name of [...misnamed, ...sampled]) registry.removeSingleMetric(name)
   const close = collectEventLoopLag(registry)
 
   return {

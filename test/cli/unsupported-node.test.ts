@@ -12,7 +12,7 @@ t.test('the Node that the start asks for is that of the package', async (t) => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly engines: { node: string }
   }
-  const [, major, minor] = /const needed = \[(\d+), (\d+)\]/.exec(source) ?? []
+  const [, major, minor] = /const minimumVersion = \[(\d+), (\d+)\]/.exec(source) ?? []
   t.equal(engines.node, `>=${major}.${minor}.0`)
 })
 

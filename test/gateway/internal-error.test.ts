@@ -23,6 +23,6 @@ t.test('a fault is told to whoever reads the log, even where requests are not lo
     level: 'error',
     requestId: response.headers['x-request-id'],
     route: 'any',
-    err: { name: 'RangeError', stack: /fault\.test\.ts/ },
+    err: { name: 'RangeError', stack: /internal-error\.test\.ts/ },
   })
 })
