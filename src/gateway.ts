@@ -6,6 +6,7 @@ import { buildOps } from './endpoints/ops.ts'
 import { listen, urlOf } from './http/listen.ts'
 import type { Log } from './log/log.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import type { Clock } from './platform/clock.ts'
 import { readVersion } from './platform/version.ts'
 import { openStatusReader } from './status/status.ts'
 
@@ -28,8 +29,8 @@ export interface GatewayOptions {
   /** Reads the config again. @throws OperatorError where it cannot be used */
   rereadConfig(): LoadedConfig
   readonly log: Log
-  /** Milliseconds since 1970; default: the system's. */
-  readonly clock?: () => number
+  /** Default: the system's. */
+  readonly clock?: Clock
 }
 
 /**

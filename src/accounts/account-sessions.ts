@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../platform/clock.ts'
 import type { PortalSession } from '../store/portal.ts'
 import type { Session } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
@@ -38,7 +39,7 @@ export interface AccountSessionsOptions {
   readonly store: Store
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
-  readonly clock: () => number
+  readonly clock: Clock
   /** How long a session lives without a refresh. */
   readonly refreshIdleMs: number
 }

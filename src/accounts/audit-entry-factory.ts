@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit-entry.ts'
 
 /** Makes the audit entries of one actor. */
@@ -7,7 +8,7 @@ export type AuditEntryFactory = (
   details?: AuditEntry['details'],
 ) => AuditEntry
 
-export function createAuditEntryFactory(actor: Actor, clock: () => number): AuditEntryFactory {
+export function createAuditEntryFactory(actor: Actor, clock: Clock): AuditEntryFactory {
   return (action, target, details = {}) => ({
     at: clock(),
     actor,

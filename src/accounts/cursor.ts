@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { parseJson } from '../platform/json.ts'
 
 /** Where a page of a list ended: what names its last entry, and nothing else. Clients do not look into it. */
 export type CursorParts = readonly [string, string]
@@ -15,7 +16,7 @@ export function createCursor(parts: CursorParts): string {
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor */
 export function parseCursor(cursor: string): CursorParts {
-  const parts = parse(Buffer.from(cursor, 'base64url').toString())
+  const parts = parseJson(Buffer.from(cursor, 'base64url').toString())
   const [first, second]: unknown[] = Array.isArray(parts) && parts.length === 2 ? parts : []
   if (typeof first !== 'string' || typeof second !== 'string') throw invalidCursor()
   return [first, second]
@@ -30,14 +31,6 @@ export function parseListCursor(cursor: string): ListPosition {
   const [createdAt, id] = parseCursor(cursor)
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function invalidCursor(): GatehouseError {

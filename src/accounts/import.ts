@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../platform/json.ts'
 import { didYouMean } from '../platform/suggest.ts'
 import { emailKey } from '../store/email-key.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
@@ -83,14 +84,9 @@ function readJsonLines(text: string): Row[] {
 }
 
 function readJson(content: string): Row['values'] {
-  try {
-    const value: unknown = JSON.parse(content)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    // The cast is sound: it is an object, whose members are checked one by one.
-    return isObject ? (value as Record<string, unknown>) : 'is not a JSON object'
-  } catch {
-    return 'is not valid JSON'
-  }
+  const value = parseJson(content)
+  if (value === undefined) return 'is not valid JSON'
+  return isRecord(value) ? value : 'is not a JSON object'
 }
 
 function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {

@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { digestText } from '../secrets/digest-text.ts'
 import { digestOf } from '../secrets/keys.ts'
@@ -19,7 +20,7 @@ export interface KeyUses {
 
 export interface KeyUsesOptions {
   readonly store: Pick<Store, 'recordKeyUses'>
-  readonly clock: () => number
+  readonly clock: Clock
   /** Default 500 ms. */
   readonly flushMs?: number
 }

@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
 import { createKey, digestOf, type KeyKind } from '../secrets/keys.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import type { Account, StoredKey } from '../store/account.ts'
@@ -8,8 +9,7 @@ export interface KeyOptions {
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** A new key, with what is stored of it. */

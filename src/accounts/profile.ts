@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
 import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
 import type { Account } from '../store/account.ts'
 import { emailKey } from '../store/email-key.ts'
@@ -51,8 +52,7 @@ export interface ProfileOptions {
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
   readonly limiter: { take(subject: string, rate: Rate): Promise<RateResult> }
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** How long a verification works, and how many may be sent for one account. */
@@ -107,7 +107,7 @@ export function createEmailVerification({
   clock,
 }: {
   readonly store: Store
-  readonly clock: () => number
+  readonly clock: Clock
 }): EmailVerification {
   return {
     verify: async (text, { address }) => {

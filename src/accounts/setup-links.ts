@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import { createLinkToken } from '../secrets/link-token.ts'
 import type { Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
@@ -25,7 +26,7 @@ export interface SetupLinksOptions {
   readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 export function createSetupLinks({

@@ -9,6 +9,7 @@ import { createPasswordCheck } from '../auth/password-check.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import type { Config } from '../config/config.ts'
+import type { Clock } from '../platform/clock.ts'
 import { createPasswords } from '../secrets/passwords.ts'
 import { createSealer, deriveKey } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
@@ -25,8 +26,7 @@ export interface AccountServicesOptions {
   readonly store: Store
   readonly sealingKey: Uint8Array
   readonly limiter: RateLimiter
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 export function createAccountServices({

@@ -13,6 +13,7 @@ import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
 import { readVersion } from '../platform/version.ts'
 import { registerPortal } from '../portal/portal.ts'
 import { createPortalCookie } from '../portal/portal-cookie.ts'
@@ -50,8 +51,7 @@ export interface TrafficOptions {
   readonly store: Store
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   readonly limiter: RateLimiter

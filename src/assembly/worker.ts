@@ -9,6 +9,7 @@ import { createGatewayServer } from '../http/server.ts'
 import { createWebSockets } from '../http/web-sockets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { openSealingKey } from '../secrets/sealing-key.ts'
 import type { StoreState } from '../store/diagnostics.ts'
@@ -41,8 +42,7 @@ export interface WorkerOptions {
   readonly config: Config
   readonly log: Log
   readonly metrics: Metrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** Counts that the workers of this instance share; undefined = this is the only worker. */
   readonly counts?: InstanceCounts | undefined
   /** What the workers of this instance know; undefined = this is the only worker. */

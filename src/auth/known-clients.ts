@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { randomText } from '../platform/random.ts'
+import { isSameText } from '../secrets/constant-time.ts'
 
 /**
  * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token lets nobody
@@ -25,7 +26,7 @@ export function createKnownClients(key: Uint8Array): KnownClients {
     for (const token of tokens) {
       const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
       if (client === '') continue
-      if (timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(accountId, client)))) return client
+      if (isSameText(signatureOf(accountId, client), signature)) return client
     }
     return undefined
   }

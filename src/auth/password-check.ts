@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { clientNetwork, widerNetwork } from '../platform/client-network.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { WorkOwner } from '../secrets/work-queue.ts'
 import type { Account } from '../store/account.ts'
@@ -44,8 +45,7 @@ export interface PasswordCheckOptions {
   readonly limiter: RateLimiter
   /** How many wrong credentials one client address may send. */
   readonly failures: Rate
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import { type ParsedKey, parseKey } from '../secrets/keys.ts'
 import { isSecretKeyOf } from '../secrets/match-key.ts'
 import type { CachedAccount, Directory } from './principal.ts'
@@ -12,7 +13,7 @@ const disabled = rejected('account-disabled')
  * `SecretKey: gsk_…`: a key is valid until it is reset, and then for the grace that the reset gave it. It is refused
  * only after the cache was brought up to date: the account may have got this very key since.
  */
-export function createSecretKeyScheme(directory: Directory, clock: () => number): Scheme {
+export function createSecretKeyScheme(directory: Directory, clock: Clock): Scheme {
   const { confirm, revokedKeys } = directory
   const recent = createRecentKeys(directory)
 

@@ -1,7 +1,8 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
 import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { isSameText } from '../secrets/is-same-text.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isSameText } from '../secrets/constant-time.ts'
 import { parseLinkToken } from '../secrets/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
 import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
@@ -91,8 +92,7 @@ export interface SignInOptions {
   readonly knownClients: KnownClients
   /** `portal.sessionLifetime`. */
   readonly sessionLifetimeMs: number
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** How often a start is tried again when the account changes at the same moment. */

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { Gateway } from '../gateway.ts'
+import { parseJsonObject } from '../platform/json.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
 /** The file that tells other programs the gateway's URLs, as long as it takes requests. */
@@ -49,7 +50,7 @@ export function openReadyFile(path: string): ReadyFile {
 /** The process ID in a ready file; undefined where there is no file, or no ID in it. */
 function pidIn(path: string): number | undefined {
   try {
-    const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { readonly pid?: unknown }
+    const pid = parseJsonObject(readFileSync(path, 'utf8'))?.pid
     return typeof pid === 'number' ? pid : undefined
   } catch {
     return undefined

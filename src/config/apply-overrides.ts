@@ -1,6 +1,6 @@
+import { isRecord } from '../platform/json.ts'
 import type { Override } from './overrides.ts'
 import { formatSource, type Path, type Problem } from './problem.ts'
-import { isPlainMap } from './read-config-file.ts'
 
 /** A tree with overrides laid over it. */
 export interface OverrideResult {
@@ -61,7 +61,7 @@ function pathPartProblem(container: unknown, part: Path[number]): string | undef
     if (typeof part !== 'number') return 'an item of a list is named by its number, counted from 0'
     return part > container.length ? `the next item of the list has number ${container.length}` : undefined
   }
-  return isPlainMap(container) ? undefined : 'is below an option that has a value of its own'
+  return isRecord(container) ? undefined : 'is below an option that has a value of its own'
 }
 
 function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml'
+import { isRecord } from '../platform/json.ts'
 import type { Path, Source } from './problem.ts'
-import { isPlainMap } from './read-config-file.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { childSchema, isList, schemaAt } from './schema/lookup.ts'
 import { configSchema } from './schema/schema.ts'
@@ -58,7 +58,7 @@ function resolveName(name: string, schema: SchemaNode | undefined, written: unkn
   const known = [
     ...Object.keys(schema?.properties ?? {}),
     ...(schema?.anyOf ?? []).flatMap((option) => Object.keys(option.properties ?? {})),
-    ...(isPlainMap(written) ? Object.keys(written) : []),
+    ...(isRecord(written) ? Object.keys(written) : []),
   ]
   return known.find((candidate) => normalizeName(candidate) === wanted) ?? name.toLowerCase()
 }
@@ -83,5 +83,5 @@ function parseValue(text: string, schema: SchemaNode | undefined): unknown {
 
 function memberOf(value: unknown, part: string): unknown {
   if (Array.isArray(value)) return value[Number(part)]
-  return isPlainMap(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  return isRecord(value) && Object.hasOwn(value, part) ? value[part] : undefined
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { OperatorError } from '../errors/operator-error.ts'
+import { isRecord } from '../platform/json.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
@@ -55,10 +56,6 @@ export function readConfigFile(file: string): ConfigFile {
   }
 }
 
-export function isPlainMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function readText(file: string): string {
   try {
     return readAtMost(file, configBytesMax)
@@ -103,7 +100,7 @@ function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
   if (faults.length > 0) return { ...unreadable, faults: [...faults, ...duplicates] }
   // A duplicate does not make the tree unreadable, and hides no other problem.
   const options = tree ?? {}
-  if (isPlainMap(options)) return { tree: options, faults: duplicates, isReadable: true, targets }
+  if (isRecord(options)) return { tree: options, faults: duplicates, isReadable: true, targets }
   return {
     ...unreadable,
     faults: [...duplicates, { offset: 0, path: [], message: 'must be a map of options' }],

@@ -1,7 +1,7 @@
+import { isRecord } from '../platform/json.ts'
 import { secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
-import { isPlainMap } from './read-config-file.ts'
 import { schemaAt } from './schema/lookup.ts'
 
 /** One option with its value in effect. */
@@ -28,7 +28,7 @@ interface Leaf {
 
 function leaves(value: unknown, path: Path): Leaf[] {
   if (holdsSecret(value, path)) return [{ path, value: secretPlaceholder }]
-  if (isPlainMap(value) && Object.keys(value).length > 0) {
+  if (isRecord(value) && Object.keys(value).length > 0) {
     return Object.entries(value).flatMap(([name, member]) => leaves(member, [...path, name]))
   }
   if (Array.isArray(value) && value.some((member) => typeof member === 'object')) {
@@ -41,5 +41,5 @@ function leaves(value: unknown, path: Path): Leaf[] {
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)
   const acceptsSecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
-  return acceptsSecret && isPlainMap(value)
+  return acceptsSecret && isRecord(value)
 }

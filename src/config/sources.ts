@@ -1,6 +1,7 @@
+import { isRecord } from '../platform/json.ts'
 import type { Override } from './overrides.ts'
 import type { Path, Problem, Source } from './problem.ts'
-import { type ConfigFile, isPlainMap } from './read-config-file.ts'
+import type { ConfigFile } from './read-config-file.ts'
 import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
 
@@ -50,7 +51,7 @@ function isWritten(tree: unknown, path: Path): boolean {
   let node: unknown = tree
   for (const part of path) {
     if (Array.isArray(node) && typeof part === 'number' && part < node.length) node = node[part]
-    else if (isPlainMap(node) && Object.hasOwn(node, part)) node = node[part]
+    else if (isRecord(node) && Object.hasOwn(node, part)) node = node[part]
     else return false
   }
   return true

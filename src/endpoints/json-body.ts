@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { sendProblem } from '../http/problem.ts'
+import { isRecord } from '../platform/json.ts'
 import { checkMediaType } from './json-media.ts'
 
 /** Largest body of the endpoints of the gateway itself. */
@@ -127,7 +128,7 @@ export function readMembers<Required extends string, Optional extends string = n
   }: { readonly required: readonly Required[]; readonly optional?: readonly Optional[] },
 ): Readonly<Record<Required, string>> & Members<Optional> {
   const object = body === undefined ? {} : body
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+  if (!isRecord(object)) {
     throw invalidBodyError('The body must be a JSON object.', 'must be a JSON object')
   }
   const values = new Map<string, unknown>(Object.entries(object))

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { memoize } from '../metrics/once.ts'
+import { memoize } from '../platform/memoize.ts'
 import type { SchemeName } from '../routes/route.ts'
 
 /** Counts decisions: by scheme, and refusals by their code. */

@@ -1,6 +1,6 @@
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { memoize } from '../metrics/once.ts'
+import { memoize } from '../platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
 import { type Arrival, principalOf, unmatchedRouteName } from './arrival.ts'
 import { registeredMethods } from './known-methods.ts'

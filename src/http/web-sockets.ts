@@ -1,6 +1,7 @@
 import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/still-valid.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Tunnel } from '../proxy/tunnel.ts'
 import { digestOf } from '../secrets/keys.ts'
 import type { Change } from '../store/changes.ts'
@@ -19,7 +20,7 @@ export interface WebSockets {
 
 export interface WebSocketsOptions {
   readonly metrics: Metrics
-  readonly clock: () => number
+  readonly clock: Clock
   /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
   authState(): AuthState
 }

@@ -1,5 +1,31 @@
 import { copyString } from './copy-string.ts'
 
+/** Computes a value once for each key. The keys must be of a closed set: none is dropped. */
+export function memoize<Key, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    const value = known.get(key)
+    if (value !== undefined) return value
+    const computed = compute(key)
+    known.set(key, computed)
+    return computed
+  }
+}
+
+/** The same for objects, whose values are dropped with them. */
+export function memoizeByObject<Key extends object, Value extends object>(
+  compute: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    const value = known.get(key)
+    if (value !== undefined) return value
+    const computed = compute(key)
+    known.set(key, computed)
+    return computed
+  }
+}
+
 export interface MemoizeBounds {
   readonly entriesMax: number
   /** In characters: the value of a longer text is worked out each time, and not kept. */

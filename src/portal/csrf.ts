@@ -1,6 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { isSameText } from '../secrets/constant-time.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
 /** How much of a foreign origin is written to the log, in characters. */
@@ -19,9 +20,7 @@ export function csrfTokenOf(cookieToken: string): string {
 
 /** Whether a form carries the token of the cookie. */
 export function isCsrfTokenOf(cookieToken: string | undefined, given: string): boolean {
-  const expected = Buffer.from(csrfTokenOf(cookieToken ?? ''))
-  const bytes = Buffer.from(given)
-  return cookieToken !== undefined && bytes.length === expected.length && timingSafeEqual(bytes, expected)
+  return cookieToken !== undefined && isSameText(csrfTokenOf(cookieToken), given)
 }
 
 /** Whether a text has the form of a CSRF token. */

@@ -2,6 +2,7 @@ import type { AccountActionsOf } from '../accounts/account-actions.ts'
 import type { EmailVerification } from '../accounts/profile.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { SignIn } from '../auth/sign-in.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { PortalCookie } from './portal-cookie.ts'
@@ -19,8 +20,7 @@ export interface PortalOptions {
   /** Counts what an account does. */
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookie: PortalCookie
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** The routes as the config describes them, to be tried out. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders

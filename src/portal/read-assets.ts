@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { assetFiles } from '../pages/asset-files.ts'
+import { memoize } from '../platform/memoize.ts'
 
 /** Style and script of all pages. Their names contain a digest, so that browsers may cache them for ever. */
 export interface PortalAssets {
@@ -42,25 +43,18 @@ function concatAssets(ending: string): Buffer {
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {
   // Compressed when first asked for, so as not to slow down the start.
-  const brotli = memoize(() =>
-    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+  const compress = memoize((coding: 'br' | 'gzip') =>
+    coding === 'br'
+      ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
+      : gzipSync(bytes),
   )
-  const gzip = memoize(() => gzipSync(bytes))
   const asset: PortalAsset = {
     type,
     encode: (accepted) => {
-      if (/\bbr\b/.test(accepted)) return { bytes: brotli(), coding: 'br' }
-      if (/\bgzip\b/.test(accepted)) return { bytes: gzip(), coding: 'gzip' }
+      if (/\bbr\b/.test(accepted)) return { bytes: compress('br'), coding: 'br' }
+      if (/\bgzip\b/.test(accepted)) return { bytes: compress('gzip'), coding: 'gzip' }
       return { bytes, coding: undefined }
     },
   }
   return { digest: hash('sha256', bytes, 'base64url').slice(0, 16), asset }
-}
-
-function memoize<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }

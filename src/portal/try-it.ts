@@ -1,4 +1,5 @@
 import { accountPaths } from '../endpoints/account-paths.ts'
+import { parseJson, parseJsonObject } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { Account } from '../store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
@@ -131,7 +132,7 @@ function echoedIdentity(
   body: string,
   names: readonly string[],
 ): readonly (readonly [string, string])[] | undefined {
-  const headers = readJson(body)?.headers
+  const headers = parseJsonObject(body)?.headers
   if (typeof headers !== 'object' || headers === null) return undefined
   const echoed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
   return names.flatMap((name) => {
@@ -140,19 +141,9 @@ function echoedIdentity(
   })
 }
 
-function readJson(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(body)
-    // The cast is sound: it is an object, whose members are checked one by one.
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function formatBody(body: string): string {
-  const value = readJson(body)
-  return value ? JSON.stringify(value, undefined, 2) : body
+  const value = parseJson(body)
+  return typeof value === 'object' && value !== null ? JSON.stringify(value, undefined, 2) : body
 }
 
 function redactKeys(body: string, { secretKey, apiKey }: Keys): string {

@@ -1,7 +1,8 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { argon2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
+import { isSameBytes } from './constant-time.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 
 /** The fewest characters, and the most bytes in UTF-8, of a password. */
@@ -71,7 +72,7 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
     const tag = await workQueue.run(owner, () =>
       derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
     )
-    return timingSafeEqual(tag, parsed.tag) && !isTooLong && stored !== undefined
+    return isSameBytes(parsed.tag, tag) && !isTooLong && stored !== undefined
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { StoreHealth } from '../assembly/caller-auth.ts'
 import type { Config } from '../config/config.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
@@ -46,8 +47,7 @@ export interface StatusOptions {
   isShuttingDown(): boolean
   snapshot(): Promise<MetricsSnapshot>
   readonly version: string
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** Gives the present state, and takes samples from the start on. */

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { isSameText } from '../secrets/constant-time.ts'
 import type { Account } from './account.ts'
 import { withAttempt, withoutAttempt } from './password-failures.ts'
 import type { AttemptOutcome, PasswordChange } from './portal.ts'
@@ -75,8 +75,7 @@ function isValidLink(
   link: OneTimeLink | undefined,
   { digest, now }: { readonly digest: string; readonly now: number },
 ): boolean {
-  if (!link || now >= link.expiresAt || link.digest.length !== digest.length) return false
-  return timingSafeEqual(Buffer.from(link.digest), Buffer.from(digest))
+  return link !== undefined && now < link.expiresAt && isSameText(link.digest, digest)
 }
 
 function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {

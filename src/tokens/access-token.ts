@@ -1,10 +1,13 @@
+import type { Clock } from '../platform/clock.ts'
+import { isRecord } from '../platform/json.ts'
+import { memoizeByObject } from '../platform/memoize.ts'
 import { type AccessTokenClaims, type ExpectedClaims, parseClaims } from './access-token-claims.ts'
 import { invalidReason, notYetValidReason } from './invalid-reason.ts'
-import { createJwtSigner, createJwtVerifier, memoizePerKey } from './jwt.ts'
+import { createJwtSigner, createJwtVerifier } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 import { createTokenId } from './token-id.ts'
-import { accessTokenType, isCanonical, isRecord, payloadOf, signingKeyIdOf } from './token-text.ts'
+import { accessTokenType, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
 /** What a token is about. */
 export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>
@@ -44,8 +47,7 @@ export interface AccessTokensOptions extends ExpectedClaims {
   readonly keyring: Keyring
   readonly verified: VerifiedTokens
   readonly accessLifetimeMs: number
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 const expired = { kind: 'expired' } as const
@@ -53,8 +55,9 @@ const expired = { kind: 'expired' } as const
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
   const expected = { issuer, audience, clockToleranceMs }
-  const signerOf = memoizePerKey((key) => createJwtSigner(key, accessTokenType))
-  const verifierOf = memoizePerKey(createJwtVerifier)
+  // By key and not by its ID, under which a key may be replaced.
+  const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
+  const verifierOf = memoizeByObject(createJwtVerifier)
 
   function issue({ accountId, sessionId, role, roleEpoch }: TokenSubject): string {
     const key = keyring.signer(clock())

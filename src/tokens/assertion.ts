@@ -1,4 +1,6 @@
-import { createJwtSigner, memoizePerKey } from './jwt.ts'
+import type { Clock } from '../platform/clock.ts'
+import { memoizeByObject } from '../platform/memoize.ts'
+import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
@@ -38,8 +40,7 @@ export interface AssertionsOptions {
   }
   readonly issuer: string
   readonly lifetimeMs: number
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /**
@@ -48,7 +49,7 @@ export interface AssertionsOptions {
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, cache, issuer, lifetimeMs, clock } = options
-  const signerOf = memoizePerKey((key) => createJwtSigner(key, assertionType))
+  const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 
   function sign({ accountId, role, scheme, sessionId }: AssertionSubject, upstream: string, key: SigningKey) {
     const now = clock()

@@ -1,18 +1,6 @@
 import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
-/** Makes one signer or verifier for each key, by key and not by ID, under which a key may be replaced. */
-export function memoizePerKey<Tool>(make: (key: SigningKey) => Tool): (key: SigningKey) => Tool {
-  const cache = new WeakMap<SigningKey, Tool>()
-  return (key) => {
-    const before = cache.get(key)
-    if (before !== undefined) return before
-    const tool = make(key)
-    cache.set(key, tool)
-    return tool
-  }
-}
-
 /** Makes JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
 export function createJwtSigner(
   { kid, material: { algorithm, privateKey } }: SigningKey,

@@ -1,5 +1,6 @@
 import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Log } from '../log/log.ts'
+import type { Clock } from '../platform/clock.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
@@ -30,8 +31,7 @@ export interface KeyLoaderOptions {
   /** The keys in the config: if there are any, the store is not asked. */
   readonly configured: readonly SigningKey[]
   readonly log: Log
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** The keyring's keys may have changed. */
   onReplaced(): void
 }

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { randomText } from '../platform/random.ts'
+import { isSameText } from '../secrets/constant-time.ts'
 import { secretPrefixes, sessionIdLength, sessionIdPattern } from '../secrets/format.ts'
 import { deriveKey } from '../secrets/sealing.ts'
 
@@ -38,7 +39,7 @@ export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
       const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
       // Compared as text: another spelling of the same bits is not the same token.
-      const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(sessionId, generation)))
+      const isOurs = isSameText(macOf(sessionId, generation), mac)
       return isOurs ? { sessionId, generation: Number(generation) } : undefined
     },
   }

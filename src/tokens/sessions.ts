@@ -1,6 +1,7 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
 import { parseKey } from '../secrets/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../secrets/match-key.ts'
 import type { Account } from '../store/account.ts'
@@ -56,8 +57,7 @@ export interface SessionsOptions {
   readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
   /** Told of the keys that a session was started with. */
   readonly keyUses?: Pick<KeyUses, 'record'>
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** How often a start is tried again when the account changes at the same moment. */

@@ -1,5 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import { OperatorError } from '../errors/operator-error.ts'
+import type { Clock } from '../platform/clock.ts'
 import { randomText } from '../platform/random.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import type { AuditEntry } from '../store/audit-entry.ts'
@@ -76,8 +77,7 @@ export interface SigningKeysOptions {
   readonly store: Store
   readonly sealer: Sealer
   readonly algorithm: Algorithm
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKeysOptions): SigningKeys {

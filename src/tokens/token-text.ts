@@ -1,3 +1,4 @@
+import { parseJsonObject } from '../platform/json.ts'
 import { roleEpochOf } from './token-id.ts'
 
 /** What can be read from a token's text, whoever wrote it: no signature is checked here. */
@@ -27,28 +28,15 @@ export function roleEpochIn(token: string): number {
 
 /** The header, where it is an object. */
 export function headerOf(token: string): Record<string, unknown> | undefined {
-  return parseJson(partOf(token, 0))
+  return parseJsonObject(partOf(token, 0))
 }
 
 /** The payload, where it is an object. */
 export function payloadOf(token: string): Record<string, unknown> | undefined {
-  return parseJson(partOf(token, 1))
+  return parseJsonObject(partOf(token, 1))
 }
 
 /** The text of the header (0) or payload (1), unchecked. */
 function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
-}
-
-function parseJson(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { type TlsVerification, trustSystemAuthorities } from '../platform/certificate-authorities.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
 import { type Balancing, createBalancer } from './balancer.ts'
 import { Call, type CallEvents, type CallOptions, type UpstreamRequest } from './call.ts'
 import { type HealthOptions, TargetHealth } from './health.ts'
@@ -37,8 +38,8 @@ export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
   /** The upstream that this one replaces: a target in both, watched by the same terms, keeps its health. */
   readonly previous?: Upstream | undefined
-  /** Milliseconds on a monotonic clock; default: performance.now(). */
-  readonly clock?: () => number
+  /** For spans; default: performance.now(). */
+  readonly clock?: Clock
 }
 
 /** A named backend: it chooses a target for each request. */
@@ -100,7 +101,7 @@ function distinctByOrigin(targets: readonly Target[]): readonly Target[] {
 
 function createHealth(origin: string, { name, health }: UpstreamConfig, options: UpstreamOptions) {
   if (!health.active && !health.passive) return undefined
-  const { previous, onHealthChange, clock = () => performance.now() } = options
+  const { previous, onHealthChange, clock = monotonicClock } = options
   // With other terms the verdict may be another, so that the old one does not count.
   const hasSameHealthOptions = isDeepStrictEqual(previous?.config.health, health)
   const previousTarget = hasSameHealthOptions
