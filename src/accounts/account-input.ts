@@ -60,3 +60,8 @@ export function assertValid(input: Partial<AccountInput>): void {
   const errors = findFieldErrors(input)
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
+
+/** First and last name; '' where there is neither. */
+export function fullName({ firstName, lastName }: Pick<AccountInput, 'firstName' | 'lastName'>): string {
+  return `${firstName} ${lastName}`.trim()
+}

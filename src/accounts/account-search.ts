@@ -3,8 +3,7 @@ import { accountIdPattern } from '../secrets/format.ts'
 import type { Account } from '../store/account.ts'
 import { wordsOf } from '../store/search.ts'
 import type { Store } from '../store/store.ts'
-import { createCursor, parseCursor, parseListCursor } from './cursor.ts'
-import { type Page, pageOf } from './page.ts'
+import { createCursor, type Page, pageOf, parseCursor, parseListCursor } from './cursor.ts'
 
 export interface AccountSearch {
   /**

@@ -5,8 +5,7 @@ import type { Session } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { type ListPosition, parseListCursor } from './cursor.ts'
-import { type Page, pageOf } from './page.ts'
+import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
 
 /** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {

@@ -10,6 +10,13 @@ export interface ListPosition {
   readonly id: string
 }
 
+/** A part of a list, with the way to the next. */
+export interface Page<Entry> {
+  readonly items: readonly Entry[]
+  /** The cursor of the next page; undefined = this is the last. */
+  readonly nextCursor: string | undefined
+}
+
 export function createCursor(parts: CursorParts): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
@@ -31,6 +38,13 @@ export function parseListCursor(cursor: string): ListPosition {
   const [createdAt, id] = parseCursor(cursor)
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
+}
+
+/** The first page of what is left of a list in the order of time. @param entries at least one more if there are more */
+export function pageOf<Entry extends ListPosition>(entries: readonly Entry[], limit: number): Page<Entry> {
+  const items = entries.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: entries.length > limit && last ? createListCursor(last) : undefined }
 }
 
 function invalidCursor(): GatehouseError {

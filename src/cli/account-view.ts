@@ -1,4 +1,4 @@
-import { fullName } from '../accounts/full-name.ts'
+import { fullName } from '../accounts/account-input.ts'
 import type { Account } from '../store/account.ts'
 import { fieldLines } from './print.ts'
 

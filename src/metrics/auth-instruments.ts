@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { FastCounter } from './counter.ts'
-import { register } from './register.ts'
+import { register } from './instrument.ts'
 
 /** What is told of who may pass, and of the store that says so. */
 export function createAuthInstruments(registry: Registry) {

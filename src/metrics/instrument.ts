@@ -1,3 +1,5 @@
+import type { Metric, Registry } from 'prom-client'
+
 /** The description of an instrument. */
 export interface InstrumentOptions {
   readonly name: string
@@ -44,4 +46,10 @@ export abstract class Instrument {
   protected labelsOf(values: readonly string[]): Record<string, string> {
     return Object.fromEntries(this.labelNames.map((name, index) => [name, values[index] ?? '']))
   }
+}
+
+/** Has a registry show instruments that are not made by prom-client. */
+export function register(registry: Registry, instruments: readonly Instrument[]): void {
+  // The cast is sound: the registry uses only an instrument's name, and `get` for the samples.
+  for (const instrument of instruments) registry.registerMetric(instrument as unknown as Metric)
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { FastCounter } from './counter.ts'
-import { register } from './register.ts'
+import { register } from './instrument.ts'
 
 /** What is told of the program itself: its config, its workers, its traces and its build. */
 export function createOperationInstruments(registry: Registry, version: string) {

@@ -1,4 +1,4 @@
-import { fullName } from '../accounts/full-name.ts'
+import { fullName } from '../accounts/account-input.ts'
 import type { Principal, Profile } from '../auth/principal.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 

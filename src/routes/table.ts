@@ -54,6 +54,17 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   return { routes, groups, ambiguityIndex, match }
 }
 
+/**
+ * Names of the routes on which some paths are refused because a backend that ignores case would read one of another
+ * route in them: those with others below them that do not say `caseSensitive`.
+ */
+export function routesWithCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>): readonly string[] {
+  return groups
+    .filter((group) => ambiguityIndex.hasConflicts(group))
+    .flatMap(({ routes }) => routes.filter(({ isCaseSensitive }) => !isCaseSensitive))
+    .map(({ name }) => name)
+}
+
 const noMatch = { kind: 'none' } as const
 const methodNotSupported = { kind: 'method', allowed: [], onlyRoute: undefined } as const
 const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const

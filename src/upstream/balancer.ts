@@ -1,5 +1,5 @@
-import { type Candidate, isEligible } from './candidate.ts'
 import { createIpHash } from './ip-hash.ts'
+import { type Candidate, isEligible } from './target.ts'
 import { createWeightedRoundRobin, loadOf } from './weighted-round-robin.ts'
 
 export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'

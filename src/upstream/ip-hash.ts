@@ -1,4 +1,4 @@
-import { type Candidate, isEligible } from './candidate.ts'
+import { type Candidate, isEligible } from './target.ts'
 
 /**
  * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that goes moves only its

@@ -1,4 +1,4 @@
-import { type Candidate, isEligible } from './candidate.ts'
+import { type Candidate, isEligible } from './target.ts'
 
 /** Requests under way relative to the target's weight. */
 export function loadOf({ inFlight, weight }: Candidate): number {

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { startRawBackend } from '../setup/backend.ts'
+import type { Certificate } from '../setup/certificates.ts'
+import { portOf } from '../setup/net.ts'
 
 /** A request head as a backend of bare sockets got it. */
 export interface SeenHead {
@@ -46,4 +51,21 @@ export async function startHeadBackend(t: Test, onRequest: (head: SeenHead) => v
 /** A counted answer of some text. */
 export function answerOf(body: string, lines = ''): string {
   return `HTTP/1.1 200 OK\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Answers with the protocol and the server name that the client asked for. */
+export async function startTlsBackend(t: Test, certificate: Certificate) {
+  let connections = 0
+  const server = createServer(certificate, ({ socket }, response) => {
+    // The cast is sound: a server for TLS has no other sockets, and Node documents the member.
+    const { alpnProtocol, servername } = socket as TLSSocket & { readonly servername: string | false }
+    response.end(`${alpnProtocol} ${servername}`)
+  }).listen(0, '127.0.0.1')
+  server.on('secureConnection', () => connections++)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { port: portOf(server), countConnections: () => connections }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Balancing, createBalancer } from '../../src/upstream/balancer.ts'
-import type { Candidate } from '../../src/upstream/candidate.ts'
+import type { Candidate } from '../../src/upstream/target.ts'
 import { startBackend } from '../setup/backend.ts'
 import { openTestUpstream, request } from './exchange.ts'
 

@@ -5,9 +5,8 @@ import { startBackend, startServer } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { freePort, until } from '../setup/net.ts'
 import { recordThrownErrors } from '../setup/record-thrown-errors.ts'
-import { answerOf, startHeadBackend } from './backends.ts'
+import { answerOf, startHeadBackend, startTlsBackend } from './backends.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-import { startTlsBackend } from './tls-backend.ts'
 
 /** An upstream whose targets are asked for /healthz again and again. */
 function openChecked(

@@ -4,8 +4,8 @@ import t from 'tap'
 import { startServer } from '../setup/backend.ts'
 import { expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { portOf } from '../setup/net.ts'
+import { startTlsBackend } from './backends.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
-import { startTlsBackend } from './tls-backend.ts'
 
 t.test('a certificate that nobody vouches for is refused unless told otherwise', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost,IP:127.0.0.1'))

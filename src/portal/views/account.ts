@@ -1,6 +1,5 @@
-import { emailLengthMax } from '../../accounts/account-input.ts'
+import { emailLengthMax, fullName } from '../../accounts/account-input.ts'
 import type { KeysStatus } from '../../accounts/account-keys.ts'
-import { fullName } from '../../accounts/full-name.ts'
 import type { SetupLink } from '../../accounts/setup-links.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'

@@ -1,6 +1,5 @@
-import { defaultRole, emailLengthMax, roleLengthMax } from '../../accounts/account-input.ts'
+import { defaultRole, emailLengthMax, fullName, roleLengthMax } from '../../accounts/account-input.ts'
 import { queryLengthMax } from '../../accounts/account-search.ts'
-import { fullName } from '../../accounts/full-name.ts'
 import { type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
 import { badge, emptyState, staticNotice } from '../../pages/notice.ts'
