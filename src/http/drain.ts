@@ -1,6 +1,6 @@
+import type { Server } from 'node:net'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { GatewayServer } from './server.ts'
-import { acceptBacklog } from './take-queued.ts'
 
 /** Ends a server without cutting requests short. */
 export interface Drain {
@@ -16,6 +16,9 @@ const flushTimeoutMs = 100
 
 /** How long connections that are made already are taken, at most. */
 const backlogTimeoutMs = 5_000
+
+/** In a turn of the event loop without a connection the queue was empty; with several workers another may take one. */
+const idleTurnsMax = 2
 
 export function createDrain({ server, connections, inFlight, startDrain, abort }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
@@ -37,6 +40,25 @@ export function createDrain({ server, connections, inFlight, startDrain, abort }
   }
 
   return { drain }
+}
+
+/**
+ * Takes the connections that the system has accepted and that wait in the queue of the server: closing it would reset
+ * them, though their clients take them for made. To be followed by `server.close()` in the same turn.
+ * @param withinMs under a flood the queue is never empty: then it ends all the same
+ */
+async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
+  const endsAt = performance.now() + withinMs
+  let idleTurns = 0
+  const onConnection = () => {
+    idleTurns = -1
+  }
+  server.on('connection', onConnection)
+  while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
+    await new Promise((resolve) => setImmediate(resolve))
+    idleTurns++
+  }
+  server.off('connection', onConnection)
 }
 
 async function withTimeout(promise: Promise<unknown>, timeoutMs: number): Promise<void> {

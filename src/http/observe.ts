@@ -1,9 +1,9 @@
+import { METHODS } from 'node:http'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
 import { type Arrival, principalOf, unmatchedRouteName } from './arrival.ts'
-import { registeredMethods } from './known-methods.ts'
 import type { UnreadableRefusal } from './unreadable.ts'
 
 export interface Observer {
@@ -24,6 +24,8 @@ export interface ObserverOptions {
   readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
 
+/** Registered methods: other names are made up by clients, and never become a label. */
+export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 /** nginx's status for a client that closed before there was an answer. Never sent. */
 const clientClosedRequest = 499
 /** The status of a WebSocket, whose request is over when it closes. */

@@ -1,7 +1,7 @@
 import type { Exporter } from '../tracing/exporter.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Arrival } from './arrival.ts'
-import { registeredMethods } from './known-methods.ts'
+import { registeredMethods } from './observe.ts'
 
 /** OpenTelemetry's name for a method that it does not know. */
 const otherMethod = '_OTHER'
