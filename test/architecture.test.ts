@@ -63,6 +63,17 @@ t.test('accounts, tokens, auth, secrets, store and cache know no HTTP', async (t
   )
 })
 
+t.test('the whole store is known where parts are put together, elsewhere only slices of it', async (t) => {
+  const homes = /^(?:store\/|assembly\/|cli\/operator\.ts$|explain\/read-only-auth\.ts$)/
+  const strays = sources.filter(
+    ({ path, imports }) => !homes.test(path) && imports.some((name) => name.endsWith('/store/store.ts')),
+  )
+  t.strictSame(
+    strays.map(({ path }) => path),
+    [],
+  )
+})
+
 t.test('http1 is the bottom: it knows nothing of the gateway, and no framework', async (t) => {
   const strays = sources.flatMap(({ path, imports }) =>
     path.startsWith('http1/')

@@ -1,4 +1,9 @@
+import type { AccountStore } from '../store/accounts.ts'
+import type { AuditStore } from '../store/audit.ts'
 import type { Actor } from '../store/audit-entry.ts'
+import type { KeyStore } from '../store/keys.ts'
+import type { PortalStore } from '../store/portal.ts'
+import type { SessionStore } from '../store/sessions.ts'
 import { type AccountKeys, createAccountKeys } from './account-keys.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
@@ -26,7 +31,12 @@ export interface AccountActions {
 
 export type AccountActionsOf = (by: Actor) => AccountActions
 
-export interface AccountActionsOptions extends Omit<ProfileOptions, 'accounts' | 'entry'>, KeyOptions {
+type AccountActionsStore = AccountStore & KeyStore & SessionStore & PortalStore & AuditStore
+
+export interface AccountActionsOptions
+  extends Omit<ProfileOptions, 'store' | 'accounts' | 'entry'>,
+    KeyOptions {
+  readonly store: AccountActionsStore
   /** How long a session of tokens lives without a refresh. */
   readonly refreshIdleMs: number
 }

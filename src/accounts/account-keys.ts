@@ -2,8 +2,8 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { digestText } from '../secrets/digest-text.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account, StoredKey } from '../store/account.ts'
-import type { KeyUse } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
+import type { AuditStore } from '../store/audit.ts'
+import type { KeyStore, KeyUse } from '../store/keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
@@ -62,7 +62,7 @@ function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
 }
 
 export interface AccountKeysOptions extends KeyOptions {
-  readonly store: Store
+  readonly store: KeyStore & Pick<AuditStore, 'appendAudit'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
 }

@@ -1,8 +1,8 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { accountIdPattern } from '../secrets/format.ts'
 import type { Account } from '../store/account.ts'
+import type { AccountStore } from '../store/accounts.ts'
 import { wordsOf } from '../store/search.ts'
-import type { Store } from '../store/store.ts'
 import { createCursor, type Page, pageOf, parseCursor, parseListCursor } from './cursor.ts'
 
 export interface AccountSearch {
@@ -26,7 +26,9 @@ export const pageLimitMax = 100
 export const queryLengthMax = 200
 const idPattern = new RegExp(`^${accountIdPattern}$`)
 
-export function createAccountSearch(store: Store): AccountSearch {
+export function createAccountSearch(
+  store: Pick<AccountStore, 'findAccount' | 'listAccounts' | 'searchAccounts'>,
+): AccountSearch {
   async function listAll(cursor: string | undefined, limit: number): Promise<Page<Account>> {
     const after = cursor === undefined ? undefined : parseListCursor(cursor)
     return pageOf(await store.listAccounts({ after, limit: limit + 1 }), limit)

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
-import type { PortalSession } from '../store/portal.ts'
-import type { Session } from '../store/sessions.ts'
-import type { Store } from '../store/store.ts'
+import type { PortalSession, PortalStore } from '../store/portal.ts'
+import type { Session, SessionStore } from '../store/sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
@@ -35,7 +34,8 @@ export interface AccountSessions {
 const readBatchSize = 100
 
 export interface AccountSessionsOptions {
-  readonly store: Store
+  readonly store: SessionStore &
+    Pick<PortalStore, 'listPortalSessions' | 'endPortalSession' | 'endPortalSessions'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
   readonly clock: Clock

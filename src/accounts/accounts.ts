@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createAccountId } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
-import type { AccountChanges, AccountsPage } from '../store/accounts.ts'
+import type { AccountChanges, AccountStore, AccountsPage } from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
-import type { Store } from '../store/store.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeKey, withUnconfirmedKeys } from './make-key.ts'
@@ -42,7 +41,7 @@ export interface Accounts {
 }
 
 export interface AccountsOptions extends KeyOptions {
-  readonly store: Store
+  readonly store: AccountStore
   /** Who acts; an account cannot disable, demote or delete itself. */
   readonly by: Actor
 }

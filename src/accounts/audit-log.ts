@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditPage, FoundAudit } from '../store/audit.ts'
+import type { AuditPage, AuditStore, FoundAudit } from '../store/audit.ts'
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-entry.ts'
-import type { Store } from '../store/store.ts'
 import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {
@@ -37,7 +36,7 @@ const columns = [
   'details',
 ] as const
 
-export function createAuditLog(store: Pick<Store, 'findAudit'>): AuditLog {
+export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
   const find: AuditLog['find'] = async ({ filter, before, limit }) => {
     const entries: LoggedAuditEntry[] = []
     // One more than wanted, so that a next page is announced only if it is not empty.

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import type { AuditStore } from '../store/audit.ts'
 import { type AuditChain, auditLinkOf, type ChainedEntry } from '../store/audit-chain.ts'
-import type { Store } from '../store/store.ts'
 
 export type AuditVerification =
   | {
@@ -17,7 +17,7 @@ const readBatchSize = 500
 /** How often a check begins again because entries were trimmed meanwhile. */
 const attemptsMax = 3
 
-type AuditChainReader = Pick<Store, 'readAuditChains' | 'readAuditChain'>
+type AuditChainReader = Pick<AuditStore, 'readAuditChains' | 'readAuditChain'>
 
 /** Checks that no entry of the audit log was changed or removed, but by retention. Reads it in slices. */
 export async function verifyAudit(store: AuditChainReader): Promise<AuditVerification> {

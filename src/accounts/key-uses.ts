@@ -2,8 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { digestText } from '../secrets/digest-text.ts'
 import { digestOf } from '../secrets/keys.ts'
-import type { KeyUse, RecordedKeyUse } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
+import type { KeyStore, KeyUse, RecordedKeyUse } from '../store/keys.ts'
 
 /**
  * When, from where and how keys were last used. Uses are noted in memory, which costs a request next to nothing, and
@@ -19,7 +18,7 @@ export interface KeyUses {
 }
 
 export interface KeyUsesOptions {
-  readonly store: Pick<Store, 'recordKeyUses'>
+  readonly store: Pick<KeyStore, 'recordKeyUses'>
   readonly clock: Clock
   /** Default 500 ms. */
   readonly flushMs?: number

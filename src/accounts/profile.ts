@@ -2,9 +2,10 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
 import type { Account } from '../store/account.ts'
+import type { AccountReader } from '../store/accounts.ts'
 import { emailKey } from '../store/email-key.ts'
+import type { PortalStore } from '../store/portal.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
-import type { Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
@@ -44,7 +45,7 @@ export interface Mail {
 }
 
 export interface ProfileOptions {
-  readonly store: Store
+  readonly store: Pick<AccountReader, 'findAccountByEmail'> & Pick<PortalStore, 'setEmailLink'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
@@ -106,7 +107,7 @@ export function createEmailVerification({
   store,
   clock,
 }: {
-  readonly store: Store
+  readonly store: Pick<AccountReader, 'findAccount'> & Pick<PortalStore, 'redeemEmailLink'>
   readonly clock: Clock
 }): EmailVerification {
   return {

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { createLinkToken } from '../secrets/link-token.ts'
-import type { Store } from '../store/store.ts'
+import type { PortalStore } from '../store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 
@@ -21,7 +21,7 @@ export interface SetupLinks {
 }
 
 export interface SetupLinksOptions {
-  readonly store: Store
+  readonly store: Pick<PortalStore, 'setSetupLink'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */

@@ -6,11 +6,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { WorkOwner } from '../secrets/work-queue.ts'
 import type { Account } from '../store/account.ts'
+import type { AuditStore } from '../store/audit.ts'
 import { emailKey } from '../store/email-key.ts'
 import { passwordFailuresMax } from '../store/password-failures.ts'
-import type { AttemptOutcome } from '../store/portal.ts'
+import type { AttemptOutcome, PortalStore } from '../store/portal.ts'
 import type { Rate } from '../store/rates.ts'
-import type { Store } from '../store/store.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { countFailure } from './limits.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -40,7 +40,8 @@ export interface PasswordCheck {
 }
 
 export interface PasswordCheckOptions {
-  readonly store: Pick<Store, 'countPasswordAttempt' | 'settlePasswordAttempt' | 'appendAudit'>
+  readonly store: Pick<PortalStore, 'countPasswordAttempt' | 'settlePasswordAttempt'> &
+    Pick<AuditStore, 'appendAudit'>
   readonly passwords: Passwords
   readonly limiter: RateLimiter
   /** How many wrong credentials one client address may send. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { createLocalRates } from '../store/local-rates.ts'
-import type { InstanceCounts, Rate, RateResult } from '../store/rates.ts'
-import type { Store } from '../store/store.ts'
+import type { InstanceCounts, Rate, RateResult, RateStore } from '../store/rates.ts'
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
@@ -16,7 +15,7 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
-  readonly store: Pick<Store, 'takeFromRate' | 'heartbeat'>
+  readonly store: RateStore
   readonly storeConnection: { readonly isUp: boolean }
   /** Monotonic: rates are spans. */
   readonly clock: Clock

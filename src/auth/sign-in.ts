@@ -7,9 +7,9 @@ import { parseLinkToken } from '../secrets/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
 import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
 import type { Account } from '../store/account.ts'
+import type { AccountReader } from '../store/accounts.ts'
 import type { AuditAction, AuditEntry } from '../store/audit-entry.ts'
-import type { PasswordProof, PortalSession } from '../store/portal.ts'
-import type { Store } from '../store/store.ts'
+import type { PasswordProof, PortalSession, PortalStore } from '../store/portal.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { actorOf } from './actor.ts'
 import type { KnownClients } from './known-clients.ts'
@@ -86,7 +86,7 @@ export interface SignIn {
 }
 
 export interface SignInOptions {
-  readonly store: Store
+  readonly store: AccountReader & PortalStore
   readonly passwords: Passwords
   readonly check: PasswordCheck
   readonly knownClients: KnownClients

@@ -2,9 +2,9 @@ import type { CachedAccount, CachedSession, Directory } from '../auth/principal.
 import type { Clock } from '../platform/clock.ts'
 import { isSecretKeyOf } from '../secrets/match-key.ts'
 import type { Account } from '../store/account.ts'
+import type { AccountReader } from '../store/accounts.ts'
 import type { LoggedChange } from '../store/changes.ts'
-import type { Session } from '../store/sessions.ts'
-import type { Store } from '../store/store.ts'
+import type { Session, SessionStore } from '../store/sessions.ts'
 import {
   accountKey,
   deserializeAccount,
@@ -30,7 +30,7 @@ export interface CacheLimits {
 }
 
 export interface DirectoryOptions extends CacheLimits {
-  readonly store: Pick<Store, 'findAccount' | 'findSession'>
+  readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession'>
   readonly storeConnection: Readonly<StoreConnectionState>
   /** How long an access token can be valid here: changes are remembered for that long. */
   readonly tokenLifetimeMs: number

@@ -1,11 +1,10 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
-import type { ChangeLogReading, LoggedChange } from '../store/changes.ts'
-import type { Store } from '../store/store.ts'
+import type { ChangeLogReading, ChangeStore, LoggedChange } from '../store/changes.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
 
 export interface InvalidationOptions {
-  readonly store: Pick<Store, 'readChanges' | 'onChange'>
+  readonly store: ChangeStore
   readonly storeConnection: StoreConnectionState
   /** How often the change log is read. */
   readonly pollMs: number

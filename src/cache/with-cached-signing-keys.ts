@@ -1,6 +1,6 @@
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { monotonicClock } from '../platform/clock.ts'
-import type { Store } from '../store/store.ts'
+import type { SigningKeyStore } from '../store/signing-keys.ts'
 import {
   deserializeSigningKeys,
   type InstanceMemory,
@@ -8,9 +8,9 @@ import {
   signingKeysKey,
 } from './instance-memory.ts'
 
-/** The store, whose signing keys are those that any worker knows while it is out of reach. */
-export function withCachedSigningKeys(store: Store, memory: InstanceMemory): Store {
-  async function listSigningKeys(): ReturnType<Store['listSigningKeys']> {
+/** The signing keys of the store; while it is out of reach, those that any worker knows. */
+export function withCachedSigningKeys(store: SigningKeyStore, memory: InstanceMemory): SigningKeyStore {
+  async function listSigningKeys(): ReturnType<SigningKeyStore['listSigningKeys']> {
     const startedAt = monotonicClock()
     try {
       const keys = await store.listSigningKeys()
@@ -25,5 +25,6 @@ export function withCachedSigningKeys(store: Store, memory: InstanceMemory): Sto
     }
   }
 
-  return { ...store, listSigningKeys }
+  const { addSigningKey, retireSigningKey } = store
+  return { listSigningKeys, addSigningKey, retireSigningKey }
 }

@@ -8,6 +8,7 @@ import { type Clock, monotonicClock } from '../platform/clock.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import { openSealingKey } from '../secrets/sealing-key.ts'
 import { openStore } from '../store/open.ts'
+import type { SigningKeyStore } from '../store/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 import { toSigningKey } from '../tokens/configured-key.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
@@ -85,6 +86,10 @@ async function readSigningKeys(
   const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
   const { algorithm } = config.tokens
   // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
-  const readOnlyStore = { ...store, addSigningKey: async () => false }
+  const readOnlyStore: SigningKeyStore = {
+    listSigningKeys: store.listSigningKeys,
+    addSigningKey: async () => false,
+    retireSigningKey: async () => false,
+  }
   return createSigningKeys({ store: readOnlyStore, sealer, algorithm, clock }).load()
 }

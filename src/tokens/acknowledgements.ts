@@ -1,6 +1,5 @@
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
-import type { RotationAcknowledgement } from '../store/sessions.ts'
-import type { Store } from '../store/store.ts'
+import type { RotationAcknowledgement, SessionStore } from '../store/sessions.ts'
 
 /**
  * Tells the store which refresh tokens were given out. Until it knows, the token before may come again without limit:
@@ -20,7 +19,7 @@ export interface Acknowledgements {
 }
 
 export interface AcknowledgementsOptions {
-  readonly store: Pick<Store, 'acknowledgeRotations'>
+  readonly store: Pick<SessionStore, 'acknowledgeRotations'>
   /** Told of what will never be written: by what fault, and how many. */
   readonly onLoss: (error: unknown, count: number) => void
   /** How long more are waited for; default 20 ms, less than any grace for which they may wait. */

@@ -5,8 +5,8 @@ import type { Clock } from '../platform/clock.ts'
 import { parseKey } from '../secrets/keys.ts'
 import { isApiKeyOf, isSecretKeyOf } from '../secrets/match-key.ts'
 import type { Account } from '../store/account.ts'
-import type { RefreshTokenUse, RotationRefusal, Session } from '../store/sessions.ts'
-import type { Store } from '../store/store.ts'
+import type { AccountReader } from '../store/accounts.ts'
+import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
@@ -44,7 +44,8 @@ export interface Sessions {
 }
 
 export interface SessionsOptions {
-  readonly store: Store
+  readonly store: Pick<AccountReader, 'findAccount'> &
+    Pick<SessionStore, 'startSession' | 'rotateSession' | 'endSession'>
   readonly accessTokens: AccessTokens
   readonly refreshTokens: RefreshTokens
   readonly refreshLifetimeMs: number

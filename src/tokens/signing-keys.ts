@@ -4,8 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { randomText } from '../platform/random.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import type { AuditEntry } from '../store/audit-entry.ts'
-import type { StoredSigningKey } from '../store/signing-keys.ts'
-import type { Store } from '../store/store.ts'
+import type { SigningKeyStore, StoredSigningKey } from '../store/signing-keys.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial, parseKeyMaterial } from './key-material.ts'
 
 export interface SigningKey {
@@ -74,7 +73,7 @@ export interface SigningKeys {
 export type AuditEntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
-  readonly store: Store
+  readonly store: SigningKeyStore
   readonly sealer: Sealer
   readonly algorithm: Algorithm
   readonly clock: Clock
