@@ -1,10 +1,10 @@
 import { adminRole } from '../accounts/account-input.ts'
 import type { CreatedAccount } from '../accounts/accounts.ts'
 import type { ConfigInput } from '../config/load.ts'
-import { accountPaths } from '../endpoints/account-paths.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Log } from '../log/log.ts'
 import { shellWord } from '../platform/shell-word.ts'
+import { accessTokenPath } from '../routes/own-paths.ts'
 import type { Account } from '../store/account.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
@@ -103,7 +103,7 @@ function linesToPaste(
   { created, setupPath, isShownAgain }: Extract<FirstAccount, { kind: 'made' }>,
 ): string[] {
   const { account, secretKey, apiKey } = created
-  const tokenCall = `curl -s ${url}${accountPaths.accessToken} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
+  const tokenCall = `curl -s ${url}${accessTokenPath} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
   return [
     `Account created: ${account.email}, role ${account.role}. Save these keys${isShownAgain ? '' : ', which are shown only this once'}:`,
     `  Secret key  ${secretKey}`,

@@ -8,14 +8,16 @@ import Fastify, {
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf, destinationOf, ownRouteName } from '../http/arrival.ts'
 import { applyReplyKeepAlive, createProblem, sendProblem } from '../http/problem.ts'
+import type { PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
 import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
-import { registerJwks } from './jwks.ts'
-import { registerOpenApi } from './openapi/openapi.ts'
+import { jwksEndpoint } from './jwks.ts'
+import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { registerTokenEndpoints, type TokenEndpointsOptions } from './tokens.ts'
+import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
+import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
 export interface ApiOptions extends TokenEndpointsOptions {
   readonly keyring: Keyring
@@ -96,9 +98,13 @@ function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 /** Registers all that takes only JSON. */
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   acceptJsonOnly(scope, options.requestTimeoutMs)
-  registerTokenEndpoints(scope, options)
-  registerJwks(scope, options.keyring)
   const admin = createAdminApi({ ...options, ...options.admin })
+  const operations = { ...publicOperations, ...admin.operations }
+  const endpoints: Readonly<Record<PublicPath, OwnEndpoint>> = {
+    ...tokenEndpoints(scope, options),
+    '/.well-known/jwks.json': jwksEndpoint(options.keyring),
+    '/api/v1/openapi.json': openApiEndpoint({ ...options, operations }),
+  }
+  for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   scope.register(async (adminScope) => admin.register(adminScope))
-  registerOpenApi(scope, { ...options, operations: { ...publicOperations, ...admin.operations } })
 }

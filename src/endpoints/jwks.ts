@@ -1,19 +1,14 @@
-import type { FastifyInstance } from 'fastify'
 import type { Keyring } from '../tokens/keyring.ts'
 import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
-import { registerOwnRoute } from './own-route.ts'
-
-export const jwksPath = '/.well-known/jwks.json'
+import type { OwnEndpoint } from './own-route.ts'
 
 /** The public signing keys (RFC 7517), including those that are announced for later. */
-export function registerJwks(app: FastifyInstance, keyring: Keyring): void {
-  registerOwnRoute(app, {
-    path: jwksPath,
-    methods: ['GET', 'HEAD'],
+export function jwksEndpoint(keyring: Keyring): OwnEndpoint {
+  return {
     handler: async (_request, reply) => {
       const jwks = keyring.jwks()
       reply.header('Cache-Control', `public, max-age=${jwksMaxAgeS}`)
       return jwks
     },
-  })
+  }
 }

@@ -1,8 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
-import { ownMethods } from './own-route.ts'
+import {
+  type AdminPath,
+  allowedMethods,
+  byPathAndMethod,
+  ownMethods,
+  type PerOperation,
+} from '../routes/own-paths.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -10,11 +16,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** What an operation takes and answers: requests are checked against it, and the OpenAPI document is made from it. */
 export interface OperationDoc {
   readonly id: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly summary: string
   readonly description?: string
-  /** Who may call it; default: anybody. */
-  readonly security?: 'admin'
   /** An object whose members are the parameters of the query. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
@@ -38,6 +41,9 @@ export interface Operation extends OperationDoc {
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
+/** The operations of a path of the admin API, by method. */
+export type AdminOperations<Path extends AdminPath> = PerOperation<Operation, Path>[Path]
+
 /** Who may call. */
 export interface Admission {
   /** Decides before a byte of the body is read. @throws GatehouseError */
@@ -49,33 +55,44 @@ export interface Admission {
   admitAgain(request: FastifyRequest): Promise<void>
 }
 
-/** Registers the operations of a path of the gateway itself: it owns the path for every method. */
+/** Registers the operations of the admin API: it owns its paths for every method. */
 export function registerOperations(
   app: FastifyInstance,
-  path: string,
-  { operations, admission }: { readonly operations: readonly Operation[]; readonly admission: Admission },
+  operations: PerOperation<Operation, AdminPath>,
+  admission: Admission,
 ): void {
-  const allow = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  for (const { method, query, body, isBodyOptional, handler } of operations) {
+  for (const [url, ofPath] of byPathAndMethod(operations)) {
+    for (const [method, operation] of ofPath) {
+      app.route({
+        url,
+        method: method === 'GET' ? ['GET', 'HEAD'] : method,
+        ...createRoute(operation, admission),
+      })
+    }
+    const allow = allowedMethods(url)
     app.route({
-      url: path,
-      method: method === 'GET' ? ['GET', 'HEAD'] : method,
-      onRequest: admission.admit,
-      preHandler: async (request) => {
-        if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
-      },
-      preValidation: (request, _reply, done) => {
-        if (isBodyOptional) request.body ??= {}
-        done()
-      },
-      schema: { ...(query && { querystring: query }), ...(body && { body }) },
-      handler,
+      url,
+      method: ownMethods.filter((method) => !allow.includes(method)),
+      onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
+      handler: async () => undefined,
     })
   }
-  app.route({
-    url: path,
-    method: ownMethods.filter((method) => !allow.includes(method)),
-    onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
-    handler: async () => undefined,
-  })
+}
+
+function createRoute(
+  { query, body, isBodyOptional, handler }: Operation,
+  admission: Admission,
+): Omit<RouteOptions, 'url' | 'method'> {
+  return {
+    onRequest: admission.admit,
+    preHandler: async (request) => {
+      if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
+    },
+    preValidation: (request, _reply, done) => {
+      if (isBodyOptional) request.body ??= {}
+      done()
+    },
+    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    handler,
+  }
 }

@@ -6,11 +6,11 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { onResponseSent } from '../http/on-response-sent.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { PublicPath } from '../routes/own-paths.ts'
 import type { Rate } from '../store/rates.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
-import { accountPaths } from './account-paths.ts'
 import { readMembers } from './json-body.ts'
-import { registerOwnRoute } from './own-route.ts'
+import type { OwnEndpoint } from './own-route.ts'
 import { visitorOf } from './visitor.ts'
 
 export interface RefreshCookie {
@@ -38,8 +38,13 @@ const sessionEndedCodes = new Set<ErrorCode>([
   'session-revoked',
 ])
 
+type TokenPath = Extract<PublicPath, `/api/v1/accounts/${string}`>
+
 /** Issuing, refreshing and revoking tokens. */
-export function registerTokenEndpoints(app: FastifyInstance, options: TokenEndpointsOptions): void {
+export function tokenEndpoints(
+  app: FastifyInstance,
+  options: TokenEndpointsOptions,
+): Readonly<Record<TokenPath, OwnEndpoint>> {
   const { sessions, limiter, failures, metrics, cookie, publicOrigin } = options
   const attributes = {
     path: cookie.path,
@@ -143,14 +148,11 @@ export function registerTokenEndpoints(app: FastifyInstance, options: TokenEndpo
     return { token: fromCookie, isFromCookie: true }
   }
 
-  registerOwnRoute(app, { path: accountPaths.accessToken, methods: ['POST'], handler: issue })
-  registerOwnRoute(app, { path: accountPaths.refreshToken, methods: ['POST'], handler: refresh })
-  registerOwnRoute(app, {
-    path: accountPaths.revokeToken,
-    methods: ['POST'],
-    handler: revoke,
-    onAccepted: clearCookieUnlessCrossSite,
-  })
+  return {
+    '/api/v1/accounts/access-token': { handler: issue },
+    '/api/v1/accounts/refresh-token': { handler: refresh },
+    '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
+  }
 }
 
 /** Judged by what the browser says about the page behind the request; a client that says nothing is no browser. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import type { OwnPaths } from '../endpoints/own-paths.ts'
 import { createCors } from '../http/cors.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import type { ExplainedArrival } from './read-arrival.ts'

@@ -1,6 +1,6 @@
-import { accountPaths } from '../endpoints/account-paths.ts'
 import { parseJson, parseJsonObject } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
+import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
 import type { Account } from '../store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { SignedInContext } from './page-context.ts'
@@ -31,7 +31,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
 export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
-  function post(path: string, body: unknown): Promise<GatewayResponse> {
+  function post(path: PublicPath, body: unknown): Promise<GatewayResponse> {
     return callGateway(gatewayUrl(), {
       method: 'POST',
       path,
@@ -43,7 +43,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
 
   /** Calls with an access token, whose session ends with the call. */
   async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayResponse> {
-    const issued = await post(accountPaths.accessToken, {
+    const issued = await post(accessTokenPath, {
       SecretKey: keys.secretKey,
       APIKey: keys.apiKey,
     })
@@ -54,7 +54,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       return await get(route, { Authorization: `Bearer ${JwtToken}` })
     } finally {
       // The answer counts where the session cannot be ended now: it stays in the list of sessions.
-      await post(accountPaths.revokeToken, { token: RefreshToken }).catch(() => undefined)
+      await post('/api/v1/accounts/revoke-token', { token: RefreshToken }).catch(() => undefined)
     }
   }
 

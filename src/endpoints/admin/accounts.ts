@@ -4,7 +4,7 @@ import { accountData, createdData } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import type { AccountChanges } from '../../store/accounts.ts'
-import type { Operation } from '../operation.ts'
+import type { AdminOperations } from '../operation.ts'
 import { tryCreateSetupLink } from '../try-create-setup-link.ts'
 import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
 
@@ -31,11 +31,13 @@ export function idOf({ params }: FastifyRequest): string {
 }
 
 /** Operations on all accounts. */
-export function accountsOperations({ actionsOf, hasPortal }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function accountsOperations({
+  actionsOf,
+  hasPortal,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts'> {
+  return {
+    GET: {
       id: 'listAccounts',
-      method: 'GET',
       summary: 'Lists accounts, or searches them.',
       description:
         'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
@@ -49,9 +51,8 @@ export function accountsOperations({ actionsOf, hasPortal }: AdminOperationOptio
         return { items: page.items.map(accountData), nextCursor: page.nextCursor ?? null }
       },
     },
-    {
+    POST: {
       id: 'createAccount',
-      method: 'POST',
       summary: 'Makes an account with its keys, which are shown this once.',
       description:
         'There is no `setupUrl` without a portal, nor where the link cannot be made at the moment: the account is made all the same, and the portal or `gatehouse accounts setup-link` makes a link later.',
@@ -73,23 +74,23 @@ export function accountsOperations({ actionsOf, hasPortal }: AdminOperationOptio
         return createdData(created, link?.url)
       },
     },
-  ]
+  }
 }
 
 /** Operations on one account. */
-export function accountOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function accountOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id'> {
+  return {
+    GET: {
       id: 'getAccount',
-      method: 'GET',
       summary: 'Shows an account.',
       answers: { 200: { description: 'The account.', schema: account } },
       problems: ['account-not-found'],
       handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
     },
-    {
+    PATCH: {
       id: 'updateAccount',
-      method: 'PATCH',
       summary: 'Changes an account.',
       description: 'A new role ends its access tokens, disabling all its sessions.',
       body: accountChanges,
@@ -104,9 +105,8 @@ export function accountOperations({ actionsOf }: AdminOperationOptions): readonl
         return accountData(await actionsOf(request).accounts.update(idOf(request), given))
       },
     },
-    {
+    DELETE: {
       id: 'deleteAccount',
-      method: 'DELETE',
       summary: 'Removes an account; its keys, tokens and sessions end.',
       answers: { 204: { description: 'It is gone.' } },
       problems: ['account-not-found', 'own-account'],
@@ -115,5 +115,5 @@ export function accountOperations({ actionsOf }: AdminOperationOptions): readonl
         reply.code(204)
       },
     },
-  ]
+  }
 }

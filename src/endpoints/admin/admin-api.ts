@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccountActionsOf } from '../../accounts/account-actions.ts'
+import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
-import { adminPaths } from '../own-paths.ts'
 import { validateWithSchemas } from '../validate.ts'
 import { type AdminOperationOptions, accountOperations, accountsOperations } from './accounts.ts'
 import { type AdmissionOptions, adminActorOf, createAdmission } from './admission.ts'
@@ -14,10 +14,9 @@ export interface AdminOptions extends AdmissionOptions {
   readonly hasPortal: boolean
 }
 
-type AdminOperations = Readonly<Record<string, readonly Operation[]>>
+type AdminOperations = PerOperation<Operation, AdminPath>
 
 export interface AdminApi {
-  /** The operations, by path. */
   readonly operations: AdminOperations
   /** Registers them in a scope of their own. */
   register(scope: FastifyInstance): void
@@ -33,26 +32,19 @@ export function createAdminApi({ actionsOf, hasPortal, ...options }: AdminOption
     scope.addHook('onSend', async (_request, reply) => {
       reply.header('Cache-Control', 'no-store')
     })
-    for (const [path, ofPath] of Object.entries(operations)) {
-      registerOperations(scope, path, { operations: ofPath, admission })
-    }
+    registerOperations(scope, operations, admission)
   }
 
   return { operations, register }
 }
 
 function adminOperations(parts: AdminOperationOptions): AdminOperations {
-  const all = {
-    [adminPaths.accounts]: accountsOperations(parts),
-    [adminPaths.account]: accountOperations(parts),
-    [adminPaths.secretKey]: secretKeyOperations(parts),
-    [adminPaths.apiKey]: apiKeyOperations(parts),
-    [adminPaths.sessions]: sessionsOperations(parts),
-    [adminPaths.audit]: auditOperations(parts),
+  return {
+    '/api/v1/admin/accounts': accountsOperations(parts),
+    '/api/v1/admin/accounts/:id': accountOperations(parts),
+    '/api/v1/admin/accounts/:id/secret-key': secretKeyOperations(parts),
+    '/api/v1/admin/accounts/:id/api-key': apiKeyOperations(parts),
+    '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
+    '/api/v1/admin/audit': auditOperations(parts),
   }
-  const secured = Object.entries(all).map(([path, ofPath]) => [
-    path,
-    ofPath.map((operation) => ({ ...operation, security: 'admin' as const })),
-  ])
-  return Object.fromEntries(secured)
 }

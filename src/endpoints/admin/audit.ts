@@ -1,6 +1,6 @@
 import { type AuditFormat, auditData, auditFiles } from '../../accounts/audit-log.ts'
 import type { AuditFilter } from '../../store/audit-entry.ts'
-import type { Operation } from '../operation.ts'
+import type { AdminOperations } from '../operation.ts'
 import { sendFile } from '../send-file.ts'
 import type { AdminOperationOptions, PageQuery } from './accounts.ts'
 import { auditEntry, auditQuery, pageSchema } from './schemas.ts'
@@ -10,11 +10,12 @@ interface AuditQuery extends PageQuery, Partial<AuditFilter> {
   readonly format?: AuditFormat
 }
 
-export function auditOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function auditOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/audit'> {
+  return {
+    GET: {
       id: 'listAudit',
-      method: 'GET',
       summary: 'Who did what to whom, newest first.',
       query: auditQuery,
       answers: {
@@ -39,5 +40,5 @@ export function auditOperations({ actionsOf }: AdminOperationOptions): readonly 
         return { items, nextCursor: found.before ?? null }
       },
     },
-  ]
+  }
 }

@@ -1,12 +1,13 @@
-import type { Operation } from '../operation.ts'
+import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
 import { apiKey, emptyObject, secretKey, secretKeyReset } from './schemas.ts'
 
-export function secretKeyOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function secretKeyOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/secret-key'> {
+  return {
+    POST: {
       id: 'resetSecretKey',
-      method: 'POST',
       summary: 'Replaces the secret key; the new one is shown this once.',
       body: secretKeyReset,
       isBodyOptional: true,
@@ -18,14 +19,15 @@ export function secretKeyOperations({ actionsOf }: AdminOperationOptions): reado
         return { secretKey: await actionsOf(request).keys.resetSecretKey(idOf(request), graceSeconds) }
       },
     },
-  ]
+  }
 }
 
-export function apiKeyOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function apiKeyOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/api-key'> {
+  return {
+    POST: {
       id: 'resetApiKey',
-      method: 'POST',
       summary: 'Replaces the API key; the old one ends now, and the new one is shown this once.',
       body: emptyObject,
       isBodyOptional: true,
@@ -33,5 +35,5 @@ export function apiKeyOperations({ actionsOf }: AdminOperationOptions): readonly
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => ({ apiKey: await actionsOf(request).keys.resetApiKey(idOf(request)) }),
     },
-  ]
+  }
 }

@@ -1,13 +1,14 @@
 import { sessionData } from '../../accounts/account-data.ts'
-import type { Operation } from '../operation.ts'
+import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf, type PageQuery } from './accounts.ts'
 import { pageQuery, pageSchema, session, sessionsQuery } from './schemas.ts'
 
-export function sessionsOperations({ actionsOf }: AdminOperationOptions): readonly Operation[] {
-  return [
-    {
+export function sessionsOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/sessions'> {
+  return {
+    GET: {
       id: 'listSessions',
-      method: 'GET',
       summary: 'Lists the sessions of an account that have not ended, newest first.',
       query: pageQuery,
       answers: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
@@ -19,9 +20,8 @@ export function sessionsOperations({ actionsOf }: AdminOperationOptions): readon
         return { items: page.items.map(sessionData), nextCursor: page.nextCursor ?? null }
       },
     },
-    {
+    DELETE: {
       id: 'endSessions',
-      method: 'DELETE',
       summary: 'Ends all sessions of an account with their access tokens, or one of them.',
       query: sessionsQuery,
       answers: { 204: { description: 'They have ended.' } },
@@ -35,5 +35,5 @@ export function sessionsOperations({ actionsOf }: AdminOperationOptions): readon
         reply.code(204)
       },
     },
-  ]
+  }
 }

@@ -1,18 +1,18 @@
+import { byPathAndMethod, isAdminPath, type PerOperation } from '../../routes/own-paths.ts'
 import type { AnswerDoc, JsonSchema, OperationDoc } from '../operation.ts'
 import { headersOf, problemResponses, problemSchema } from './problems.ts'
 
 export interface DocumentOptions {
   readonly version: string
   readonly publicOrigin: string
-  /** By path, with `:id` where it has parameters. */
-  readonly operations: Readonly<Record<string, readonly OperationDoc[]>>
+  readonly operations: PerOperation<OperationDoc>
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
 }
 
 /** The OpenAPI 3.1 document, from the descriptions that requests are checked against. */
 export function createDocument({ version, publicOrigin, operations, portalPath }: DocumentOptions): object {
-  const paths = Object.entries(operations).map(([path, ofPath]) => [
+  const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
     path.replaceAll(/:(\w+)/g, '{$1}'),
     pathItem(path, ofPath),
   ])
@@ -36,31 +36,31 @@ export function createDocument({ version, publicOrigin, operations, portalPath }
   }
 }
 
-function pathItem(path: string, operations: readonly OperationDoc[]): object {
+function pathItem(path: string, operations: readonly (readonly [string, OperationDoc])[]): object {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
   const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   return {
     ...(parameters.length > 0 && { parameters }),
     ...Object.fromEntries(
-      operations.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
+      operations.map(([method, operation]) => [method.toLowerCase(), describe(operation, isAdminPath(path))]),
     ),
   }
 }
 
-function describe(operation: OperationDoc): object {
-  const { id, summary, description, security, query, body, isBodyOptional = false, answers } = operation
+function describe(operation: OperationDoc, isAdmin: boolean): object {
+  const { id, summary, description, query, body, isBodyOptional = false, answers } = operation
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    security: security === 'admin' ? [{ secretKey: [] }, { bearer: [] }] : [],
+    security: isAdmin ? [{ secretKey: [] }, { bearer: [] }] : [],
     ...(query && { parameters: parametersOf(query) }),
     ...(body && {
       requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
     }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
-      ...problemResponses(operation),
+      ...problemResponses(operation, isAdmin),
     },
   }
 }

@@ -1,19 +1,15 @@
 import { hash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
-import { openApiPath } from '../own-paths.ts'
-import { registerOwnRoute } from '../own-route.ts'
+import type { OwnEndpoint } from '../own-route.ts'
 import { createDocument, type DocumentOptions } from './document.ts'
 
 /** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
 
 /** The OpenAPI document of the endpoints of the gateway itself. */
-export function registerOpenApi(app: FastifyInstance, options: DocumentOptions): void {
+export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
   const body = JSON.stringify(createDocument(options))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  registerOwnRoute(app, {
-    path: openApiPath,
-    methods: ['GET', 'HEAD'],
+  return {
     handler: async (request, reply) => {
       reply.headers({ 'Cache-Control': `public, max-age=${maxAgeS}`, ETag: etag })
       if (matchesEtag(request.headers['if-none-match'], etag)) {
@@ -23,7 +19,7 @@ export function registerOpenApi(app: FastifyInstance, options: DocumentOptions):
       reply.type('application/json; charset=utf-8')
       return body
     },
-  })
+  }
 }
 
 /** Whether If-None-Match names this ETag (RFC 9110 13.1.2). */

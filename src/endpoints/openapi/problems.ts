@@ -40,16 +40,15 @@ export const problemSchema: JsonSchema = {
 }
 
 /** The error answers of an operation, by status. */
-export function problemResponses({
-  body,
-  security,
-  problems,
-}: OperationDoc): Readonly<Record<string, object>> {
+export function problemResponses(
+  { body, problems }: OperationDoc,
+  isAdmin: boolean,
+): Readonly<Record<string, object>> {
   const codes = new Set([
     ...problems,
     ...commonProblems,
     ...(body ? bodyProblems : []),
-    ...(security === 'admin' ? adminProblems : []),
+    ...(isAdmin ? adminProblems : []),
   ])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorDefinitions[code].status)
   const statuses = [...byStatus].toSorted(([a], [b]) => a - b)

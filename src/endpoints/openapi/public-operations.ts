@@ -1,8 +1,6 @@
-import { accountPaths } from '../account-paths.ts'
+import type { PerOperation, PublicPath } from '../../routes/own-paths.ts'
 import { objectSchema } from '../admin/schemas.ts'
-import { jwksPath } from '../jwks.ts'
 import type { OperationDoc } from '../operation.ts'
-import { openApiPath } from '../own-paths.ts'
 
 const text = { type: 'string' } as const
 const tokenText = { type: 'string', minLength: 1 } as const
@@ -25,7 +23,6 @@ const refreshBody = {
 
 const issue: OperationDoc = {
   id: 'issueTokens',
-  method: 'POST',
   summary: 'Trades both keys of an account for an access token, and a refresh token in body and cookie.',
   body: {
     type: 'object',
@@ -45,7 +42,6 @@ const issue: OperationDoc = {
 
 const refresh: OperationDoc = {
   id: 'refreshTokens',
-  method: 'POST',
   summary: 'Trades a refresh token for the next one, and a new access token.',
   description:
     'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
@@ -66,7 +62,6 @@ const refresh: OperationDoc = {
 
 const revoke: OperationDoc = {
   id: 'revokeTokens',
-  method: 'POST',
   summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is not an error.',
   body: refreshBody,
   isBodyOptional: true,
@@ -78,7 +73,6 @@ const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
 
 const jwks: OperationDoc = {
   id: 'getJwks',
-  method: 'GET',
   summary: 'The public keys that access tokens are verified with (RFC 7517).',
   answers: {
     200: {
@@ -92,7 +86,6 @@ const jwks: OperationDoc = {
 
 const openApi: OperationDoc = {
   id: 'getOpenApi',
-  method: 'GET',
   summary: 'This document.',
   answers: {
     200: { description: 'The document.', schema: { type: 'object' }, headers: ['Cache-Control', 'ETag'] },
@@ -102,10 +95,10 @@ const openApi: OperationDoc = {
 }
 
 /** What the endpoints outside the admin API take and answer. */
-export const publicOperations: Readonly<Record<string, readonly OperationDoc[]>> = {
-  [accountPaths.accessToken]: [issue],
-  [accountPaths.refreshToken]: [refresh],
-  [accountPaths.revokeToken]: [revoke],
-  [jwksPath]: [jwks],
-  [openApiPath]: [openApi],
+export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
+  '/api/v1/accounts/access-token': { POST: issue },
+  '/api/v1/accounts/refresh-token': { POST: refresh },
+  '/api/v1/accounts/revoke-token': { POST: revoke },
+  '/.well-known/jwks.json': { GET: jwks },
+  '/api/v1/openapi.json': { GET: openApi },
 }

@@ -1,5 +1,5 @@
-import { accountPaths } from '../../endpoints/account-paths.ts'
 import { shellWord } from '../../platform/shell-word.ts'
+import { accessTokenPath } from '../../routes/own-paths.ts'
 
 /** Code to paste, which reads the caller's keys from the environment: no key is written in a program. */
 export interface Snippet {
@@ -26,7 +26,7 @@ function curl({ baseUrl, path }: SnippetOptions): Snippet {
   return {
     language: 'curl',
     withSecret: `curl ${shellWord(baseUrl + path)} -H "SecretKey: $GATEHOUSE_SECRET_KEY"`,
-    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accountPaths.accessToken)} \\
+    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accessTokenPath)} \\
   -H 'Content-Type: application/json' \\
   -d "{\\"SecretKey\\":\\"$GATEHOUSE_SECRET_KEY\\",\\"APIKey\\":\\"$GATEHOUSE_API_KEY\\"}" \\
   | sed 's/.*"JwtToken":"\\([^"]*\\)".*/\\1/')
@@ -46,7 +46,7 @@ const response = await fetch(${url}, {
 console.log(response.status, await response.text())`,
     withToken: `import { env } from 'node:process'
 
-const answer = await fetch(${JSON.stringify(baseUrl + accountPaths.accessToken)}, {
+const answer = await fetch(${JSON.stringify(baseUrl + accessTokenPath)}, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify({
@@ -81,7 +81,7 @@ keys = {
     "APIKey": os.environ["GATEHOUSE_API_KEY"],
 }
 request = Request(
-    ${JSON.stringify(baseUrl + accountPaths.accessToken)},
+    ${JSON.stringify(baseUrl + accessTokenPath)},
     data=json.dumps(keys).encode(),
     headers={"Content-Type": "application/json"},
 )
@@ -137,7 +137,7 @@ func main() {
 		"SecretKey": os.Getenv("GATEHOUSE_SECRET_KEY"),
 		"APIKey":    os.Getenv("GATEHOUSE_API_KEY"),
 	})
-	answer, err := http.Post(${JSON.stringify(baseUrl + accountPaths.accessToken)}, "application/json", bytes.NewReader(keys))
+	answer, err := http.Post(${JSON.stringify(baseUrl + accessTokenPath)}, "application/json", bytes.NewReader(keys))
 	if err != nil {
 		panic(err)
 	}

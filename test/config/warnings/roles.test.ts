@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/endpoints/own-paths.ts'
+import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { minimalConfig, read } from '../config-fixtures.ts'
 
 function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly string[] {

@@ -1,0 +1,113 @@
+import { standardMethods } from './route.ts'
+
+/** A method that an endpoint of the gateway can take; GET includes HEAD. */
+export type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+const adminPrefix = '/api/v1/admin/'
+
+/**
+ * Every path of the gateway itself, and the methods it takes: Fastify's routes, the 405s, preflights, `explain` and the
+ * OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
+ */
+export const ownOperations = {
+  '/api/v1/accounts/access-token': ['POST'],
+  '/api/v1/accounts/refresh-token': ['POST'],
+  '/api/v1/accounts/revoke-token': ['POST'],
+  '/.well-known/jwks.json': ['GET'],
+  '/api/v1/openapi.json': ['GET'],
+  '/api/v1/admin/accounts': ['GET', 'POST'],
+  '/api/v1/admin/accounts/:id': ['GET', 'PATCH', 'DELETE'],
+  '/api/v1/admin/accounts/:id/secret-key': ['POST'],
+  '/api/v1/admin/accounts/:id/api-key': ['POST'],
+  '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
+  '/api/v1/admin/audit': ['GET'],
+} as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>
+
+export type OwnPath = keyof typeof ownOperations
+export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
+export type PublicPath = Exclude<OwnPath, AdminPath>
+
+/** Where both keys are traded for tokens, for the examples that people are shown. */
+export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
+
+/** One value for each operation, so that the compiler finds the one that is missing. */
+export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
+  readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
+}
+
+/** A method that no endpoint of the gateway takes: it stands for all methods but the usual ones. */
+export const unlistedMethod = 'TRACE'
+/**
+ * The methods that the endpoints tell apart: each path is registered for each of them, and with all of Node's methods
+ * that would take a tenth of the start.
+ */
+export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
+
+const ownEntries: readonly (readonly [path: string, methods: readonly string[]])[] = Object.entries(
+  ownOperations,
+).map(([path, methods]) => [
+  path,
+  methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+])
+const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map(ownEntries)
+const adminPatterns = ownEntries
+  .filter(([path]) => isAdminPath(path))
+  .map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+    methods,
+  }))
+
+/** What belongs to the operations of some paths, by path and method, in the order of the table. */
+export function byPathAndMethod<Value, Path extends OwnPath>(
+  values: PerOperation<Value, Path>,
+): readonly (readonly [path: string, ofPath: readonly (readonly [method: OwnMethod, value: Value])[]])[] {
+  const given: Readonly<Record<string, Readonly<Partial<Record<OwnMethod, Value>>>>> = values
+  return Object.entries(ownOperations).flatMap(([path, methods]) => {
+    const ofPath = given[path]
+    if (!ofPath) return []
+    const pairs = methods.flatMap((method) => {
+      const value = ofPath[method]
+      return value === undefined ? [] : [[method, value] as const]
+    })
+    return [[path, pairs] as const]
+  })
+}
+
+/** The methods that a path of the table takes, as Allow lists them. */
+export function allowedMethods(path: string): readonly string[] {
+  return methodsByPath.get(path) ?? []
+}
+
+/** Whether an own path is one of the admin API. */
+export function isAdminPath(path: string): boolean {
+  return path.startsWith(adminPrefix)
+}
+
+/** The paths that belong to the gateway for every method, and win over any route. */
+export interface OwnPaths {
+  has(path: string): boolean
+  /** The methods that a path takes; undefined where the portal decides. */
+  methodsOf(path: string): readonly string[] | undefined
+}
+
+/** Whether there is a portal, and where. */
+interface PortalMount {
+  readonly enabled: boolean
+  readonly path: string
+}
+
+export function createOwnPaths({ enabled, path: portalPath }: PortalMount): OwnPaths {
+  const portalPrefix = `${portalPath}/`
+
+  function methodsOf(path: string): readonly string[] | undefined {
+    const known = methodsByPath.get(path)
+    if (known || !isAdminPath(path)) return known
+    return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
+  }
+
+  return {
+    methodsOf,
+    has: (path) =>
+      methodsOf(path) !== undefined || (enabled && (path === portalPath || path.startsWith(portalPrefix))),
+  }
+}
