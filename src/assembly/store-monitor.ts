@@ -41,6 +41,7 @@ export function openStoreMonitor({
   let lastWriteAt = Number.NEGATIVE_INFINITY
   let risksReadAt = Number.NEGATIVE_INFINITY
   let isProbing = false
+  let wasUncertain = false
   let isClosed = false
 
   function updateMetric(): void {
@@ -63,13 +64,22 @@ export function openStoreMonitor({
     try {
       await store.probeWrite()
       lastWriteAt = performance.now()
+      wasUncertain = false
       setRefusal(undefined)
     } catch (error) {
-      // A store that is out of reach or has lost its data is something else, which is told by itself.
-      if (storeConnection.isUp && !isStoreFailure(error, 'lost')) setRefusal(refusalReason(error))
+      if (isRefusal(error)) setRefusal(refusalReason(error))
     } finally {
       isProbing = false
     }
+  }
+
+  /** A store that is out of reach or has lost its data is something else, which is reported by itself. */
+  function isRefusal(error: unknown): boolean {
+    if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return false
+    // One answer may be late on a busy machine; what Redis holds back, or no replica confirms, fails again.
+    const isRepeated = wasUncertain
+    wasUncertain = isStoreFailure(error, 'unanswered', 'unconfirmed')
+    return !wasUncertain || isRepeated
   }
 
   async function readRisks(): Promise<void> {

@@ -66,7 +66,10 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
 
   await end()
   await until('it is over', async () => (await readiness(gateway)).status === 'ok' || undefined)
-  t.equal((await readMetrics(gateway.opsUrl)).value('gatehouse_store_writable'), 1)
+  await until('the metric follows', async () => {
+    const { value } = await readMetrics(gateway.opsUrl)
+    return value('gatehouse_store_writable') === 1 || undefined
+  })
   t.equal(counted(gateway, 'the store refuses writes'), 1, 'one line when it begins')
   t.equal(counted(gateway, 'the store takes writes again'), 1, 'one line when it ends')
   await gateway.tokens(account)

@@ -158,8 +158,8 @@ t.test('whatever came before, a head is read as if it were the first', async (t)
     for (let times = 0; times < 3; times++) {
       const pieces = times === 2 && random.below(3) === 0 ? cutAtRandom(sent, random, 3) : [sent]
       const text = JSON.stringify(readHeads(pieces, undefined, recent))
-      if (text.includes('"isFamiliar":true')) familiar++
-      if (text.replaceAll('"isFamiliar":true', '"isFamiliar":false') !== alone) t.equal(text, alone)
+      if (text.includes('"isCachedHead":true')) familiar++
+      if (text.replaceAll('"isCachedHead":true', '"isCachedHead":false') !== alone) t.equal(text, alone)
     }
   }
   t.ok(familiar > 200, `${familiar} were familiar`)
