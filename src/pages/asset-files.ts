@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-/** The files of one kind in some folders, in the order of their names, whichever folder they are in. */
+/** The files of one kind in some folders, sorted by file name across folders. */
 export function assetFiles(folders: readonly URL[], ending: string): readonly URL[] {
   const files = folders.flatMap((folder) =>
     readdirSync(folder)

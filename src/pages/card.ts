@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from './html.ts'
 
-/** A part of a page under a heading of its own. */
+/** A section of a page with its own heading. */
 export function card(content: {
   readonly title: string
   readonly lead?: Content

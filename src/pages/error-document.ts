@@ -8,11 +8,11 @@ export interface ErrorDocument {
   /** The code of problem+json. */
   readonly code: string
   readonly requestId: string
-  /** Where a person may go instead; undefined = nowhere. */
+  /** A link to go on; undefined = none. */
   readonly link: { readonly href: string; readonly text: string } | undefined
 }
 
-/** The style of the error page, which loads nothing: for the digest in its Content-Security-Policy. */
+/** The inline style of the error page, exported for the digest in its Content-Security-Policy. */
 export const errorPageStyle = `
 :root{color-scheme:light dark;--ground:#f6f7f8;--text:#14181c;--muted:#57616a;--accent:#0b6b5f}
 @media (prefers-color-scheme:dark){:root{--ground:#0d1114;--text:#e8ecef;--muted:#9aa6ae;--accent:#4fd1b8}}
@@ -27,7 +27,7 @@ dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1.5rem 0 0
 dd{margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 `
 
-/** An error as a page of its own, for a person in a browser. */
+/** An error as a self-contained page, for a person in a browser. */
 export function errorDocument({ status, title, detail, code, requestId, link }: ErrorDocument): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -44,7 +44,7 @@ export function errorDocument({ status, title, detail, code, requestId, link }: 
 <h1>${title}</h1>
 ${detail !== undefined && html`<p>${detail}</p>`}
 ${link && html`<p><a href="${link.href}">${link.text}</a></p>`}
-<dl><dt>Code</dt><dd>${code}</dd><dt>Request</dt><dd>${requestId}</dd></dl>
+<dl><dt>Code</dt><dd>${code}</dd><dt>Request ID</dt><dd>${requestId}</dd></dl>
 </main>
 </body>
 </html>

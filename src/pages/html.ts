@@ -1,4 +1,4 @@
-/** HTML that is safe to send: made by the `html` tag, which escapes whatever is put into it. */
+/** HTML that is safe to send: made by the `html` tag, which escapes all interpolated values. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -10,18 +10,18 @@ export class Html {
   }
 }
 
-/** What a template takes: text and numbers are escaped; undefined and false become nothing. */
+/** An interpolated value: text and numbers are escaped; undefined and false render as nothing. */
 export type Content = Html | string | number | undefined | false | readonly Content[]
 
 /**
- * A piece of a page. Contents are escaped for text and for attributes in double quotes: the only places where they may
- * be put.
+ * A fragment of HTML. Values are escaped for text and for attributes in double quotes: the only places where they may
+ * stand.
  */
 export function html(pieces: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return new Html(pieces.reduce((text, piece, index) => text + escapeContent(contents[index - 1]) + piece))
 }
 
-/** For text that is known to be safe HTML, such as our icons. */
+/** For text that is known to be safe HTML, such as an icon. */
 export function rawHtml(text: string): Html {
   return new Html(text)
 }
@@ -41,7 +41,7 @@ function escapeContent(content: Content): string {
   return String(content).replaceAll(/[&<>"']/g, (character) => escapes[character] ?? '')
 }
 
-/** An attribute, if it is to be there. */
+/** An attribute, or nothing. */
 export function attributeIf(isThere: boolean, attribute: string): Html | undefined {
   return isThere ? new Html(` ${attribute}`) : undefined
 }

@@ -1,6 +1,6 @@
 import { type Html, rawHtml } from './html.ts'
 
-/** Drawn on 24 by 24 in the colour of the text; their meaning is always given in words too. */
+/** Drawn on 24 by 24 in the colour of the text. Decorative: the text beside them always says the same. */
 const paths = {
   gate: '<path d="M4 21V11a8 8 0 0 1 16 0v10"/><path d="M2.5 21h19M9 21v-9m6 9v-9M9 12a3 3 0 0 1 6 0"/>',
   key: '<circle cx="8" cy="15" r="4.5"/><path d="M11.2 11.8 20 3m-3.5 3.5L19.5 9.5"/>',
@@ -28,6 +28,6 @@ export function icon(name: IconName): Html {
   return rawHtml(`<svg viewBox="0 0 24 24" aria-hidden="true">${paths[name]}</svg>`)
 }
 
-/** The icon of the window, as a URL. */
+/** The favicon as a data URL. */
 export const faviconUrl =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%23149482' stroke-width='2' stroke-linecap='round'%3E%3Cpath d='M4 21V11a8 8 0 0 1 16 0v10M2.5 21h19M9 21v-9a3 3 0 0 1 6 0v9'/%3E%3C/svg%3E"

@@ -3,13 +3,13 @@ import { icon } from './icons.ts'
 
 export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
 
-/** A box with a message; screen readers read an error at once. @param hasFocus whether it gets the focus */
+/** A box with a message; screen readers announce an error immediately. @param hasFocus whether it gets the focus */
 export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html {
   const role = kind === 'bad' ? 'alert' : 'status'
   return html`<div class="notice ${kind}" role="${role}"${attributeIf(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
 }
 
-/** The same without a role, for a text that is always there. */
+/** The same without a role, for text that is part of the page. */
 export function staticNotice(kind: NoticeKind, text: Content): Html {
   return html`<div class="notice ${kind}">${icon(kind)}<div>${text}</div></div>`
 }

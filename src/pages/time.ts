@@ -6,19 +6,19 @@ const steps = [
   { unit: 'minute', ms: 60_000, smaller: 0 },
 ] as const
 
-/** From here on a date is clearer. */
+/** From here on a date is shown. */
 const relativeMsMax = 31 * 86_400_000
 
 /**
- * Such as `3 hours ago`, `in 5 minutes`, `just now`: past times are rounded towards now, future ones to the nearest
- * unit: otherwise a link for 15 minutes would be shown as 14. `11 Oct 2026` from a month on.
+ * Such as `3 hours ago`, `in 5 minutes`, `just now`; `11 Oct 2026` from a month on. Past times are rounded towards now,
+ * future ones to the nearest unit: otherwise a link valid for 15 minutes would be shown as 14.
  */
 export function relativeTime(at: number, now: number): string {
   const difference = at - now
   if (Math.abs(difference) >= relativeMsMax)
     return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
   const round = difference < 0 ? Math.ceil : Math.round
-  // An amount that rounds up to the next greater unit is given in that: 1 hour, not 60 minutes.
+  // A value that rounds up to the next unit is given in that unit: 1 hour, not 60 minutes.
   const step = steps.find(
     ({ ms, smaller }) => Math.abs(difference) >= ms - (difference < 0 ? 0 : smaller / 2),
   )
@@ -44,7 +44,7 @@ function formatUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** An exact time, for lists that are searched by eye. */
+/** An exact time, for lists that people scan. */
 export function exactTime(at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}">${formatUtc(at)}</time>`
 }

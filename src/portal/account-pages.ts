@@ -21,7 +21,7 @@ type ActionName = PortalPath extends infer Path
   : never
 type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
 
-/** Acts that only end something: they need no password on one's own account either, as on the viewer's own pages. */
+/** Actions that only revoke: even on one's own account they need no password, as on the viewer's own pages. */
 const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
@@ -78,8 +78,8 @@ const accountActionPages = (
 ]
 
 /**
- * What is done to one's own account needs the password, wherever it is touched: somebody else may be at the keyboard.
- * A refused form shows the account, and why.
+ * Actions on one's own account require the password here too: somebody else may be at the keyboard.
+ * A refused form shows the account page with the error.
  */
 function createActionPage(name: ActionName, handler: AccountHandler, signIn: SignIn): PortalPage {
   const post = withAccount(async (context, account) => {
@@ -147,7 +147,7 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
   const confirmation = form('confirmation').trim()
   try {
     if (confirmation.toLowerCase() !== account.email.toLowerCase()) {
-      throw invalidField('confirmation', 'This is not the e-mail of the account.')
+      throw invalidField('confirmation', 'Does not match the account e-mail.')
     }
     await actions.accounts.remove(account.id)
   } catch (error) {

@@ -9,7 +9,7 @@ import { accountsPage, newAccountPage } from './views/accounts.ts'
 
 const pageSize = 25
 
-/** Pages to find and make accounts, for Admins. */
+/** Pages to find and create accounts, for Admins. */
 export const accountsPages: CreatePages = (options) => [
   { path: '/accounts', get: listAccounts },
   {

@@ -16,16 +16,16 @@ export interface GatewayResponse {
   readonly body: string
   /** Whether the body was longer. */
   readonly isTruncated: boolean
-  /** From the request to the end of what was read. */
+  /** From sending the request to the last byte read. */
   readonly durationMs: number
 }
 
 const bodyBytesMax = 65_536
-/** How long an answer may take, with its body. */
+/** For the whole response, with its body. */
 export const callTimeoutMs = 10_000
 
 /**
- * Sends one request to this gateway, and reads the beginning of its answer.
+ * Sends one request to this gateway, and reads the beginning of its response.
  * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
 export function callGateway(
@@ -36,7 +36,7 @@ export function callGateway(
   const startedAt = performance.now()
   const url = new URL(gatewayUrl)
   const signal = AbortSignal.timeout(callTimeoutMs)
-  // After an abort the error is not the reason: that is in the signal.
+  // After an abort the reason is in the signal, not in the error.
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
     method,
@@ -46,7 +46,7 @@ export function callGateway(
     headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
     signal,
     agent: false,
-    // The certificate is for the name that clients use, while this calls the gateway's own listener on this machine.
+    // The certificate is for the public name, but this connects to the gateway's own listener on this machine.
     rejectUnauthorized: false,
   }
   const send = url.protocol === 'https:' ? requestHttps : requestHttp

@@ -6,7 +6,7 @@ import { invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 
 /**
- * Checks the password that was asked for again in the form.
+ * Checks the password that the form asks for again.
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
@@ -21,7 +21,7 @@ export async function confirmPassword(
   }
 }
 
-/** Turns the error of a wrong password into that of its field; any other error is left as it is. */
+/** Turns a wrong password into an error of its field; any other error is returned as it is. */
 export function asFieldError(error: unknown, field: string, message: string): unknown {
   const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
   return isWrong ? invalidField(field, message) : error

@@ -4,7 +4,7 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isSameText } from '../secrets/constant-time.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
-/** How much of a foreign origin is written to the log, in characters. */
+/** How much of a foreign origin is logged, in characters. */
 const loggedOriginLengthMax = 100
 
 /** Name of the hidden field that every form carries. */
@@ -12,7 +12,7 @@ export const csrfField = 'csrf'
 
 /**
  * The token that a form must carry: derived from the token of a cookie, which no page and no other site knows, and
- * valid for as long as that is.
+ * valid as long as that token.
  */
 export function csrfTokenOf(cookieToken: string): string {
   return hash('sha256', `csrf ${cookieToken}`, 'base64url')
@@ -23,16 +23,15 @@ export function isCsrfTokenOf(cookieToken: string | undefined, given: string): b
   return cookieToken !== undefined && isSameText(csrfTokenOf(cookieToken), given)
 }
 
-/** Whether a text has the form of a CSRF token. */
+/** Whether a text has the format of a CSRF token. */
 export function looksLikeCsrfToken(given: string): boolean {
   return /^[\w-]{43}$/.test(given)
 }
 
 /**
- * To be called before anything that changes something, signed in or not: the browser tells which page a request comes
- * from (Sec-Fetch-Site, else Origin), and only our pages may make it. Over plain HTTP it tells neither for pages that
- * send no Referer, such as ours (`Origin: null`): then the form's token decides, with the cookie that it is derived
- * from, which no other site can send.
+ * To be called before every change, signed in or not: Sec-Fetch-Site, else Origin, must say that the request comes
+ * from a page of the portal. Over plain HTTP browsers send neither for pages without a Referer, such as ours (`Origin:
+ * null`): then the CSRF token decides, with the cookie that it is derived from, which no other site can send.
  * @throws GatehouseError `cross-site-request`
  */
 export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, publicOrigin: string): void {
@@ -42,12 +41,12 @@ export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, pu
     throw crossSiteError(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
-  // The name in Host is as good as publicUrl: a page can choose neither header.
+  // Host is as good as publicUrl: a page can set neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
   throw crossSiteError(headers, publicOrigin)
 }
 
-/** The error, with the reason for the log: most often the portal was opened at another address than publicUrl. */
+/** The error, with the reason for the log: usually the portal was opened at an address other than publicUrl. */
 function crossSiteError(
   { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
   publicOrigin: string,
@@ -59,7 +58,7 @@ function crossSiteError(
   return new GatehouseError('cross-site-request', { cause: new Error(reason) })
 }
 
-/** An origin, or a word, safe for the log: the client may have sent anything. */
+/** The origin or Sec-Fetch-Site value, safe to log: a client may send anything. */
 function redactOrigin(text: string): string {
   const hidden = hideSecrets(text)
   return (/^[a-z-]+$/.test(hidden) ? hidden : (URL.parse(hidden)?.origin ?? 'unreadable')).slice(

@@ -1,6 +1,6 @@
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
 
-/** What a failed request may have changed: it was only reading, it cannot have changed anything, or that is unknown. */
+/** What a failed request may have changed: it only read, it was refused before any change, or that is unknown. */
 export type RequestEffect = 'read' | 'nothing' | 'unknown'
 
 export interface ErrorText {
@@ -11,22 +11,22 @@ export interface ErrorText {
 const effectText: Readonly<Record<RequestEffect, string>> = {
   read: '',
   nothing: ' Nothing was saved.',
-  // It may have failed half-way, or the store did not answer: after "nothing" people would do it twice.
-  unknown: ' It is not certain whether what you sent was saved: check before you send it again.',
+  // It may have failed half-way, or the store did not answer: told that nothing was saved, people would submit twice.
+  unknown: ' Your change may or may not have been saved: check before you submit again.',
 }
 
-/** The portal's text for an error: the table of errors is written for programs. */
+/** The portal's text for an error: the texts of the errors table are written for API clients. */
 export function errorText({ code, title, detail }: GatehouseError, effect: RequestEffect): ErrorText {
   switch (code) {
     case 'store-unavailable':
       return {
-        title: 'Out of reach at the moment',
-        detail: `The portal cannot reach its data at the moment.${effectText[effect]} Your keys keep working where they are known. Try again in a moment.`,
+        title: 'Credential store unavailable',
+        detail: `The portal cannot reach the credential store.${effectText[effect]} Cached keys keep working. Try again in a moment.`,
       }
     case 'role-forbidden':
       return {
-        title: 'For administrators only',
-        detail: 'Your account does not have the role that this page is for.',
+        title: 'Administrators only',
+        detail: 'Your account does not have the role this page requires.',
       }
     default:
       return { title, detail }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PageNotice } from './views/frame.ts'
 
-/** Messages that a page can show once, after a form on the page before: by name, so that nobody can inject a text. */
+/** Messages shown once, after a form was submitted: by name, so that nobody can inject a text. */
 const notices = {
   'signed-out': { kind: 'good', text: 'You are signed out.' },
   'signed-out-everywhere': { kind: 'good', text: 'You are signed out everywhere.' },
@@ -11,14 +11,14 @@ const notices = {
   'name-saved': { kind: 'good', text: 'The name has been saved.' },
   'link-sent': { kind: 'good', text: 'A link has been sent. Open it to confirm the e-mail.' },
   'email-verified': { kind: 'good', text: 'The e-mail is verified.' },
-  'overlap-ended': { kind: 'good', text: 'The old secret has ended.' },
-  'overlap-over': { kind: 'info', text: 'The old secret had ended already.' },
+  'overlap-ended': { kind: 'good', text: 'The old secret is revoked.' },
+  'overlap-over': { kind: 'info', text: 'The old secret was already revoked.' },
   'key-replaced': {
     kind: 'warn',
-    text: 'This key has been replaced in the meantime; it was not reset again.',
+    text: 'This key was already replaced; it was not reset again.',
   },
   'session-ended': { kind: 'good', text: 'The session has ended.' },
-  'session-gone': { kind: 'info', text: 'The session had ended already.' },
+  'session-gone': { kind: 'info', text: 'The session had already ended.' },
   'sessions-ended': { kind: 'good', text: 'All sessions have ended.' },
   'account-saved': { kind: 'good', text: 'The account has been saved.' },
   'account-verified': { kind: 'good', text: 'The e-mail is marked as verified.' },
@@ -28,7 +28,7 @@ const notices = {
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {
     kind: 'info',
-    text: 'You have signed in again since. Nothing was changed: please do it once more.',
+    text: 'You signed in again in another tab. Nothing was changed: submit the form again.',
   },
 } as const satisfies Readonly<Record<string, PageNotice>>
 
@@ -42,19 +42,19 @@ export interface NoticeCookieOptions {
   readonly isSecure: boolean
 }
 
-/** Carries the name of a notice from one answer to the next page. */
+/** Flash messages: a cookie carries the name of a notice to the next page. */
 export function createFlashNotices({ path, isSecure }: NoticeCookieOptions) {
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
     set: (reply: FastifyReply, name: NoticeName): void => {
       reply.setCookie(cookieName, name, { ...attributes, maxAge: lifetimeS })
     },
-    /** Takes the notice that was left, and removes it. */
+    /** Returns the pending notice, and clears it. */
     take: ({ cookies }: FastifyRequest, reply: FastifyReply): PageNotice | undefined => {
       const name = cookies[cookieName]
       if (name === undefined) return undefined
       reply.setCookie(cookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
-      // The cast is sound: the same line checks that it is a name of the table.
+      // The cast is sound: the same line checks that it is a key of the table.
       return Object.hasOwn(notices, name) ? notices[name as NoticeName] : undefined
     },
   }

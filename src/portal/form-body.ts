@@ -5,10 +5,10 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 /** Largest file of accounts to import. */
 export const importBytesMax = 10_485_760
 
-/** The fields of a form; if a field comes twice the first counts. */
+/** The fields of a form; of a repeated field the first value counts. */
 export type Form = (name: string) => string
 
-/** The bytes of a file that came with a form; empty where there is none. */
+/** The bytes of an uploaded file; empty where there is none. */
 export type Files = (name: string) => Buffer
 
 type Fields = ReadonlyMap<string, string | Buffer>
@@ -16,7 +16,7 @@ type Fields = ReadonlyMap<string, string | Buffer>
 const formType = /^application\/x-www-form-urlencoded(?:[ \t]*;|$)/i
 const uploadType = /^multipart\/form-data[ \t]*;/i
 
-/** Accepts only forms as bodies; files stay bytes, as only the page that reads them knows their encoding. */
+/** Accepts only forms as bodies. Files stay bytes: only the page that reads them knows their encoding. */
 export function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, body, done) => {
@@ -24,11 +24,15 @@ export function acceptFormsOnly(scope: FastifyInstance): void {
     const { 'content-type': type = '', 'content-encoding': coding } = request.headers
     if (bytes.length === 0) return done(null, new Map())
     if (coding !== undefined || !(formType.test(type) || uploadType.test(type))) {
-      return done(new GatehouseError('media-type-unsupported', { detail: 'Send a form.' }))
+      return done(
+        new GatehouseError('media-type-unsupported', {
+          detail: 'Send application/x-www-form-urlencoded or multipart/form-data.',
+        }),
+      )
     }
     parseForm(bytes, type).then(
       (form) => done(null, form),
-      () => done(new GatehouseError('request-invalid', { detail: 'The form cannot be read.' })),
+      () => done(new GatehouseError('request-invalid', { detail: 'The form body is malformed.' })),
     )
   })
 }
@@ -43,7 +47,7 @@ async function parseForm(bytes: Buffer, type: string): Promise<Fields> {
   return fields
 }
 
-/** The form in a request; a field that is missing, or a file, is empty. */
+/** The form fields of a request; a missing field, or a file, reads as empty. */
 export function formOf(request: FastifyRequest): Form {
   return (name) => {
     const value = fieldOf(request, name)
@@ -51,7 +55,7 @@ export function formOf(request: FastifyRequest): Form {
   }
 }
 
-/** The files in a request; a text field is returned as a file with that text. */
+/** The files of a request; a text field is returned as a file with that text. */
 export function filesOf(request: FastifyRequest): Files {
   return (name) => Buffer.from(fieldOf(request, name) ?? '')
 }

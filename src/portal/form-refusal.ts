@@ -8,7 +8,7 @@ export interface FormRefusal {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Codes that the form itself shows; every other error gets a page of its own. */
+/** Codes that are shown at the form itself; every other error gets an error page. */
 const formErrorCodes = new Set([
   'request-invalid',
   'credentials-invalid',
@@ -23,8 +23,8 @@ const formErrorCodes = new Set([
 ])
 
 /**
- * Turns an error into the state of the form, with what was typed.
- * @param messages replace the texts of some codes
+ * Turns an error into the state of the form, keeping the submitted values.
+ * @param messages texts that override those of some codes
  * @throws every error that is not about the form
  */
 export function formRefusal(
@@ -37,11 +37,11 @@ export function formRefusal(
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
   const isTaken = code === 'account-exists' && values.email !== undefined
   const fields = isTaken
-    ? { email: 'Another account has this e-mail.' }
+    ? { email: 'An account with this e-mail already exists.' }
     : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(message)]))
   const retryHint = seconds === undefined ? '' : ` Try again in ${retryText(seconds)}.`
   return {
-    // A 401 would have to say how to authenticate: by this form itself (RFC 9110 15.5.2).
+    // A 401 requires a challenge (RFC 9110 15.5.2), and there is none for a form.
     status: status === 401 ? 403 : status,
     state: {
       values,
@@ -50,7 +50,7 @@ export function formRefusal(
     },
     headers: {
       ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
-      // Until when is not known: it depends on what the owner of the account does.
+      // The end is unknown: it depends on the owner of the account.
       ...(status === 429 && seconds === undefined && { 'Retry-After': String(unknownRetryAfterS) }),
       ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
     },
@@ -66,7 +66,7 @@ export function invalidField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }
 
-/** Begins the message with a capital letter, but only if it begins with a word: an e-mail stays as it is. */
+/** Capitalises the message, but only if it begins with a word: an e-mail stays as it is. */
 function asSentence(message: string): string {
   const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`

@@ -8,9 +8,9 @@ import type { PortalResponse } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import { type ImportView, importPage } from './views/import.ts'
 
-const tooManyText = `More than ${count(importMax.portal)} accounts, the most at once here. Split them, or use the command: gatehouse accounts import FILE takes ${count(importMax.command)}.`
+const tooManyText = `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
 
-/** Pages to make many accounts from a file, for Admins. */
+/** Pages to create accounts from a file, for Admins. */
 export const importPages: CreatePages = () => [
   {
     path: '/accounts/import',
@@ -24,14 +24,14 @@ export const importPages: CreatePages = () => [
 async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
   const { actions } = context
   const bytes = uploadedBytes(context)
-  // Checked before parsing, which takes time; one line may be the heading.
+  // Checked before parsing, which takes time; one line may be the header row.
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
     return refuseImport(context, { message: tooManyText })
   }
   const file = readImportFile(bytes)
   const { accounts, badLines } = file
   const nothing = accounts.length === 0 && badLines.length === 0
-  if (nothing) return refuseImport(context, { message: 'Choose a file, or paste its lines.' })
+  if (nothing) return refuseImport(context, { message: 'Choose a file or paste its contents.' })
   if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText })
   const bad = await findBadLines(file, actions.accounts)
   if (bad.length > 0) return refuseLines(context, file, bad)
@@ -40,7 +40,7 @@ async function importAccounts(context: SignedInContext): Promise<PortalResponse>
     return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported }))
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
-    // One of the accounts was made by somebody else in the meantime.
+    // One of the accounts was created concurrently.
     return refuseLines(context, file, await findBadLines(file, actions.accounts))
   }
 }

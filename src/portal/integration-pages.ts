@@ -10,7 +10,7 @@ import type { FormState } from './views/frame.ts'
 import { type IntegrationView, integrationPage, type KeyForm } from './views/integration.ts'
 import { isInUse, usageText } from './views/key-card.ts'
 
-/** The two keys of one's own account, and how to call with them. */
+/** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
   const { signIn, publicOrigin, routes, clock } = options
   const tryRoute = createTryIt(options)
@@ -35,7 +35,7 @@ export const integrationPages: CreatePages = (options) => {
     return context.show((frame) => integrationPage(frame, view), { status, headers })
   }
 
-  /** The URL of a route, for the code to paste. */
+  /** The URL of a route, for the code examples. */
   function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
     const { protocol, port } = new URL(publicOrigin)
     const host = route?.host
@@ -48,7 +48,7 @@ export const integrationPages: CreatePages = (options) => {
     try {
       await confirmPassword(context, signIn)
       const key = await actions.keys.reveal(viewer.account.id, kind)
-      if (key === undefined) throw invalidField('password', 'No copy of this key is kept.')
+      if (key === undefined) throw invalidField('password', 'This key is not stored and cannot be revealed.')
       return acceptsHtml(context.request)
         ? show(context, { shown: { kind, key } })
         : { kind: 'data', data: { key } }
@@ -64,7 +64,7 @@ export const integrationPages: CreatePages = (options) => {
     const values = { graceSeconds: form('graceSeconds') }
     try {
       await confirmPassword(context, signIn)
-      // A form that is sent again must not reset the key that it made.
+      // A form that is submitted again must not reset the key that it created.
       const replacement = await replaceKey(context, id, kind)
       if (replacement === undefined) return redirectTo('/integration', 'key-replaced')
       return show(context, { shown: { kind, key: replacement.key, replacement } })
@@ -87,11 +87,14 @@ export const integrationPages: CreatePages = (options) => {
     return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
   }
 
-  /** The present state of an overlap, for the script of the page. */
+  /** The current state of an overlap, polled by the script of the page. */
   async function readUsage({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
     const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
     if (!previous) {
-      return { kind: 'data', data: { isOver: true, text: 'It has ended: only the new secret works.' } }
+      return {
+        kind: 'data',
+        data: { isOver: true, text: 'The old secret has expired: only the new one works.' },
+      }
     }
     const overlap = { ...previous, since: secretKey.createdAt }
     const data = { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, clock()) }
@@ -124,12 +127,12 @@ export const integrationPages: CreatePages = (options) => {
 
 interface ReplacedKey {
   readonly key: string
-  /** How long the previous key still works. */
+  /** How long the previous key keeps working. */
   readonly graceSeconds: number
 }
 
 /**
- * Replaces the key that the page with the form was about; undefined if it was replaced meanwhile.
+ * Replaces the key that the form names; undefined if it has been replaced since the form was shown.
  * @throws GatehouseError `request-invalid` (field `graceSeconds`)
  */
 export async function replaceKey(
@@ -149,6 +152,7 @@ export async function replaceKey(
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) if nothing was chosen */
 function graceSecondsOf(form: SignedInContext['form']): number {
   const text = form('graceSeconds')
-  if (!/^\d{1,9}$/.test(text)) throw invalidField('graceSeconds', 'Choose how long the old one works.')
+  if (!/^\d{1,9}$/.test(text))
+    throw invalidField('graceSeconds', 'Choose how long the old secret keeps working.')
   return Number(text)
 }

@@ -1,7 +1,7 @@
-/** Who may see a page: anyone, anyone who is signed in, or only Admins. */
+/** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
-/** A path of the portal: who may see it, and its methods; GET includes HEAD. */
+/** A path of the portal: who may access it, and its methods; GET includes HEAD. */
 type PageRule = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
 
 /** Every page by its path below the portal: no other page can be registered. */
@@ -53,17 +53,17 @@ const accessByPath = {
 
 export type PortalPath = keyof typeof accessByPath
 
-/** The paths of pages that anyone may have; all others are for those who are signed in. */
+/** The paths of public pages; all others require a signed-in viewer. */
 export type PublicPath = {
   [Path in PortalPath]: (typeof accessByPath)[Path][0] extends 'anyone' ? Path : never
 }[PortalPath]
 
-/** Who may have the page at a path: all that decides it, at run time and by type. */
+/** Who may access the page at a path: the only source of it, at run time and for the types. */
 export function audienceOf(path: PortalPath): PageAudience {
   return accessByPath[path][0]
 }
 
-/** What is known of a page by its path. */
+/** A page as the table describes it. */
 export interface PageAccess {
   readonly path: string
   readonly access: PageAudience
@@ -78,13 +78,13 @@ export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).ma
   }),
 )
 
-// As the router reads them: a path that ends where the ID would be has an empty ID.
+// As the router matches them: a path that ends where the ID would be has an empty ID.
 const patterns = pageAccess.map((page) => ({
   page,
   pattern: new RegExp(`^${page.path.replace(':id', '[^/]*')}$`),
 }))
 
-/** The page at a path below the portal; a literal path wins over one with an ID. */
+/** The page at a path below the portal; a literal path takes precedence over one with an ID. */
 export function pageAccessAt(path: string): PageAccess | undefined {
   const literal = pageAccess.find((page) => page.path === path)
   return literal ?? patterns.find(({ pattern }) => pattern.test(path))?.page

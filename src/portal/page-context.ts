@@ -16,7 +16,7 @@ import type { PageResponse } from './portal-response.ts'
 import type { PortalAssets } from './read-assets.ts'
 import type { PageFrame } from './views/frame.ts'
 
-/** One request to the portal, and who makes it. */
+/** One request to the portal, with its visitor and viewer. */
 export interface PageContext {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -24,14 +24,14 @@ export interface PageContext {
   readonly viewer: Viewer | undefined
   readonly form: Form
   readonly file: Files
-  /** Makes the answer of a page; only once, as it takes the notice that was left. Status: 200. */
+  /** Renders a page; to be called once, as it takes the pending notice. Default status: 200. */
   show(render: (frame: PageFrame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageResponse
 }
 
-/** A visit of somebody who is signed in. */
+/** A request of a signed-in viewer. */
 export interface SignedInContext extends PageContext {
   readonly viewer: Viewer
-  /** The acts of the viewer, under their name. */
+  /** Account actions on behalf of the viewer, who is named in the audit log. */
   readonly actions: AccountActions
 }
 
@@ -74,7 +74,7 @@ export function createPageContext(
         isAdmin: viewer.account.role === adminRole,
       },
       roles,
-      // If the page cannot be shown now the notice is left for later.
+      // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request, reply) : undefined,
       formPagePath,
     }

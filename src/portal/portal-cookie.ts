@@ -7,16 +7,16 @@ export interface PortalCookie {
   /** Attributes that both cookies share. */
   readonly path: string
   readonly isSecure: boolean
-  /** The session token that came with a request; undefined where there is none. */
+  /** The session token of a request; undefined where there is none. */
   read(request: FastifyRequest): string | undefined
-  /** Also lets the browser be recognised at its next sign-in. */
+  /** Also sets the client token, which identifies this browser at its next sign-in. */
   set(reply: FastifyReply, signedIn: SignedIn): void
-  /** The tokens by which browsers are known that have signed in before, one for each account. */
+  /** The client tokens of a browser that has signed in before, one for each account. */
   readClientTokens(request: FastifyRequest): readonly string[]
   clear(reply: FastifyReply): void
-  /** The token that forms are bound to while nobody is signed in; undefined where there is none yet. */
+  /** The token that forms are bound to before signing in; undefined where there is none yet. */
   readFormToken(request: FastifyRequest): string | undefined
-  /** Makes a new form token. @returns the token */
+  /** Sets a new form token. @returns the token */
   setFormToken(reply: FastifyReply): string
 }
 
@@ -25,9 +25,9 @@ export interface PortalCookieOptions {
   readonly isSecure: boolean
 }
 
-/** How many accounts a browser is known for. */
+/** How many accounts one browser keeps a client token for. */
 const clientTokensMax = 4
-/** The longest that browsers keep a cookie: 400 days. */
+/** The longest lifetime that browsers allow a cookie: 400 days. */
 const clientMaxAgeS = 400 * 86_400
 
 const formTokenLength = 32

@@ -13,7 +13,7 @@ import { sendPage } from './portal-response.ts'
 
 const viewerKey = Symbol('viewer')
 
-/** The viewer that the gate found to be signed in. */
+/** The signed-in viewer, set by the gate. */
 export function viewerOf(request: FastifyRequest): Viewer | undefined {
   // The cast is sound: only the gate writes this key.
   return (request as { [viewerKey]?: Viewer | undefined })[viewerKey]
@@ -23,12 +23,12 @@ export function isPost({ method }: FastifyRequest): boolean {
   return method === 'POST'
 }
 
-/** Whether a browser asks for a page. */
+/** Whether a browser navigates to a page. */
 export function isPageNavigation(request: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request)
 }
 
-/** Whether HTML is asked for, as by a browser, rather than data by the script. */
+/** Whether HTML is wanted, as by a browser, rather than data, as by the script. */
 export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.includes('text/html') === true
 }
@@ -54,7 +54,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     return viewer
   }
 
-  /** Leads to the sign-in, and afterwards back to the page, or to the page of the form. */
+  /** Redirects to the sign-in page, and afterwards back to the page, or to the page with the form. */
   function redirectToSignIn(
     registered: RegisteredPage,
     request: FastifyRequest,
@@ -89,7 +89,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     return undefined
   }
 
-  /** The answer to a form is shown at the form's path: a reload by GET leads to the page of the form. */
+  /** The response to a form is shown at the form's action path: a GET of that path is redirected to the form's page. */
   function redirectToFormPage(
     registered: RegisteredPage,
     request: FastifyRequest,
@@ -99,7 +99,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     return reply.redirect(base + resolveFormPagePath(request, registered), 303)
   }
 
-  /** For a link on another site the browser holds back the cookie; it sends it when a page of ours leads on. */
+  /** SameSite=Strict: on a cross-site link the browser omits the cookie, and sends it on the reload by our own page. */
   function isCrossSiteNavigation(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site']
     return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)

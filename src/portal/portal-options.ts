@@ -7,25 +7,25 @@ import type { IdentityHeaders } from '../proxy/identity-headers.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { PortalCookie } from './portal-cookie.ts'
 
-/** What the pages of the portal need. */
+/** What the portal's pages need. */
 export interface PortalOptions {
-  /** The path of the portal, such as `/portal`, without a slash at the end; everything below it is its own. */
+  /** The path of the portal, such as `/portal`, without a trailing slash; everything below it belongs to the portal. */
   readonly path: string
-  /** The origin that clients see, for the commands to copy. */
+  /** The public origin, for the code examples. */
   readonly publicOrigin: string
   readonly signIn: SignIn
-  /** For the acts of a viewer: `actsOf(actorOf(viewer, visitor))`. */
+  /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
-  /** Counts what an account does. */
+  /** Limits the actions of an account. */
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookie: PortalCookie
   readonly clock: Clock
-  /** The routes as the config describes them, to be tried out. */
+  /** The routes as configured, for *Try it*. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
-  /** The roles that forms offer. */
+  /** The roles that forms suggest. */
   readonly roles: readonly string[]
-  /** The URL that this gateway listens on, once it does. */
+  /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string
 }

@@ -3,7 +3,7 @@ import type { PageContext, SignedInContext } from './page-context.ts'
 import type { PortalOptions } from './portal-options.ts'
 import type { PortalResponse } from './portal-response.ts'
 
-/** What stands at one path of the portal, which says for whom; a visit of somebody signed in knows who it is. */
+/** The handlers of one portal path. The path decides who may access it; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
 
 interface PageOptions {
@@ -25,12 +25,12 @@ interface SignedInPage extends PageOptions {
   readonly post?: (context: SignedInContext) => Promise<PortalResponse>
 }
 
-/** Whether anyone may have a page. */
+/** Whether a page is public. */
 export function isPublic(page: PortalPage): page is PublicPage {
   return audienceOf(page.path) === 'anyone'
 }
 
-/** Makes the pages of one part of the portal. */
+/** Creates the pages of one part of the portal. */
 export type CreatePages = (options: PortalOptions) => readonly PortalPage[]
 
 /** A page, and the path of the page with its form; its own path if it has a GET. */
@@ -45,7 +45,7 @@ export function formPagePathOf(path: string, pages: readonly PortalPage[]): stri
   return isHome ? path : formPagePathOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
-/** Path below the portal to go on to after a form: the page with the form, for the same account. */
+/** Where to redirect after a form, below the portal: the page with the form, for the same account. */
 export function resolveFormPagePath(
   request: PageContext['request'],
   { formPagePath }: RegisteredPage,
@@ -53,12 +53,12 @@ export function resolveFormPagePath(
   return formPagePath.replace(':id', encodeURIComponent(paramOf({ request }, 'id')))
 }
 
-/** The methods that a page takes. */
+/** The methods that a page allows. */
 export function methodsOf({ get, post }: PortalPage): readonly string[] {
   return [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]
 }
 
-/** Reads a parameter of the query; if it comes twice the first counts. */
+/** Reads a query parameter; of a repeated one the first value counts. */
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''

@@ -3,10 +3,10 @@ import type { FileDownload } from '../endpoints/send-file.ts'
 import type { Html } from '../pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
 
-/** What a page of the portal answers. */
+/** The response of a portal page. */
 export type PortalResponse =
   | PageResponse
-  /** Leads to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
+  /** Redirects to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   | { readonly kind: 'data'; readonly data: unknown }
   | { readonly kind: 'file'; readonly file: FileDownload }
@@ -26,7 +26,7 @@ export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
   return { kind: 'redirect', to, notice }
 }
 
-/** Headers of every answer of the portal: it must not be cached or framed, and sends no Referer. */
+/** Headers of every response of the portal: it must not be cached or framed, and sends no Referer. */
 const securityHeaders: Headers = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -54,8 +54,8 @@ export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: 
 }
 
 /**
- * Allows only style and script with the nonce of this answer: other paths of the same origin belong to backends, whose
- * files must not run here.
+ * Allows only style and script with the nonce of this response: other paths of the same origin belong to backends,
+ * whose files must not run here.
  */
 function contentSecurityPolicy(nonce: string): string {
   return [

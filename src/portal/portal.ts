@@ -38,7 +38,7 @@ const pageFactories: readonly CreatePages[] = [
   auditPages,
 ]
 
-/** The portal, in a scope of its own: everything at and below its path, for every method. */
+/** The portal, in its own Fastify scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, options: PortalOptions): void {
   const { path: base, cookie } = options
   const parts: PortalParts = { options, assets: readAssets(base), notices: createFlashNotices(cookie) }
@@ -62,7 +62,7 @@ export function registerPortal(scope: FastifyInstance, options: PortalOptions): 
       method: [...ownMethods],
       bodyLimit: page.bytesMax ?? jsonBytesMax,
       onRequest: (request, reply) => admit(registered, request, reply),
-      // While the form was on its way the viewer may have been signed out, or lost the role Admin.
+      // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
       preHandler: async (request, reply) =>
         isPost(request) && viewerOf(request) ? admit(registered, request, reply) : undefined,
       handler: async (request, reply) => {
@@ -92,13 +92,13 @@ async function handlePage(
   if (isPost(request) && !hasValidCsrfToken(page, context, options)) {
     if (isFromEarlierSession(context))
       return redirectTo(resolveFormPagePath(request, registered), 'signed-in-again')
-    const cause = new Error('the form is not of the session of its cookie')
+    const cause = new Error('CSRF token does not match the session cookie')
     throw new GatehouseError('cross-site-request', { cause })
   }
   const method = isPost(request) ? 'post' : 'get'
   if (isPublic(page)) return page[method]?.(context) ?? throwNotFound()
   if (!viewer) throw new GatehouseError('credentials-missing')
-  // After its token was checked: what others make a browser send does not count.
+  // After the CSRF check: forged requests must not use up the limit.
   if (isPost(request)) await takePortalAction(options.limiter, viewer.account.id)
   return page[method]?.(toSignedInContext(context, viewer, options)) ?? throwNotFound()
 }
@@ -111,13 +111,13 @@ function hasValidCsrfToken(
   const given = form(csrfField)
   const sessionToken = viewer ? cookie.read(request) : undefined
   if (isCsrfTokenOf(sessionToken, given)) return true
-  // If the viewer has signed in meanwhile, in another tab, a sign-in form still has the earlier token.
+  // If the viewer has since signed in, in another tab, a sign-in form still has the earlier token.
   return isPublic(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 
 /**
- * Whether the viewer signed in again in another tab, while this one still has an older page. The browser says that it
- * comes from no other site; nothing is done all the same, as a page of a backend could have sent it.
+ * Whether the viewer signed in again in another tab, while this one still has an older page. The browser reports the
+ * same origin; the form is refused all the same, as a page of a backend could have sent it.
  */
 function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
   const isSameOrigin = request.headers['sec-fetch-site'] === 'same-origin'
@@ -125,5 +125,5 @@ function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
 }
 
 function throwNotFound(): never {
-  throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
+  throw new GatehouseError('route-not-found', { detail: 'No such page.' })
 }

@@ -34,17 +34,17 @@ export function sendResponse(
 export interface FailedRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The page that was asked for; undefined = there is no such page. */
+  /** The requested page; undefined = there is no such page. */
   readonly registered: RegisteredPage | undefined
 }
 
-/** Answers with an error: as a page to a browser, as problem+json to the script. */
+/** Sends an error: a page to a browser, problem+json to the script. */
 export function sendError(
   parts: PortalParts,
   cause: FastifyError,
   { request, reply, registered }: FailedRequest,
 ): FastifyReply {
-  // The body broke off, and that has been answered already.
+  // The body was aborted, and the error already sent.
   if (reply.sent) return reply
   const error = translateError(cause)
   const { title, detail } = errorText(error, effectOf(request, registered))
@@ -70,17 +70,17 @@ function recoveryLink(
   { status, code }: GatehouseError,
   { request, registered, base }: Pick<FailedRequest, 'request' | 'registered'> & { readonly base: string },
 ): RecoveryLink | undefined {
-  // The audit log has links to deleted accounts, and only it knows what has happened to them.
+  // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && paramOf({ request }, 'id')
-  if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'What happened to it' }
+  if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'Show in audit log' }
   if (status < 500) return undefined
-  // A server error may be over in a moment; the start of the portal would fail too.
+  // A server error may be temporary; the start of the portal would fail too.
   const retryPath =
     registered && isPost(request) ? base + resolveFormPagePath(request, registered) : request.url
   return { href: retryPath, text: 'Try again' }
 }
 
-/** Nothing is done before the viewer is known, except on pages for anyone. */
+/** Nothing is changed before the viewer is known, except by public pages. */
 function effectOf(request: FastifyRequest, registered: RegisteredPage | undefined): RequestEffect {
   if (!isPost(request)) return 'read'
   return !registered || (!isPublic(registered.page) && !viewerOf(request)) ? 'nothing' : 'unknown'

@@ -5,7 +5,7 @@ import type { SessionsList } from './views/sessions.ts'
 const pageSize = 25
 
 /**
- * The page of an account's sessions that the query of a visit asks for (`cursor`), newest first.
+ * The page of an account's sessions that the request's query asks for (`cursor`), newest first.
  * @throws GatehouseError `request-invalid` (field `cursor`)
  */
 export async function readSessionsPage(context: SignedInContext, accountId: string): Promise<SessionsList> {

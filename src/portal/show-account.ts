@@ -25,8 +25,8 @@ export async function showAccount(
 }
 
 /**
- * The page of an account that was just made, with its keys. Nothing is read from the store: the keys must not be lost
- * if it can no longer be reached.
+ * The page of an account that was just created, with its keys. Nothing is read from the store: the keys must not be
+ * lost if it has become unavailable.
  */
 export function showNewAccount(
   context: SignedInContext,
@@ -44,16 +44,16 @@ export function showNewAccount(
 }
 
 /**
- * A role in another case than the one that routes name would open nothing, without a word.
+ * Rejects a role that differs only in case from one that routes name: it would silently match none of them.
  * @throws GatehouseError `request-invalid`
  */
 export function assertKnownCase(role: string, known: readonly string[]): void {
   const similar = similarRole(role, known)
   if (similar === undefined) return
-  throw invalidField('role', `Did you mean ${similar}? Roles are compared with their case.`)
+  throw invalidField('role', `Did you mean ${similar}? Roles are case-sensitive.`)
 }
 
-/** The fields of an account's form, as they were typed. */
+/** The fields of an account form, as submitted. */
 export function profileOf(form: Form) {
   const text = (name: string) => form(name).trim()
   return {

@@ -97,22 +97,22 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
 }
 
 const signInMessages: Readonly<Record<string, string>> = {
-  'credentials-invalid': 'E-mail and password do not match.',
+  'credentials-invalid': 'Wrong e-mail or password.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
 }
 
-/** @throws GatehouseError `request-invalid` where the new password was typed differently the second time */
+/** @throws GatehouseError `request-invalid` if the two new passwords differ */
 export function assertPasswordsMatch({ form }: PageContext): void {
-  if (form('password') !== form('again')) throw invalidField('again', 'The passwords are not the same.')
+  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
 }
 
-/** The token that the form keeps: a link that does not work is cleared, to make room for another. */
+/** The token to keep in the form: that of an invalid link is cleared, so that another can be pasted. */
 function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
   const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
   return { token: isSpent ? '' : tokenFromLink(form('token')) }
 }
 
-/** The token after the # of a link, or the text itself. */
+/** The token after the # of a link, or the whole text. */
 function tokenFromLink(typed: string): string {
   return typed.slice(typed.lastIndexOf('#') + 1).trim()
 }
@@ -120,8 +120,8 @@ function tokenFromLink(typed: string): string {
 const nextLengthMax = 500
 
 /**
- * A page of the portal to go on to; empty for anything else. A browser takes out dot segments, encoded ones too, and
- * would leave the portal by them.
+ * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave
+ * the portal by them.
  */
 function safeRedirectPath(next: string): string {
   const [path = ''] = next.split('?', 1)

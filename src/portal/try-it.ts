@@ -7,7 +7,7 @@ import type { SignedInContext } from './page-context.ts'
 import type { PortalOptions } from './portal-options.ts'
 import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
 
-/** A route that an account may call by GET. */
+/** A route that an account may call with GET. */
 export interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
@@ -15,7 +15,7 @@ export interface CallableRoute extends TryItRoute {
 /** How much of a body is shown. */
 const shownBodyLengthMax = 2_000
 
-/** The routes that would let the account pass. */
+/** The routes that would admit the account. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
     .filter(({ methods, roles, verifiedOnly, auth }) => {
@@ -27,7 +27,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
     .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
-/** Creates the function that calls this gateway over its own listener, as any client would. */
+/** Creates the function that calls this gateway through its own listener, as any client would. */
 export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
@@ -48,12 +48,12 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       APIKey: keys.apiKey,
     })
     if (issued.status !== 200) return issued
-    // The cast is sound: it is the contract of this answer.
+    // The cast is sound: the endpoint guarantees the members.
     const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
     try {
       return await get(route, { Authorization: `Bearer ${JwtToken}` })
     } finally {
-      // The answer counts where the session cannot be ended now: it stays in the list of sessions.
+      // If the session cannot be ended now, the response still counts; the session stays in the list.
       await post('/api/v1/accounts/revoke-token', { token: RefreshToken }).catch(() => undefined)
     }
   }
@@ -76,7 +76,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
     if (!keys) {
       return {
         kind: 'failed',
-        reason: 'No copy of your keys is kept here, so they cannot be tried: use the lines above.',
+        reason: 'Your keys are not stored, so the portal cannot use them: use the code examples above.',
       }
     }
     try {
@@ -91,14 +91,10 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
           status: response.status,
           contentType: response.contentType,
           durationMs: Math.round(response.durationMs),
-          scheme: isToken
-            ? 'an access token'
-            : route.auth === 'none'
-              ? 'no key, as it takes none'
-              : 'the secret',
+          scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret',
           sendsIdentity: route.auth !== 'none',
           identity: echoedIdentity(response.body, names),
-          // The body may repeat what the backend was sent, and keys must not be shown unasked.
+          // The body may echo the request, and keys must not be shown unless revealed.
           body: redactKeys(formatBody(response.body), keys).slice(0, shownBodyLengthMax),
           isTruncated: response.isTruncated || formatBody(response.body).length > shownBodyLengthMax,
         },
@@ -112,8 +108,8 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
 function failureReason(error: unknown): string {
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'
   return isLate
-    ? `No answer within ${callTimeoutMs / 1_000} seconds. The route may take longer: use the lines above.`
-    : 'The gateway could not be reached from its own portal.'
+    ? `No response within ${callTimeoutMs / 1_000} seconds. Use the code examples above for slower routes.`
+    : 'The portal could not connect to the gateway listener.'
 }
 
 interface Keys {
@@ -127,7 +123,7 @@ function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
   return secretKey !== undefined && apiKey !== undefined ? { secretKey, apiKey } : undefined
 }
 
-/** The identity headers that a backend echoes in its answer; undefined = it echoes no headers at all. */
+/** The identity headers that a backend echoes in its response; undefined = it echoes no headers at all. */
 function echoedIdentity(
   body: string,
   names: readonly string[],

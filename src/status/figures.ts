@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
-/** Figures about some requests. */
+/** Figures of a set of requests. */
 export interface RequestFigures {
   readonly requests: number
   /** Answered 401, 403 or 429, by the gateway or an upstream. */
@@ -10,13 +10,13 @@ export interface RequestFigures {
   readonly clientErrors: number
   /** Answered 5xx. */
   readonly failed: number
-  /** From the head of a request to the end of its answer; null where there were no requests. */
+  /** From request head to end of response; null where there were no requests. */
   readonly latencyMs: Quantiles | null
 }
 
-/** The figures of a stretch of time. */
+/** The figures of a period. */
 export interface Figures extends RequestFigures {
-  /** The gateway's own share of proxied requests. */
+  /** Gateway overhead of proxied requests. */
   readonly overheadMs: Quantiles | null
   readonly routes: readonly (RequestFigures & { readonly name: string })[]
   /** Why callers were refused: the codes of errors, most frequent first. */
@@ -28,13 +28,13 @@ export interface Figures extends RequestFigures {
     readonly requests: number
     readonly latencyMs: Quantiles | null
   }[]
-  /** Look-ups of accounts in the process. */
+  /** Lookups in the account cache. */
   readonly cache: {
     readonly hits: number
     readonly negativeHits: number
     readonly misses: number
     readonly stale: number
-    /** The share of look-ups that needed no store, from 0 to 1; null where there were none. */
+    /** The share of lookups that did not read the store, from 0 to 1; null where there were none. */
     readonly hitRatio: number | null
   }
   /** From a change in the store to its effect. */

@@ -1,7 +1,7 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { type MetricsReading, type Quantiles, readMetrics } from './read-metrics.ts'
 
-/** What came between two samples. */
+/** The traffic between two samples. */
 export interface Point {
   /** Its end, ISO 8601. */
   readonly at: string
@@ -12,11 +12,11 @@ export interface Point {
   /** How many callers were refused, by the code of the error. */
   readonly refusals: Readonly<Record<string, number>>
   readonly latencyMs: Quantiles | null
-  /** The gateway's own share of proxied requests. */
+  /** Gateway overhead of proxied requests. */
   readonly overheadMs: Quantiles | null
 }
 
-/** Figures of the last hour, kept in memory: a reload of the page, or of the config, loses nothing. */
+/** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
 export interface History {
   /** To be called with each snapshot: takes a sample if one is due. */
   add(at: number, snapshot: MetricsSnapshot): void
@@ -33,7 +33,7 @@ export interface Sample {
 
 export const sampleMs = 15_000
 export const historyMs = 3_600_000
-/** How far back `minuteBefore` goes: whole snapshots are kept only for that long. */
+/** How far back `oldestRecentSample` goes: whole snapshots are kept only for that long. */
 const recentMs = 60_000
 
 interface TimedPoint {
@@ -48,7 +48,7 @@ export function createHistory(): History {
   return {
     add: (at, snapshot) => {
       const last = samples.at(-1)
-      // A clock that was set back: what lies in the future is not the past.
+      // The clock was set back: samples in the future are dropped.
       const clockWentBack = last !== undefined && last.at > at
       if (last && !clockWentBack && at - last.at < sampleMs) return
       if (last && !clockWentBack) timed = [...timed, { endedAt: at, point: pointOf(last, { at, snapshot }) }]

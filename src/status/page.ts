@@ -24,17 +24,17 @@ export interface InlineAssets {
 const statusLabels = {
   ok: ['good', 'ok'],
   degraded: ['warn', 'degraded'],
-  'store-unavailable': ['bad', 'the store is out of reach'],
+  'store-unavailable': ['bad', 'credential store unavailable'],
   'shutting-down': ['warn', 'shutting down'],
 } as const satisfies Record<Status['status'], readonly [BadgeKind, string]>
 
-/** The figures as a page for people: of the last minute if they are known, else since the start. */
+/** The figures as a page for people: of the last minute where there is a sample, else since the start. */
 export function statusPage(status: Status, { style, script }: InlineAssets): Html {
   const { recent, sinceStart } = status
   const figures = recent ?? sinceStart
   const seconds = recent?.seconds ?? status.uptimeS
   const [kind, label] = statusLabels[status.status]
-  const period = recent ? `for the last ${formatDuration(recent.seconds)}` : 'since the start'
+  const period = recent ? `Last ${formatDuration(recent.seconds)}` : 'Since start'
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,16 +48,16 @@ export function statusPage(status: Status, { style, script }: InlineAssets): Htm
 <script type="module">${rawHtml(script)}</script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <div class="status">
 <header class="bar"><span class="brand">${icon('gate')}Gatehouse</span><span class="muted small">${status.version}</span></header>
 <main id="main" tabindex="-1">
-<div class="top"><div><h1>Status</h1><p>Figures ${period}, at ${exactTime(Date.parse(status.at))}.</p></div><div class="row">${badge(kind, label)}${
-    !status.lastReloadSuccessful && badge('bad', 'the last reload was refused')
+<div class="top"><div><h1>Status</h1><p>${period}, as of ${exactTime(Date.parse(status.at))}.</p></div><div class="row">${badge(kind, label)}${
+    !status.lastReloadSuccessful && badge('bad', 'last reload failed')
   }</div></div>
 <div class="stack">
-<p class="said" data-said role="status" hidden></p>
-${status.status === 'degraded' && !status.store.isUp && staticNotice('warn', 'The store is out of reach: known callers are served, all others and all changes get 503.')}
+<p class="message" data-message role="status" hidden></p>
+${status.status === 'degraded' && !status.store.isUp && staticNotice('warn', 'Credential store unavailable: cached callers are served; other callers and all writes get 503.')}
 ${overviewTiles(status, figures, seconds)}
 ${plotsCard(status.series, Date.parse(status.at))}
 ${routesCard(figures, seconds)}
@@ -75,7 +75,7 @@ ${storeCard(status, figures)}
 function overviewTiles(status: Status, figures: Figures, seconds: number): Html {
   const { workers, inFlight, webSocketsOpen, uptimeS } = status
   const all: readonly (readonly [what: string, value: string, unit?: string])[] = [
-    ['Requests', formatRate(figures.requests, seconds), 'a second'],
+    ['Requests', formatRate(figures.requests, seconds), 'per second'],
     ['Refused', formatPercent(figures.refused, figures.requests), '401, 403, 429'],
     ['Failed', formatPercent(figures.failed, figures.requests), '5xx'],
     [
@@ -84,13 +84,13 @@ function overviewTiles(status: Status, figures: Figures, seconds: number): Html 
       `p99 ${formatMilliseconds(figures.latencyMs?.p99)}`,
     ],
     [
-      'Own share',
+      'Gateway overhead',
       formatMilliseconds(figures.overheadMs?.p50),
       `p99 ${formatMilliseconds(figures.overheadMs?.p99)}`,
     ],
-    ['Under way', formatCount(inFlight), 'requests'],
+    ['In flight', formatCount(inFlight), 'requests'],
     ['WebSockets', formatCount(webSocketsOpen), 'open'],
-    ['Up', formatDuration(uptimeS), workers === 1 ? 'one worker' : `${formatCount(workers)} workers`],
+    ['Uptime', formatDuration(uptimeS), workers === 1 ? '1 worker' : `${formatCount(workers)} workers`],
   ]
   return html`<dl class="tiles">${all.map(
     ([what, value, unit]) => html`<div><dt>${what}</dt><dd>${value} <small>${unit}</small></dd></div>`,
@@ -98,7 +98,7 @@ function overviewTiles(status: Status, figures: Figures, seconds: number): Html 
 }
 
 function routesCard({ routes }: Figures, seconds: number): Html {
-  const head = ['Route', 'Requests', 'A second', 'Refused', 'Other 4xx', '5xx', 'p50', 'p95', 'p99']
+  const head = ['Route', 'Requests', 'Requests/s', 'Refused', 'Other 4xx', '5xx', 'p50', 'p95', 'p99']
   const rows = routes.map(({ name, requests, refused, clientErrors, failed, latencyMs }): readonly Cell[] => [
     { content: html`<code>${name}</code>` },
     numberCell(requests),
@@ -118,7 +118,7 @@ function refusalsCard({ refusals }: Figures): Html | undefined {
     { content: scheme },
     numberCell(count),
   ])
-  return card({ title: 'Refusals', isFlush: true, body: table(['Why', 'Scheme', 'Requests'], rows) })
+  return card({ title: 'Refusals', isFlush: true, body: table(['Reason', 'Scheme', 'Requests'], rows) })
 }
 
 function upstreamsCard({ upstreams }: Status, figures: Figures): Html {
@@ -131,7 +131,7 @@ function upstreamsCard({ upstreams }: Status, figures: Figures): Html {
         content:
           unhealthy === 0
             ? formatCount(targets.length)
-            : `${formatCount(targets.length)}, ${formatCount(unhealthy)} out`,
+            : `${formatCount(targets.length)}, ${formatCount(unhealthy)} unhealthy`,
       },
       numberCell(requests),
       ...latencyCells(latencyMs),
@@ -158,8 +158,8 @@ function targetsCard({ upstreams }: Status): Html {
 }
 
 function healthBadge({ isHealthy }: TargetState): Content {
-  if (isHealthy === null) return badge('plain', 'not watched')
-  return isHealthy ? badge('good', 'healthy') : badge('bad', 'out')
+  if (isHealthy === null) return badge('plain', 'not checked')
+  return isHealthy ? badge('good', 'healthy') : badge('bad', 'unhealthy')
 }
 
 function storeCard(
@@ -168,17 +168,13 @@ function storeCard(
 ): Html {
   const { hits, negativeHits, misses, stale } = cache
   const all: readonly (readonly [what: string, value: string, more: string])[] = [
-    [
-      'Answered from the cache',
-      formatPercent(hits + negativeHits + stale, hits + negativeHits + stale + misses),
-      '',
-    ],
-    ['Looked up in the store', formatCount(misses), ''],
-    ['Known not to exist', formatCount(negativeHits), ''],
-    ['Served without the store', formatCount(stale), ''],
+    ['Cache hit ratio', formatPercent(hits + negativeHits + stale, hits + negativeHits + stale + misses), ''],
+    ['Store lookups', formatCount(misses), ''],
+    ['Negative cache hits', formatCount(negativeHits), ''],
+    ['Served stale', formatCount(stale), ''],
     ['Tokens issued', formatCount(tokensIssued), ''],
     [
-      'A change takes effect in',
+      'Revocation delay',
       formatMilliseconds(revocationDelayMs?.p50),
       `p99 ${formatMilliseconds(revocationDelayMs?.p99)}`,
     ],
@@ -186,13 +182,12 @@ function storeCard(
   return card({
     title: 'Store and cache',
     aside: [
-      badge(isUp ? 'good' : 'bad', isUp ? `${driver} answers` : `${driver} does not answer`),
-      isUp && !isWritable && badge('bad', 'takes no writes'),
+      badge(isUp ? 'good' : 'bad', isUp ? `${driver} up` : `${driver} down`),
+      isUp && !isWritable && badge('bad', 'read-only'),
     ],
     isFlush: true,
     body: html`<div class="body">${
-      writesRefused !== null &&
-      staticNotice('bad', `Tokens, sessions, accounts and keys cannot be changed: ${writesRefused}`)
+      writesRefused !== null && staticNotice('bad', `Writes are rejected: ${writesRefused}`)
     }${risks.map((risk) => staticNotice('warn', risk))}<dl class="tiles">${all.map(
       ([what, value, more]) => html`<div><dt>${what}</dt><dd>${value} <small>${more}</small></dd></div>`,
     )}</dl></div>`,

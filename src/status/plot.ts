@@ -11,23 +11,23 @@ export interface Plot {
   /** Unique on the page. */
   readonly id: string
   readonly title: string
-  /** What is plotted, for those who do not see it. */
+  /** A description for screen readers. */
   readonly description: string
   /** At most 5. */
   readonly lines: readonly Line[]
-  /** When the values were measured, and the time that the plot spans; milliseconds since 1970. */
+  /** When the values were measured, and the period that the plot covers; milliseconds since 1970. */
   readonly times: readonly number[]
   readonly from: number
   readonly to: number
-  /** In words, with the unit. */
+  /** As text, with the unit. */
   format(value: number): string
 }
 
-/** The plane of a plot, which is stretched to its box: only lines are drawn in it, and text stands beside it. */
+/** The view box, which is stretched to fit: only lines are drawn in it, text is HTML beside it. */
 const width = 1_000
 const height = 200
 
-/** A plot of some lines over time as SVG, with its scale and a legend. */
+/** A line plot over time as SVG, with a scale and a legend. */
 export function plot({ id, title, description, lines, times, from, to, format }: Plot): Html {
   const max = roundUp(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
   const toX = (time: number) => Math.round(((time - from) / (to - from)) * width)

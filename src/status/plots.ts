@@ -5,17 +5,17 @@ import { historyMs, type Point } from './history.ts'
 import { clockTime, type Line, plot } from './plot.ts'
 import { type Cell, table } from './table.ts'
 
-/** So many reasons get a line of their own; the others share one. */
+/** How many reasons get their own line; the others share one. */
 const reasonsMax = 4
 const rowMs = 300_000
 
-/** The last hour as curves, and as a table for those who cannot see them, or want to copy it. */
+/** The last hour as plots, and as a table for screen readers and for copying. */
 export function plotsCard(points: readonly Point[], now: number): Html {
-  const lead = 'By 15 seconds; times are UTC.'
+  const lead = '15-second intervals, times in UTC.'
   if (points.length === 0)
     return card({
-      title: 'The last hour',
-      body: html`<p class="muted">The first figures come in a quarter of a minute.</p>`,
+      title: 'Last hour',
+      body: html`<p class="muted">The first data point appears after 15 seconds.</p>`,
     })
   const times = points.map(({ at }) => Date.parse(at))
   const common = { times, from: now - historyMs, to: now }
@@ -23,7 +23,7 @@ export function plotsCard(points: readonly Point[], now: number): Html {
   const all = [
     {
       id: 'requests',
-      title: 'Requests a second',
+      title: 'Requests per second',
       description: `All requests, and those answered 5xx. ${peakText(
         points.map(({ requests, seconds }) => requests / seconds),
         rate,
@@ -36,7 +36,7 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     },
     {
       id: 'refusals',
-      title: 'Refusals a second, by reason',
+      title: 'Refusals per second, by reason',
       description: `Requests refused for their credential, role or rate. ${peakText(
         points.map((point) => refusedOf(point) / point.seconds),
         rate,
@@ -47,7 +47,7 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     {
       id: 'latency',
       title: 'Latency',
-      description: `From the head of a request to the end of its answer: median and 99th percentile. ${peakText(
+      description: `From request head to end of response: median and 99th percentile. ${peakText(
         points.map(({ latencyMs }) => latencyMs?.p99 ?? 0),
         formatMilliseconds,
       )}`,
@@ -56,8 +56,8 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     },
     {
       id: 'overhead',
-      title: 'Own share of the gateway',
-      description: `What the gateway adds to proxied requests: median and 99th percentile. ${peakText(
+      title: 'Gateway overhead',
+      description: `Time the gateway adds to proxied requests: median and 99th percentile. ${peakText(
         points.map(({ overheadMs }) => overheadMs?.p99 ?? 0),
         formatMilliseconds,
       )}`,
@@ -66,16 +66,16 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     },
   ]
   return card({
-    title: 'The last hour',
+    title: 'Last hour',
     lead,
     isFlush: true,
     body: html`<div class="body plots">${all.map((one) => plot({ ...common, ...one }))}</div>
-<details class="numbers" id="numbers"><summary>The last hour in numbers</summary>${numbersTable(points)}</details>`,
+<details class="numbers" id="numbers"><summary>Last hour as a table</summary>${numbersTable(points)}</details>`,
   })
 }
 
 function peakText(values: readonly number[], format: (value: number) => string): string {
-  return `At most ${format(Math.max(...values))}, last ${format(values.at(-1) ?? 0)}.`
+  return `Max ${format(Math.max(...values))}, latest ${format(values.at(-1) ?? 0)}.`
 }
 
 function quantileLines(points: readonly Point[], quantiles: 'latencyMs' | 'overheadMs'): readonly Line[] {
@@ -89,7 +89,7 @@ function refusedOf({ refusals }: Point): number {
   return Object.values(refusals).reduce((sum, count) => sum + count, 0)
 }
 
-/** The most frequent reasons of the hour, and the rest. */
+/** A line for each of the most frequent reasons of the hour, and one for the rest. */
 function refusalLines(points: readonly Point[]): readonly Line[] {
   const totals = totalsOf(points)
   const reasons = totals.slice(0, reasonsMax).map(([reason]) => reason)
@@ -114,18 +114,18 @@ function totalsOf(points: readonly Point[]): readonly (readonly [reason: string,
   return [...totals].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Rows of five minutes, the latest first. */
+/** Five-minute rows, the latest first. */
 function numbersTable(points: readonly Point[]): Html {
   const byTime = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - 1) / rowMs) * rowMs)
   const head = [
     'From',
     'Requests',
-    'A second',
+    'Requests/s',
     '5xx',
     'Refused',
-    'Refused for',
-    'Highest p99',
-    'Own share, highest p99',
+    'Refusal reasons',
+    'Max p99',
+    'Overhead, max p99',
   ]
   const rows = [...byTime]
     .toSorted(([a], [b]) => b - a)

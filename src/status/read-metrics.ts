@@ -9,9 +9,9 @@ export interface Quantiles {
   readonly p99: number
 }
 
-/** What the instruments show, or what has been added since an earlier snapshot. */
+/** The values of the metrics, or their increase since an earlier snapshot. */
 export interface MetricsReading {
-  /** Sum of the series with at least these labels that pass; 0 where there is none. */
+  /** Sum of the series that have these labels and pass; 0 where there is none. */
   sum(name: string, labels?: Labels, passes?: (labels: Labels) => boolean): number
   /** The values of a label. */
   labelValues(name: string, label: string, labels?: Labels): readonly string[]
@@ -19,7 +19,7 @@ export interface MetricsReading {
   quantiles(name: string, labels?: Labels): Quantiles | undefined
 }
 
-/** @param since counters and histograms show only what was added since then; gauges their present values */
+/** @param since counters and histograms show their increase since then; gauges their current values */
 export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): MetricsReading {
   const byName = new Map(now.map((metric) => [metric.name, seriesOf(metric)]))
   const before = new Map(
@@ -71,7 +71,7 @@ export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): 
   }
 }
 
-/** In seconds; interpolated evenly within a bucket, and above the last bound that bound, as in Prometheus. */
+/** In seconds; interpolated linearly within a bucket, and above the last bound that bound, as in Prometheus. */
 function quantile(buckets: readonly (readonly [bound: number, count: number])[], share: number): number {
   const rank = share * (buckets.at(-1)?.[1] ?? 0)
   let lower = 0
@@ -89,7 +89,7 @@ interface Series {
   readonly metric: string
   readonly name: string
   readonly labels: Labels
-  /** Made of its name and labels. */
+  /** Its name and labels. */
   readonly key: string
   readonly value: number
 }

@@ -21,12 +21,12 @@ export interface Status {
   readonly store: StoreState & {
     readonly driver: string
     readonly isUp: boolean
-    /** Whether it takes writes. */
+    /** Whether it accepts writes. */
     readonly isWritable: boolean
   }
   readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
   readonly sinceStart: Figures
-  /** The last minute, or the time since the start; null in the moment of the start. */
+  /** The last minute, or the time since the start; null right after the start. */
   readonly recent: (Figures & { readonly seconds: number }) | null
   /** The last hour, oldest first. */
   readonly series: readonly Point[]
@@ -35,12 +35,12 @@ export interface Status {
 export interface TargetState {
   readonly url: string
   readonly weight: number
-  /** null where its health is not watched. */
+  /** null where its health is not checked. */
   readonly isHealthy: boolean | null
 }
 
 export interface StatusOptions {
-  /** The config in force. */
+  /** The current config. */
   config(): Config
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
@@ -50,10 +50,10 @@ export interface StatusOptions {
   readonly clock: Clock
 }
 
-/** Gives the present state, and takes samples from the start on. */
+/** Reports the current state, and samples the metrics for the history. */
 export interface StatusReader {
   read(): Promise<Status>
-  /** Takes the first sample; further ones follow by themselves. */
+  /** Takes the first sample; a timer takes further ones. */
   start(): Promise<void>
   close(): void
 }
@@ -103,7 +103,7 @@ export function openStatusReader(options: StatusOptions): StatusReader {
     }
   }
 
-  // The next one makes up for a sample that fails.
+  // A failed sample is skipped; the next one covers its interval.
   const timer = setInterval(() => void sample().catch(() => {}), sampleMs).unref()
 
   return {

@@ -57,7 +57,7 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
   t.equal(metrics.value('gatehouse_store_up'), 1)
   t.equal((await ask(t, gateway.url, 'GET /key', key)).status, 200)
   const page = await (await fetch(`${gateway.opsUrl}/status`)).text()
-  t.match(page, 'takes no writes')
+  t.match(page, 'read-only')
   t.match(page, 'cannot be changed: ')
   t.match(await (await fetch(`${gateway.opsUrl}/status?json`)).json(), {
     status: 'degraded',

@@ -64,7 +64,7 @@ test('who is no Admin is refused on every path for Admins, in the portal and in 
     t.equal(await statusOf(portal, path.replace('ID', id), { method: 'POST', headers, body }), 403, path)
   }
   await person.page.goto(`${portal.url}/portal/accounts`)
-  await person.page.getByRole('heading', { name: 'For administrators only' }).waitFor()
+  await person.page.getByRole('heading', { name: 'Administrators only' }).waitFor()
   for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/sessions`, '/audit']) {
     const headers = { SecretKey: person.secretKey }
     const { status } = await fetch(`${portal.url}/api/v1/admin${path}`, { headers })
@@ -159,7 +159,7 @@ test("an Admin's own account takes nothing without the password, also among the 
   await page.getByText('Reset the API key…').click()
   await page.locator('form[action$="/reset-api-key"]').getByLabel('Your password').fill(password)
   await page.getByRole('button', { name: 'Reset the API key' }).click()
-  await page.getByRole('heading', { name: 'A new key has been made' }).waitFor()
+  await page.getByRole('heading', { name: 'Key reset' }).waitFor()
 })
 
 test('after signing in nothing but a page of the portal is gone on to', async (t, portal) => {

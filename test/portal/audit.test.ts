@@ -7,10 +7,10 @@ const [reset] = auditEntries
 
 t.test('the overlap of a reset is told as people say it, whoever chose it', async (t) => {
   const said = [
-    [0, 'without overlap'],
-    [45, 'overlap of 45 s'],
-    [5_000, 'overlap of 1 h 23 min'],
-    [86_400, 'overlap of 1 d'],
+    [0, 'no grace period'],
+    [45, 'grace period 45 s'],
+    [5_000, 'grace period 1 h 23 min'],
+    [86_400, 'grace period 1 d'],
   ] as const
   for (const [graceSeconds, text] of said) t.match(whatWith({ graceSeconds }), `>${text}<`)
 })

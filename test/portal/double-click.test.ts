@@ -9,19 +9,19 @@ test('keys that are shown once are not lost to a double click', async (t, portal
   await page.goto(`${portal.url}/portal/accounts/import`)
   await page.getByLabel('Or paste it here').fill('{"email":"one@example.com"}')
   await pressTwice(page, 'Import')
-  await page.getByText('1 account made.').waitFor()
+  await page.getByText('1 account created.').waitFor()
   await page.getByRole('region', { name: 'Keys as CSV' }).waitFor()
 
   await page.goto(`${portal.url}/portal/accounts/new`)
   await page.getByLabel('E-mail', { exact: true }).fill('two@example.com')
   await pressTwice(page, 'Create account')
-  await page.getByText('The account has been made').waitFor()
+  await page.getByText('Account created').waitFor()
 
   await page.goto(`${portal.url}/portal/integration`)
   await page.getByText('Reset the secret…').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await pressTwice(page, 'Reset the secret')
-  await page.getByText('no copy of it is kept').waitFor()
+  await page.getByText('it is not stored').waitFor()
   const fresh = (await page.locator('[data-key="secretKey"] code').textContent()) ?? ''
   t.equal(await statusWith(portal, fresh), 200)
 })

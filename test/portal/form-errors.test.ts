@@ -18,7 +18,7 @@ for (const [how, options] of Object.entries(looks)) {
     t.equal(await saidOf(t, page, 'current'), 'The current password is wrong.')
 
     await changePassword(page, goodPassword, 'a better password', 'another password')
-    t.equal(await saidOf(t, page, 'again'), 'The passwords are not the same.')
+    t.equal(await saidOf(t, page, 'again'), 'The passwords do not match.')
 
     await page.goto(`${portal.url}/portal/integration`)
     await page.getByText('Reset the API key…').click()
@@ -47,7 +47,7 @@ test('a key that was made is in view without a script too, with the focus at wha
   await page.locator('#apiKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the API key' }).click()
   const notice = page.locator('[role=status]:focus')
-  t.equal(await notice.textContent(), 'New API key. Copy it now; the old one has ended.')
+  t.equal(await notice.textContent(), 'New API key. Copy it now; the old one is revoked.')
   t.equal(await isInView(notice), true)
 })
 

@@ -28,7 +28,7 @@ test('every bad line of a file is told at once: what is wrong, taken, or not in 
 test('a file has up to 1,000 accounts, and is imported whole', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin', email: 'mass@example.com' })
   const many = Array.from({ length: 1_001 }, (_, index) => `person-${index}@import.example.com,User`)
-  const tooMany = page.getByRole('alert').getByText('More than 1,000 accounts, the most at once here')
+  const tooMany = page.getByRole('alert').getByText('The portal imports at most 1,000 accounts at a time')
   for (const lines of [many, Array.from({ length: 20 }, () => many).flat()]) {
     await send(page, portal, `email,role\n${lines.join('\n')}\n`)
     await tooMany.waitFor()
@@ -37,14 +37,14 @@ test('a file has up to 1,000 accounts, and is imported whole', async (t, portal)
     await page.getByText('up to 1,000 accounts').waitFor()
   }
   await send(page, portal, `email,role\n${many.slice(1).join('\n')}\n`)
-  await page.getByText('1,000 accounts made.').waitFor()
+  await page.getByText('1,000 accounts created.').waitFor()
   await page.goto(`${portal.url}/portal/accounts?q=person-9`)
   t.equal(await page.locator('tbody tr').count(), 25)
   await page.getByRole('link', { name: 'Next page' }).click()
   await page.getByRole('link', { name: 'First page' }).waitFor()
   t.strictSame(await findBarriers(page), [])
   await page.goto(`${portal.url}/portal/accounts?q=nobody-at-all`)
-  await page.getByText('Nobody found').waitFor()
+  await page.getByText('No matches').waitFor()
 })
 
 for (const [mode, testIn] of [
@@ -58,7 +58,7 @@ for (const [mode, testIn] of [
       .getByLabel('Or paste it here')
       .fill('{"email":"lone@example.com"}\n{"email":"=1+1@example.com"}')
     await page.getByRole('button', { name: 'Import' }).click()
-    await page.getByText('2 accounts made.').waitFor()
+    await page.getByText('2 accounts created.').waitFor()
     t.strictSame(await findBarriers(page), [])
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -85,9 +85,9 @@ test('an import that was made is not called none where the same file is sent aga
   const { page } = await portal.createPerson({ role: 'Admin' })
   const lines = 'email\ntwice-1@example.com\ntwice-2@example.com\n'
   await send(page, portal, lines)
-  await page.getByText('2 accounts made.').waitFor()
+  await page.getByText('2 accounts created.').waitFor()
   await send(page, portal, lines)
-  await page.getByRole('heading', { name: 'All of these accounts exist already' }).waitFor()
+  await page.getByRole('heading', { name: 'All of these accounts already exist' }).waitFor()
   t.equal(await page.getByText('Nothing was imported').count(), 0)
   t.strictSame(await findBarriers(page), [])
   await send(page, portal, `${lines}twice-3@example.com\n`)

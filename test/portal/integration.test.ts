@@ -13,7 +13,7 @@ test('Try it calls a route and shows who the backend saw', async (t, portal) => 
   for (const path of ['/any', '/bearer']) {
     await page.getByLabel('Route').selectOption({ label: `GET ${path}` })
     await page.getByRole('button', { name: 'Send request' }).click()
-    await page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+    await page.getByRole('heading', { name: 'The backend received' }).waitFor()
     const result = (await page.locator('#try-it').textContent()) ?? ''
     t.match(result, /^.*200GET/s)
     t.match(result, `X-User-Id${id}`)
@@ -22,7 +22,7 @@ test('Try it calls a route and shows who the backend saw', async (t, portal) => 
     t.strictSame(await findBarriers(page), [])
   }
   await page.goto(`${portal.url}/portal/sessions`)
-  await page.getByText('No sessions').waitFor()
+  await page.getByText('No active token sessions').waitFor()
 })
 
 test('only routes that the account may call by GET are offered', async (t, portal) => {

@@ -8,7 +8,7 @@ test('the first key leads past the navigation, into the content', async (t, port
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/sessions`)
   await page.keyboard.press('Tab')
-  t.equal(await focused(page), 'Skip to the content')
+  t.equal(await focused(page), 'Skip to content')
   await page.keyboard.press('Enter')
   t.equal(await page.evaluate('document.activeElement.id'), 'main')
   await page.keyboard.press('Tab')

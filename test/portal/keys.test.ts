@@ -28,7 +28,7 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   await password.press('Enter')
   await page.getByText('Shown for one minute.').waitFor()
   t.equal(await box.textContent(), secretKey)
-  t.match(await page.locator('#call-it').textContent(), `GATEHOUSE_SECRET_KEY='${secretKey}'`)
+  t.match(await page.locator('#code-examples').textContent(), `GATEHOUSE_SECRET_KEY='${secretKey}'`)
   t.strictSame(await findBarriers(page), [])
   await page.getByRole('button', { name: 'Copy: the secret' }).click()
   await page.getByText('Copied').waitFor()
@@ -115,7 +115,7 @@ test('a reset without overlap ends the old key at once, and shows the new one', 
   const { page, secretKey } = await portal.createPerson()
   t.equal(await statusWith(portal, secretKey), 200)
   await page.getByText('Reset the secret…').click()
-  await page.getByText('End it now').first().click()
+  await page.getByText('Revoke now').first().click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
   await page.getByText('New secret. Copy it now').waitFor()
@@ -145,7 +145,7 @@ test('back and reload show the page of a form anew, with its keys masked, and se
     t.notMatch(await page.content(), fresh)
   }
   await page.getByRole('button', { name: 'Send request' }).click()
-  await page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  await page.getByRole('heading', { name: 'The backend received' }).waitFor()
   t.equal(page.url(), `${portal.url}/portal/integration#try-it`)
 })
 
@@ -160,7 +160,7 @@ test('a reset that a browser without a script sends again at a reload resets not
   await page.getByText('New secret. Copy it now').waitFor()
   const fresh = (await page.locator(secretBox).textContent()) ?? ''
   await page.reload()
-  await page.getByText('This key has been replaced in the meantime').waitFor()
+  await page.getByText('This key was already replaced').waitFor()
   t.equal(await statusWith(portal, fresh), 200)
 })
 
@@ -168,7 +168,7 @@ test('a reset is said to be done, and its key is shown for a minute, with the fo
   const { page } = await portal.createPerson()
   await page.clock.install()
   await page.goto(`${portal.url}/portal/integration`)
-  const made = { '24 hours': 'works for another 24 hours', 'End it now': 'has ended' }
+  const made = { '24 hours': 'keeps working for 24 hours', 'Revoke now': 'is revoked' }
   for (const [choice, outcome] of Object.entries(made)) {
     await page.getByText('Reset the secret…').click()
     await page.locator('#secretKey-reset-password').fill(goodPassword)
@@ -193,28 +193,28 @@ test('during an overlap the page tells live whether the old key is used, and end
   await page.getByText('1 hour').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.getByText('Two secrets work.').waitFor()
-  await page.getByText('Nothing has used it').waitFor()
+  await page.getByText('Two secrets are valid.').waitFor()
+  await page.getByText('Not used: safe to revoke').waitFor()
   t.equal(await statusWith(portal, secretKey), 200)
-  await page.getByText('It is still in use: just now from 127.0.0.1.').waitFor()
-  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false, 'asks first')
-  await page.getByText('End it now…').click()
-  await page.getByText('Whatever still uses the old secret will be refused.').waitFor()
+  await page.getByText('Still in use: last used just now from 127.0.0.1.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Revoke now' }).isVisible(), false, 'asks first')
+  await page.getByText('Revoke now…').click()
+  await page.getByText('Clients that still use the old secret will be rejected.').waitFor()
   t.strictSame(await findBarriers(page), [])
-  await page.getByRole('button', { name: 'End it now' }).click()
-  await page.getByText('The old secret has ended.').waitFor()
+  await page.getByRole('button', { name: 'Revoke now' }).click()
+  await page.getByText('The old secret is revoked.').waitFor()
   t.equal(await statusWith(portal, secretKey), 401)
-  t.equal(await page.getByText('Two secrets work.').count(), 0)
+  t.equal(await page.getByText('Two secrets are valid.').count(), 0)
 })
 
 test('an overlap that is over by itself ends the old key, and the page says so', async (t, portal) => {
   const { page, secretKey, email } = await portal.createPerson()
   await portal.command('keys', 'reset-secret', email, '--grace', '3s')
   await page.goto(`${portal.url}/portal/integration`)
-  await page.getByText('Two secrets work.').waitFor()
+  await page.getByText('Two secrets are valid.').waitFor()
   await untilRefused(portal, secretKey)
-  await page.getByText('It has ended: only the new secret works.').waitFor()
-  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false)
+  await page.getByText('The old secret has expired: only the new one works.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Revoke now' }).isVisible(), false)
 })
 
 test('an API key is reset: the old pair gets no access token any more', async (t, portal) => {
@@ -231,7 +231,7 @@ test('an API key is reset: the old pair gets no access token any more', async (t
   await page.getByText('Reset the API key…').click()
   await page.locator('#apiKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the API key' }).click()
-  await page.getByText('New API key. Copy it now; the old one has ended.').waitFor()
+  await page.getByText('New API key. Copy it now; the old one is revoked.').waitFor()
   const fresh = (await page.locator(apiKeyBox).textContent()) ?? ''
   t.equal(await ask(apiKey), 401)
   t.equal(await ask(fresh), 200)
@@ -239,7 +239,7 @@ test('an API key is reset: the old pair gets no access token any more', async (t
 
 test('the page tells when, from where and how a key was last used', async (t, portal) => {
   const { page, secretKey } = await portal.createPerson()
-  t.equal(await page.locator('#secretKey .facts').textContent(), 'Createdjust nowLast usedNot yet')
+  t.equal(await page.locator('#secretKey .facts').textContent(), 'Createdjust nowLast usedNever')
   t.equal(await statusWith(portal, secretKey), 200)
   await until('the use shows', async () => {
     await page.reload()
@@ -247,7 +247,7 @@ test('the page tells when, from where and how a key was last used', async (t, po
   })
   t.match(
     await page.locator('#secretKey .facts').textContent(),
-    /Last usedjust now\s*From127\.0\.0\.1HowOn a request/,
+    /Last usedjust now\s*Address127\.0\.0\.1Used forAPI request/,
   )
 })
 
@@ -257,7 +257,7 @@ testWithoutCopies('where no copies are kept a key is shown at its reset alone', 
   await page.getByText('Reset the secret…').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.getByText('Copy the secret now: no copy of it is kept.').waitFor()
+  await page.getByText('Copy the secret now: it is not stored and cannot be shown again.').waitFor()
   await page.locator('[aria-label="Copy: the secret"]:focus').waitFor()
   t.equal(await page.getByRole('button', { name: 'Hide: the secret' }).isVisible(), false, 'it stays')
   t.equal(await statusWith(portal, (await page.locator(secretBox).textContent()) ?? ''), 200)

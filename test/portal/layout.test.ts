@@ -13,7 +13,7 @@ t.test('what can be done with a block of lines stands together at its end', asyn
   t.ok(save && copy && copy.x - (save.x + save.width) < 16)
   const said = await page
     .getByRole('status')
-    .filter({ hasText: '2 accounts made. Show accounts' })
+    .filter({ hasText: '2 accounts created. Show accounts' })
     .boundingBox()
   t.ok(said && said.height < 60, 'what was made, and the way on, is one line')
 })

@@ -50,7 +50,7 @@ test('no secret is in a URL, in the history, or in a line of the log', async (t,
   await page.locator('#secretKey-reveal-password').press('Enter')
   await page.getByText('Shown for one minute.').waitFor()
   await page.getByRole('button', { name: 'Send request' }).click()
-  await page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  await page.getByRole('heading', { name: 'The backend received' }).waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()
   await signIn(page, portal, { email: account.email, password: goodPassword })

@@ -20,7 +20,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     signInPage(out(over), {
       ...samples.refused({
         values: { email: 'ada@example.com' },
-        message: 'E-mail and password do not match.',
+        message: 'Wrong e-mail or password.',
       }),
       next: '',
     }),
@@ -35,7 +35,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       out(over),
       samples.refused({
         values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' },
-        errors: { password: 'Must have at least 12 characters.', again: 'The passwords are not the same.' },
+        errors: { password: 'Must have at least 12 characters.', again: 'The passwords do not match.' },
       }),
     ),
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
@@ -97,7 +97,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'integration-tried-open': (over) => {
     const answer = {
       ...outcome.answer,
-      scheme: 'no key, as it takes none',
+      scheme: 'no credential',
       sendsIdentity: false,
       identity: [],
     }
@@ -153,7 +153,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       samples.refused({
         values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
         errors: {
-          email: 'Another account has this e-mail.',
+          email: 'An account with this e-mail already exists.',
           role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
         },
       }),

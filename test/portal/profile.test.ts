@@ -51,5 +51,5 @@ test('a new password needs the current one, and signs out the other browsers', a
 test('without a mail server an administrator verifies, and the page says so', async (_t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
-  await page.getByText('This gateway sends no mail').waitFor()
+  await page.getByText('No mail server is configured').waitFor()
 })

@@ -19,7 +19,7 @@ test('on Redis somebody signs in, reveals their secret and resets it: the old on
   t.equal(await page.locator(secretBox).textContent(), secretKey)
 
   await page.getByText('Reset the secret…').click()
-  await page.getByText('End it now').first().click()
+  await page.getByText('Revoke now').first().click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
   await page.getByText('New secret. Copy it now').waitFor()
@@ -28,7 +28,7 @@ test('on Redis somebody signs in, reveals their secret and resets it: the old on
   t.equal(await statusWith(portal, fresh), 200)
 
   await page.getByRole('button', { name: 'Send request' }).click()
-  await page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  await page.getByRole('heading', { name: 'The backend received' }).waitFor()
 })
 
 test('on Redis an overlap is watched and ended, browsers are signed out, an Admin finds it all', async (t, portal) => {
@@ -38,14 +38,14 @@ test('on Redis an overlap is watched and ended, browsers are signed out, an Admi
   await page.locator('#secretKey').getByText('1 hour').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
   await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.getByText('Two secrets work.').waitFor()
+  await page.getByText('Two secrets are valid.').waitFor()
   t.equal(await statusWith(portal, secretKey), 200)
-  await page.getByText('It is still in use: just now from 127.0.0.1.').waitFor()
-  t.equal(await page.getByRole('button', { name: 'End it now' }).isVisible(), false, 'asks first')
-  await page.getByText('End it now…').click()
-  await page.getByText('Whatever still uses the old secret will be refused.').waitFor()
-  await page.getByRole('button', { name: 'End it now' }).click()
-  await page.getByText('The old secret has ended.').waitFor()
+  await page.getByText('Still in use: last used just now from 127.0.0.1.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Revoke now' }).isVisible(), false, 'asks first')
+  await page.getByText('Revoke now…').click()
+  await page.getByText('Clients that still use the old secret will be rejected.').waitFor()
+  await page.getByRole('button', { name: 'Revoke now' }).click()
+  await page.getByText('The old secret is revoked.').waitFor()
   t.equal(await statusWith(portal, secretKey), 401)
 
   const other = await portal.visit()
@@ -63,7 +63,7 @@ test('on Redis an overlap is watched and ended, browsers are signed out, an Admi
   await admin.page.goto(`${portal.url}/portal/accounts?q=${email}`)
   await admin.page.getByRole('link', { name: email }).click()
   await admin.page.locator('main').getByRole('link', { name: 'Audit' }).click()
-  await admin.page.getByRole('combobox', { name: 'What' }).selectOption('secret-key-overlap-ended')
+  await admin.page.getByRole('combobox', { name: 'Action' }).selectOption('secret-key-overlap-ended')
   await admin.page.getByRole('button', { name: 'Filter' }).click()
   await admin.page.waitForURL(/action=secret-key-overlap-ended/)
   t.equal(await admin.page.locator('tbody tr').count(), 1)

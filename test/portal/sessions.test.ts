@@ -21,7 +21,7 @@ test('a session that is ended loses its access token at once, and no other does'
   t.equal(await statusWithToken(portal, second), 200)
   await page.getByText('End all…').click()
   await page.getByRole('button', { name: 'End all' }).click()
-  await page.getByText('No sessions').waitFor()
+  await page.getByText('No active token sessions').waitFor()
   t.equal(await statusWithToken(portal, second), 401)
 })
 
@@ -50,7 +50,7 @@ test("nobody ends a session of somebody else's", async (t, portal) => {
   const hers = String(claimsOf(token).sid)
   await form.locator('[name=session]').evaluate((input, sid) => input.setAttribute('value', sid), hers)
   await form.getByRole('button').click()
-  await eve.page.getByText('The session had ended already.').waitFor()
+  await eve.page.getByText('The session had already ended.').waitFor()
   t.equal(await statusWithToken(portal, token), 200)
 })
 

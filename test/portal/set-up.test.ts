@@ -18,7 +18,7 @@ for (const driver of storeDrivers) {
     await until('the keys are shown', async () => {
       if ((await heading.textContent()) === 'Integration') return true
       // On a busy machine Redis may not answer in time: that page says so, and nothing is lost.
-      t.equal(await heading.textContent(), 'Out of reach at the moment')
+      t.equal(await heading.textContent(), 'Credential store unavailable')
       await page.reload()
       return undefined
     })
@@ -84,7 +84,7 @@ test('a password that nobody should have, or typed differently, is told at its f
   await choose(email, email)
   await page.getByText('Must not be made of your e-mail or name.').waitFor()
   await choose(goodPassword, 'something else!')
-  await page.getByText('The passwords are not the same.').waitFor()
+  await page.getByText('The passwords do not match.').waitFor()
   await choose('twelve chars', 'twelve chars')
   await page.waitForURL('**/integration')
 })

@@ -12,7 +12,7 @@ test('a wrong password and an unknown e-mail are refused alike, and what was typ
   const { page } = await portal.visit()
   for (const who of [email, 'nobody@example.com']) {
     await signIn(page, portal, { email: who, password: 'wrong password here' })
-    await page.getByText('E-mail and password do not match.').waitFor()
+    await page.getByText('Wrong e-mail or password.').waitFor()
     t.equal(await page.getByLabel('E-mail').inputValue(), who)
     t.equal(await page.getByLabel('Password').inputValue(), '')
     t.strictSame(await findBarriers(page), [])
@@ -28,7 +28,7 @@ testLimited(
     const { page } = await portal.visit()
     for (let attempt = 0; attempt < 2; attempt++) {
       await signIn(page, portal, { email, password: 'wrong password here' })
-      await page.getByText('do not match').waitFor()
+      await page.getByText('Wrong e-mail or password').waitFor()
     }
     await signIn(page, portal, { email, password: 'wrong password here' })
     await page
@@ -121,7 +121,7 @@ test('a new set-up link takes the portal back from whoever had the password', as
   await person.page.goto(`${portal.url}/portal/profile`)
   t.match(person.page.url(), '/portal/sign-in')
   await signIn(person.page, portal, person)
-  await person.page.getByText('do not match').waitFor()
+  await person.page.getByText('Wrong e-mail or password').waitFor()
 })
 
 testShort('a session ends with its lifetime', async (t, portal) => {

@@ -41,27 +41,27 @@ test('a route that takes too long is said to, and its session ends all the same'
   await page.exposeFunction('tell', (text: string) => texts.push(text))
   await page.evaluate("addEventListener('submit', ({ submitter }) => tell(submitter.textContent))")
   await send(person, 'GET /held')
-  await page.getByText('No answer within 10 seconds. The route may take longer').waitFor()
+  await page.getByText('No response within 10 seconds.').waitFor()
   t.strictSame(texts, ['Sending…'], 'what the button says meanwhile')
   t.strictSame(await findBarriers(page), [])
   await page.goto(`${portal.url}/portal/sessions`)
-  await page.getByText('No sessions').waitFor()
+  await page.getByText('No active token sessions').waitFor()
 })
 
 test('that no identity was sent is told from a backend that does not show what it got', async (t, portal) => {
   const person = await portal.createPerson()
   const result = person.page.locator('#try-it .notice')
   await send(person, 'GET /open')
-  t.equal(await result.textContent(), 'No identity was sent: this route takes none.')
+  t.equal(await result.textContent(), 'No identity was sent: the route has auth: none.')
   await send(person, 'GET /plain')
-  t.equal(await result.textContent(), 'The backend does not show the headers it got; this is its answer.')
+  t.equal(await result.textContent(), 'The backend does not echo request headers; this is its response.')
   t.strictSame(await findBarriers(person.page), [])
 })
 
 test('a route of one host is listed with it', async (t, portal) => {
   const person = await portal.createPerson()
   await send(person, 'GET api.example.com/hosted')
-  await person.page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  await person.page.getByRole('heading', { name: 'The backend received' }).waitFor()
   t.match(await person.page.locator('#try-it .row').first().textContent(), 'GET api.example.com/hosted')
 })
 
@@ -103,7 +103,7 @@ test('an answer is shown also where its session can no longer be ended', async (
     await untilClosed(t, portal.url)
   }
   await send(person, 'GET /eventful')
-  await person.page.getByRole('heading', { name: 'The backend saw' }).waitFor()
+  await person.page.getByRole('heading', { name: 'The backend received' }).waitFor()
   // Its idle connections would be waited for.
   await person.visitor.context.close()
   await ended

@@ -3,7 +3,7 @@ import { goodPassword, type Portal, portalTests, setUp, signIn } from './support
 
 const test = portalTests(t)
 
-const again = 'You have signed in again since. Nothing was changed: please do it once more.'
+const again = 'You signed in again in another tab. Nothing was changed: submit the form again.'
 
 test('a form of before one signed in again, in another tab, does nothing and leads to its page', async (t, portal) => {
   const { page, visitor, email, id } = await portal.createPerson({ role: 'Admin' })

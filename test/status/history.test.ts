@@ -61,5 +61,5 @@ t.test('the plots draw gaps where nothing was measured, and join reasons beyond 
   t.equal(text.match(/role="img"/g)?.length, 4)
   t.match(text, '<details class="numbers"', 'the same as a table')
   t.notMatch(text, /style="|NaN|Infinity|undefined/)
-  t.match(plotsCard([], now).text, 'first figures')
+  t.match(plotsCard([], now).text, 'first data point')
 })

@@ -29,16 +29,10 @@ t.test('whatever a name holds is text on the page, and each state has its words'
   const text = show()
   t.match(text, '&lt;script&gt;alert(1)')
   t.notMatch(text, /<script>alert|<b>|<i>/)
-  for (const words of [
-    'since the start',
-    'redis does not answer',
-    'the last reload was refused',
-    '2 workers',
-    'out',
-  ]) {
+  for (const words of ['Since start', 'redis down', 'last reload failed', '2 workers', 'unhealthy']) {
     t.match(text, words)
   }
-  t.match(show({ status: 'degraded' }), 'known callers are served, all others')
-  t.match(show({ status: 'store-unavailable' }), 'the store is out of reach')
+  t.match(show({ status: 'degraded' }), 'cached callers are served; other callers')
+  t.match(show({ status: 'store-unavailable' }), 'credential store unavailable')
   t.match(show({ status: 'shutting-down' }), 'shutting down')
 })

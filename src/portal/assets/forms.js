@@ -1,8 +1,8 @@
-// What the script adds to every form of the portal. All forms work without it.
+// Enhances every form of the portal. All forms work without it.
 ;(() => {
-  const againMs = 10_000
+  const resubmitAfterMs = 10_000
 
-  /** Sends a form only once: a second press would lose the first answer, and keys that are shown only there. */
+  /** Submits a form only once: a second submit would lose the first response, and keys that are shown only there. */
   function sendOnce() {
     const sent = new Set()
     addEventListener('submit', (event) => {
@@ -10,17 +10,17 @@
       if (event.defaultPrevented || form.method !== 'post') return
       if (sent.has(form)) return event.preventDefault()
       sent.add(form)
-      const ready = event.submitter && showBusy(event.submitter)
-      // If no answer came the form can be sent again.
+      const undoBusy = event.submitter && showBusy(event.submitter)
+      // Without a response the form can be submitted again.
       setTimeout(() => {
         sent.delete(form)
-        ready?.()
-      }, againMs)
+        undoBusy?.()
+      }, resubmitAfterMs)
     })
     addEventListener('pageshow', () => sent.clear())
   }
 
-  /** @returns undoes it */
+  /** @returns a function that restores the button */
   function showBusy(button) {
     const { textContent, dataset } = button
     if (dataset.busy === undefined) return undefined
@@ -30,32 +30,32 @@
     }
   }
 
-  /** Focuses the page's message, so that it is seen and read out, unless something has autofocus. */
-  function goToAnswer() {
+  /** Focuses the page's message, so that it is visible and announced, unless something has autofocus. */
+  function focusMessage() {
     if (document.querySelector('main [autofocus]')) return
-    const place = document.querySelector('main > .notice, main [role=alert]:not(table)')
-    if (!place) return
-    place.tabIndex = -1
-    place.focus()
+    const message = document.querySelector('main > .notice, main [role=alert]:not(table)')
+    if (!message) return
+    message.tabIndex = -1
+    message.focus()
   }
 
-  /** Gives the answer to a form the URL of the form's page: back and reload then show that page, and send nothing. */
-  function takePlaceOfPage() {
-    const { home } = document.documentElement.dataset
-    if (home !== undefined) history.replaceState(null, '', home + location.hash)
+  /** Gives the response to a form the URL of the form's page: back and reload then show that page, and submit nothing. */
+  function restoreFormUrl() {
+    const { formPage } = document.documentElement.dataset
+    if (formPage !== undefined) history.replaceState(null, '', formPage + location.hash)
   }
 
-  /** Focuses the first field of an opened question, so that it can be filled in at once. */
-  function goToOpened() {
-    const go = ({ target }) => {
+  /** Focuses the first field of a form that was opened. */
+  function focusOpenedForm() {
+    const focusField = ({ target }) => {
       if (!target.open || document.activeElement !== target.querySelector('summary')) return
       target.querySelector('.field :is(input:checked, input:not([type=radio]))')?.focus()
     }
-    addEventListener('toggle', go, true)
+    addEventListener('toggle', focusField, true)
   }
 
   sendOnce()
-  goToOpened()
-  takePlaceOfPage()
-  goToAnswer()
+  focusOpenedForm()
+  restoreFormUrl()
+  focusMessage()
 })()

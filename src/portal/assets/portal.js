@@ -1,9 +1,9 @@
-// What only a script can do: fill in a link's token, reveal, copy, keep up to date. All forms work without it.
+// What needs a script: filling in a link's token, revealing in place, copying, polling. All forms work without it.
 ;(() => {
   const shownMs = 60_000
   const refreshMs = 4_000
 
-  /** The token of a link is after its #, which no server sees: it is moved from there into the form. */
+  /** The token of a link is after its #, which is sent to no server: it is moved into the form. */
   function fillFromFragment() {
     const form = document.querySelector('form[data-fill-from-fragment]')
     const token = location.hash.slice(1)
@@ -14,8 +14,8 @@
     form.querySelector('input[type=password], button').focus()
   }
 
-  function say(box, text) {
-    box.parentElement.querySelector('[data-said]').textContent = text
+  function announce(box, text) {
+    box.parentElement.querySelector('[data-message]').textContent = text
   }
 
   async function copy(button) {
@@ -27,7 +27,7 @@
     }, 2_000)
   }
 
-  function offerCopying() {
+  function enableCopyButtons() {
     if (!navigator.clipboard) return
     for (const button of document.querySelectorAll('[data-copy]')) {
       button.hidden = button.closest('.masked') !== null
@@ -35,7 +35,7 @@
     }
   }
 
-  /** Saves the visible text as a file, without asking a server. */
+  /** Saves the visible text as a file, without a request. */
   function save(button) {
     const source = button.closest('.code').querySelector('code')
     const link = document.createElement('a')
@@ -45,7 +45,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), shownMs)
   }
 
-  function offerSaving() {
+  function enableSaveButtons() {
     for (const button of document.querySelectorAll('[data-save]')) {
       button.hidden = false
       button.addEventListener('click', () => save(button))
@@ -58,138 +58,141 @@
     const text = key ?? box.dataset.masked
     box.querySelector('code').textContent = text
     box.querySelector('[data-copy]').hidden = key === undefined || !navigator.clipboard
-    for (const place of document.querySelectorAll(`[data-key-text="${kind}"]`)) place.textContent = text
-    maskLines()
+    for (const element of document.querySelectorAll(`[data-key-text="${kind}"]`)) element.textContent = text
+    updateEnvironmentMask()
     return box
   }
 
-  /** Lines with both keys can be copied once both are visible. */
-  function maskLines() {
-    const lines = document.querySelector('.code:has([data-key-text])')
+  /** The environment lines can be copied once both keys are visible. */
+  function updateEnvironmentMask() {
+    const block = document.querySelector('.code:has([data-key-text])')
     const isMasked = document.querySelector('.secret.masked') !== null
-    lines.classList.toggle('masked', isMasked)
-    lines.querySelector('[data-copy]').hidden = isMasked || !navigator.clipboard
+    block.classList.toggle('masked', isMasked)
+    block.querySelector('[data-copy]').hidden = isMasked || !navigator.clipboard
   }
 
-  /** Shows a key for a minute, or until it is hidden; meanwhile there is nothing to reveal. */
-  function reveal(act, kind, key) {
+  /** Shows a key for a minute, or until it is hidden; meanwhile the reveal form is hidden. */
+  function reveal(section, kind, key) {
     const box = show(kind, key)
     const card = box.closest('.card')
     const hideButton = box.querySelector('[data-hide]')
     const hide = () => {
       clearTimeout(timer)
       hideButton.hidden = true
-      act.hidden = false
-      card.querySelector('[data-made]')?.remove()
+      section.hidden = false
+      card.querySelector('[data-replacement]')?.remove()
       show(kind, undefined)
-      say(box, 'Hidden again.')
+      announce(box, 'Hidden again.')
     }
     const timer = setTimeout(hide, shownMs)
-    act.hidden = true
+    section.hidden = true
     hideButton.hidden = false
     hideButton.onclick = () => {
       hide()
-      act.querySelector('summary').focus()
+      section.querySelector('summary').focus()
     }
-    say(box, 'Shown for one minute.')
-    goToCopy(box)
+    announce(box, 'Shown for one minute.')
+    focusCopyButton(box)
   }
 
-  function goToCopy(box) {
+  function focusCopyButton(box) {
     box.querySelector('[data-copy]:not([hidden]), [data-hide]:not([hidden])')?.focus()
   }
 
-  /** A key that came with the page, as after a reset. A key that cannot be revealed again stays visible. */
-  function takeShown() {
+  /** Starts the timer of a key that came with the page, as after a reset. One that cannot be revealed again stays visible. */
+  function startShownKeys() {
     for (const box of document.querySelectorAll('.secret[data-key]:not(.masked)')) {
-      const act = box.closest('.card').querySelector('[data-reveal-act]')
-      if (act) reveal(act, box.dataset.key, box.querySelector('code').textContent)
-      else goToCopy(box)
+      const section = box.closest('.card').querySelector('[data-reveal-section]')
+      if (section) reveal(section, box.dataset.key, box.querySelector('code').textContent)
+      else focusCopyButton(box)
     }
   }
 
-  /** Sends a form as the browser would, and takes the answer as data. */
+  /** Submits the form as the browser would, but gets data in response. */
   async function submitReveal(event) {
     const form = event.target
     event.preventDefault()
     const button = form.querySelector('button')
     button.disabled = true
-    const answer = await fetch(form.action, {
+    const response = await fetch(form.action, {
       method: 'POST',
       headers: { Accept: 'application/json' },
       body: new URLSearchParams(new FormData(form)),
     }).catch(() => undefined)
     button.disabled = false
-    const body = await answer?.json().catch(() => undefined)
+    const body = await response?.json().catch(() => undefined)
     form.elements.password.value = ''
-    withdraw(form)
-    if (answer?.ok && body) {
-      const act = form.closest('details')
-      act.open = false
-      reveal(act, form.dataset.reveal, body.key)
-    } else if (answer?.status === 401 && body?.code === 'credentials-missing') location.reload()
+    clearFieldError(form)
+    if (response?.ok && body) {
+      const section = form.closest('details')
+      section.open = false
+      reveal(section, form.dataset.reveal, body.key)
+    } else if (response?.status === 401 && body?.code === 'credentials-missing') location.reload()
     else
-      complain(form, body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway did not answer. Try again.')
+      showFieldError(
+        form,
+        body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway is not responding. Try again.',
+      )
   }
 
-  /** Shows an error at a field as the page itself would: the form holds a template for it. */
-  function complain(form, text) {
+  /** Shows an error at a field as the server would: the form holds a template for it. */
+  function showFieldError(form, text) {
     const { password } = form.elements
-    const place = form.querySelector('template').content.firstElementChild.cloneNode(true)
-    place.querySelector('span').textContent = text
-    place.setAttribute('role', 'alert')
-    password.after(place)
+    const error = form.querySelector('template').content.firstElementChild.cloneNode(true)
+    error.querySelector('span').textContent = text
+    error.setAttribute('role', 'alert')
+    password.after(error)
     password.setAttribute('aria-invalid', 'true')
-    password.setAttribute('aria-describedby', place.id)
+    password.setAttribute('aria-describedby', error.id)
     password.focus()
   }
 
-  /** Removes the error once the field is typed in again. */
-  function withdraw(form) {
+  /** Removes the error once the field is edited. */
+  function clearFieldError(form) {
     form.querySelector('.wrong')?.remove()
     form.elements.password.removeAttribute('aria-invalid')
     form.elements.password.removeAttribute('aria-describedby')
   }
 
-  /** Updates a sentence of the page again and again while the page is visible. */
-  function keepUpToDate() {
+  /** Polls the use of the old secret while the page is visible. */
+  function pollUsage() {
     const part = document.querySelector('[data-live]')
     if (!part) return
-    const place = part.querySelector('[data-usage]')
-    const ask = async () => {
+    const sentence = part.querySelector('[data-usage]')
+    const poll = async () => {
       if (document.hidden) return
-      const answer = await fetch(part.dataset.live, { headers: { Accept: 'application/json' } }).catch(
+      const response = await fetch(part.dataset.live, { headers: { Accept: 'application/json' } }).catch(
         () => undefined,
       )
-      if (!answer?.ok) return
-      const { isOver, isUsed, text } = await answer.json()
-      if (text !== place.textContent) place.textContent = text
-      for (const act of part.querySelectorAll('[data-end]'))
-        act.hidden = isOver || isUsed !== (act.dataset.end === 'used')
+      if (!response?.ok) return
+      const { isOver, isUsed, text } = await response.json()
+      if (text !== sentence.textContent) sentence.textContent = text
+      for (const section of part.querySelectorAll('[data-end]'))
+        section.hidden = isOver || isUsed !== (section.dataset.end === 'used')
       if (isOver) clearInterval(timer)
     }
-    const timer = setInterval(ask, refreshMs)
-    document.addEventListener('visibilitychange', ask)
+    const timer = setInterval(poll, refreshMs)
+    document.addEventListener('visibilitychange', poll)
   }
 
-  /** Keeps the chosen language on the page that answers a form. */
-  function keepLanguage() {
+  /** Keeps the chosen language across pages. */
+  function rememberLanguage() {
     const tabs = [...document.querySelectorAll('input[name=language]')]
-    const kept = tabs.find(({ id }) => id === sessionStorage.getItem('language'))
-    if (kept) kept.checked = true
+    const remembered = tabs.find(({ id }) => id === sessionStorage.getItem('language'))
+    if (remembered) remembered.checked = true
     for (const tab of tabs) tab.addEventListener('change', () => sessionStorage.setItem('language', tab.id))
   }
 
   fillFromFragment()
-  offerCopying()
-  offerSaving()
+  enableCopyButtons()
+  enableSaveButtons()
   for (const form of document.querySelectorAll('form[data-reveal]')) {
     form.addEventListener('submit', submitReveal)
-    form.addEventListener('input', () => withdraw(form))
+    form.addEventListener('input', () => clearFieldError(form))
   }
-  takeShown()
-  keepUpToDate()
-  keepLanguage()
-  // A page that comes back from the browser's cache must not show keys again.
+  startShownKeys()
+  pollUsage()
+  rememberLanguage()
+  // A page from the browser's back/forward cache must not show keys again.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
 })()

@@ -19,13 +19,13 @@ import { page } from './page.ts'
 import { nameFields } from './profile.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from './sessions.ts'
 
-/** Secrets that are shown only once, in the answer to the act that made them. */
+/** Secrets that are shown only once, in the response to the action that created them. */
 export type OneTimeSecrets =
   | {
       readonly kind: 'created'
       readonly secretKey: string
       readonly apiKey: string
-      /** undefined = the link could not be made. */
+      /** undefined = the link could not be created. */
       readonly link: SetupLink | undefined
     }
   | { readonly kind: 'key'; readonly name: KeyKind; readonly key: string }
@@ -37,9 +37,9 @@ export interface AccountView {
   readonly sessions: SessionsList
   readonly portalSessions: readonly PortalSession[]
   readonly oneTimeSecrets?: OneTimeSecrets | undefined
-  /** The form of the details, if it was refused. */
+  /** The details form, if it was refused. */
   readonly state?: FormState | undefined
-  /** What went wrong in any other act. */
+  /** The error of any other action. */
   readonly problem?: string | undefined
 }
 
@@ -65,22 +65,22 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
   switch (oneTimeSecrets.kind) {
     case 'created':
       return html`<div role="status">${card({
-        title: 'The account has been made',
+        title: 'Account created',
         lead: oneTimeSecrets.link
-          ? 'Send its owner the link. Keys and link are shown only this once.'
-          : 'Its keys are shown only this once.',
+          ? 'Send the link to the owner. Save these keys: they are not shown again.'
+          : 'Save these keys: they are not shown again.',
         body: html`${oneTimeSecrets.link ? linkPart(frame, oneTimeSecrets.link) : staticNotice('warn', noLink)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
-        title: 'A new key has been made',
-        lead: 'Give it to the owner. It is shown only this once.',
+        title: 'Key reset',
+        lead: 'Save this key and give it to the owner: it is not shown again.',
         body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'API secret' : 'API key', oneTimeSecrets.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
-        title: 'A set-up link has been made',
-        lead: 'Send it to the owner of the account. It is shown only this once.',
+        title: 'Set-up link created',
+        lead: 'Send it to the account owner. It is not shown again.',
         body: linkPart(frame, oneTimeSecrets.link),
       })}</div>`
     default:
@@ -88,14 +88,14 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
   }
 }
 
-const noLink = 'The set-up link could not be made at the moment. Make one below, under Access.'
+const noLink = 'The set-up link could not be created. Create one under Access below.'
 
 function keyPart(name: string, key: string): Html {
   return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
 }
 
 function linkPart({ now }: PageFrame, { url, expiresAt }: SetupLink): Html {
-  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Works once; ends ${time(expiresAt, now)}. Anyone who has it can choose the password.</p></div>`
+  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, now)}. Anyone who has it can set the password.</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
@@ -112,7 +112,7 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
         lengthMax: emailLengthMax,
         value: account.email,
       })}${nameFields(state, account)}${roleField(frame, state, account.role)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
-<p class="hint">A new role ends the access tokens that carry the old one.</p><div><button>Save details</button></div>`,
+<p class="hint">Changing the role revokes access tokens issued with the old role.</p><div><button>Save details</button></div>`,
     }),
   })
 }
@@ -124,19 +124,19 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
     title: 'Access',
     body: html`${
       isDisabled
-        ? factRow('Set-up link', 'Enable the account first: a link for a disabled one is refused.')
+        ? factRow('Set-up link', 'Set-up links do not work for disabled accounts. Enable the account first.')
         : isOwn
           ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
           : actionRow(frame, {
               path: `/accounts/${id}/set-up-link`,
               text: 'Set-up link',
-              hint: 'With it the owner chooses a password for the portal.',
-              button: 'Make a link',
+              hint: 'Lets the owner set a portal password.',
+              button: 'Create link',
             })
     }${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
-      hint: 'Some routes are for verified accounts only.',
+      hint: 'Some routes require a verified account.',
       button: isVerified ? 'Mark as not verified' : 'Mark as verified',
       asked: ownPasswordField(frame, account, { idPrefix: 'verify' }),
     })}${
@@ -146,7 +146,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
           ? actionRow(frame, {
               path: `/accounts/${id}/enable`,
               text: 'The account is disabled',
-              hint: 'Its keys are refused.',
+              hint: 'Its keys are rejected.',
               button: 'Enable',
             })
           : disableRow(frame, id)
@@ -155,18 +155,18 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
 }
 
 function disableRow(frame: PageFrame, id: string): Html {
-  return html`<div class="act-row"><div><p>The account is enabled</p><p class="hint">Disabling refuses its keys and ends its sessions.</p></div>${confirmationForm(
+  return html`<div class="act-row"><div><p>The account is enabled</p><p class="hint">Its keys stop working and its sessions end.</p></div>${confirmationForm(
     frame,
     {
       action: `/accounts/${id}/disable`,
       text: 'Disable',
       consequence:
-        'Its keys are refused from now on, and its sessions end. Enabling it again brings back only the keys.',
+        'Its keys stop working and its sessions end. Enabling it again restores the keys, not the sessions.',
     },
   )}</div>`
 }
 
-/** Acts on one's own account ask for the password. */
+/** Actions on one's own account require the password. */
 function ownPasswordField(
   frame: PageFrame,
   { id }: Account,
@@ -187,50 +187,48 @@ ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { 
       body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret</button></div>`,
     })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
       action: `/accounts/${id}/reset-api-key`,
-      body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key ends now.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
+      body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key stops working immediately.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
     })}</details></div>`,
   })
 }
 
-/** Names the key that is meant, so that a form that is sent twice resets only once. */
+/** Identifies the key to replace, so that a form that is submitted twice resets it only once. */
 function replacesField(createdAt: number): Html {
   return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
 
 function keyFacts({ now }: PageFrame, name: string, { createdAt, lastUse }: KeysStatus['secretKey']): Html {
-  return html`<div><dt>${name} made</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
-    lastUse
-      ? html`${time(lastUse.at, now)} from ${lastUse.address}`
-      : html`<span class="muted">Not yet</span>`
+  return html`<div><dt>${name} created</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
+    lastUse ? html`${time(lastUse.at, now)} from ${lastUse.address}` : html`<span class="muted">Never</span>`
   }</dd></div>`
 }
 
 function dangerCard({ base }: PageFrame, { id }: Account): Html {
   return card({
     title: 'Delete',
-    lead: 'Its keys, tokens and sessions end at once. This cannot be undone.',
+    lead: 'Revokes its keys, tokens and sessions immediately. This cannot be undone.',
     aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
     body: '',
   })
 }
 
-/** The question before an account is deleted; its e-mail must be typed. */
+/** Confirms the deletion of an account: its e-mail must be typed. */
 export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
   const { id, email } = account
   return page(frame, {
     title: 'Delete this account?',
     section: '/accounts',
     breadcrumb: { href: `/accounts/${id}`, text: email },
-    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions at once. This cannot be undone.`,
+    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions immediately. This cannot be undone.`,
     body: html`<section class="card"><div class="body">${form(frame, {
       action: `/accounts/${id}/delete`,
       body: html`${formMessage(state)}${field(state, {
         name: 'confirmation',
-        label: 'Type the e-mail of the account',
+        label: 'Type the account e-mail to confirm',
         autocomplete: 'off',
         isExact: true,
         hasFocus: true,
-      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Keep it</a></div>`,
+      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Cancel</a></div>`,
     })}</div></section>`,
   })
 }

@@ -26,7 +26,7 @@ export function accountsPage(frame: PageFrame, view: AccountsView): Html {
   return page(frame, {
     title: 'Accounts',
     section: '/accounts',
-    lead: 'Everyone who may call, and what they may do.',
+    lead: 'Accounts, their roles and their state.',
     actions: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
 <div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
@@ -57,21 +57,21 @@ function noAccounts({ base }: PageFrame, { query, nextCursor }: AccountsView): H
   if (query === '') {
     return emptyState({
       icon: icon('accounts'),
-      title: 'No accounts',
-      text: 'Make the first one, or import a file.',
+      title: 'No accounts yet',
+      text: 'Create one, or import a file.',
     })
   }
   // If one word matches many accounts, a page checks only some of them for the other words.
   return nextCursor !== undefined
     ? emptyState({
         icon: icon('search'),
-        title: 'Nobody found yet',
+        title: 'No matches yet',
         text: 'Too many accounts begin with one of these words to check them all at once: the next page continues the search.',
       })
     : emptyState({
         icon: icon('search'),
-        title: 'Nobody found',
-        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show everyone</a>`,
+        title: 'No matches',
+        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show all accounts</a>`,
       })
 }
 
@@ -87,7 +87,7 @@ function pager({ base }: PageFrame, { query, nextCursor, isFirstPage }: Accounts
 
 const breadcrumb = { href: '/accounts', text: 'Accounts' }
 
-/** A form for one more account. */
+/** The form for a new account. */
 export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
   const body = form(frame, {
     action: '/accounts/new',
@@ -106,7 +106,7 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
     title: 'New account',
     section: '/accounts',
     breadcrumb,
-    lead: 'Keys are made with it. A set-up link to send to its owner is shown next.',
+    lead: 'Keys are created with the account. The next page shows them and a set-up link for the owner.',
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
 }
@@ -120,7 +120,7 @@ export function roleField({ roles }: PageFrame, state: FormState, value: string)
     autocomplete: 'off',
     isExact: true,
     choices: roles,
-    hint: `Routes name the roles they allow, with their case: here ${roles.join(', ')}.`,
+    hint: `Roles are case-sensitive. Known roles: ${roles.join(', ')}.`,
   })
 }
 

@@ -12,7 +12,7 @@ interface ActionRow {
   readonly text: string
   readonly hint: string
   readonly button: string
-  /** A field to fill in first. */
+  /** A field that the action requires. */
   readonly asked?: Html | undefined
 }
 

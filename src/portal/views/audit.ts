@@ -22,7 +22,7 @@ export interface AuditView {
   readonly isFirstPage: boolean
 }
 
-/** Who did what to whom, when and from where. */
+/** The audit log: actor, action, target, time and address. */
 export function auditPage(frame: PageFrame, view: AuditView): Html {
   const { base } = frame
   const { entries, filter } = view
@@ -31,8 +31,8 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
   return page(frame, {
     title: 'Audit',
     section: '/audit',
-    lead: 'Who did what to whom, when and from where. Entries cannot be changed.',
-    actions: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON lines')}`,
+    lead: 'Changes to accounts, keys and sessions. Entries cannot be edited.',
+    actions: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
     body: html`${filterForm(frame, filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
@@ -44,21 +44,21 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
 
 function filterText({ who }: AuditFilter): string {
   return who === undefined
-    ? 'Nothing that fits has happened yet.'
-    : 'Nothing that fits has happened yet. “Who” takes the whole e-mail or ID.'
+    ? 'No matching entries.'
+    : 'No matching entries. The actor or target must be a complete e-mail or ID.'
 }
 
 function filterForm({ base }: PageFrame, { action, who }: AuditFilter): Html {
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="unseen" for="who">Who</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Whole e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
-<div><label class="unseen" for="action">What</label><select id="action" name="action"><option value="">Everything</option>${auditActions.map(
+<div class="grow"><label class="unseen" for="who">Actor or target</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Complete e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
+<div><label class="unseen" for="action">Action</label><select id="action" name="action"><option value="">All actions</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${attributeIf(name === action, 'selected')}>${describeAction(name)}</option>`,
   )}</select></div><button>Filter</button></form>`
 }
 
 function table(frame: PageFrame, entries: readonly LoggedAuditEntry[]): Html {
-  return html`<table><thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Whom</th></tr></thead><tbody>${entries.map(
+  return html`<table><thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Target</th></tr></thead><tbody>${entries.map(
     (entry) => row(frame, entry),
   )}</tbody></table>`
 }
@@ -66,9 +66,9 @@ function table(frame: PageFrame, entries: readonly LoggedAuditEntry[]): Html {
 function row({ base }: PageFrame, entry: LoggedAuditEntry): Html {
   const { at, actor, target } = entry
   const { what, more } = describeEntry(entry)
-  return html`<tr><td data-label="When"><div>${exactTime(at)}</div></td><td data-label="Who"><div>${actorCell(actor)}</div></td>
-<td data-label="What"><div>${what}${more !== '' && html`<span class="sub">${more}</span>`}</div></td>
-<td data-label="Whom"><div>${
+  return html`<tr><td data-label="Time"><div>${exactTime(at)}</div></td><td data-label="Actor"><div>${actorCell(actor)}</div></td>
+<td data-label="Action"><div>${what}${more !== '' && html`<span class="sub">${more}</span>`}</div></td>
+<td data-label="Target"><div>${
     target
       ? html`<a href="${base}/accounts/${target.id}">${target.email}</a>`
       : html`<span class="muted">–</span>`
@@ -78,7 +78,7 @@ function row({ base }: PageFrame, entry: LoggedAuditEntry): Html {
 function describeDetail([name, value]: [string, string | number | boolean]): string {
   if (name === 'isVerified') return value ? 'e-mail marked as verified' : 'e-mail marked as not verified'
   if (name !== 'graceSeconds') return `${name}: ${value}`
-  return value === 0 ? 'without overlap' : `overlap of ${formatDuration(Number(value))}`
+  return value === 0 ? 'no grace period' : `grace period ${formatDuration(Number(value))}`
 }
 
 function actorCell(actor: Actor): Html {
@@ -94,7 +94,7 @@ function actorCell(actor: Actor): Html {
   }
 }
 
-/** Such as `API secret reset`: in the words of the other pages. */
+/** Such as `API secret reset`: the terms of the other pages. */
 function describeAction(action: AuditAction): string {
   const text = action
     .replaceAll('-', ' ')
@@ -107,7 +107,7 @@ function describeAction(action: AuditAction): string {
 
 const keyNames: Readonly<Record<string, string>> = { secretKey: 'API secret', apiKey: 'API key' }
 
-/** What was done, using a detail if it says it better, such as `Account disabled`; and the other details. */
+/** The action, made more specific by a detail where there is one, such as `Account disabled`; and the other details. */
 function describeEntry({ action, details }: LoggedAuditEntry): {
   readonly what: string
   readonly more: string

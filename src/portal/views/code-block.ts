@@ -2,7 +2,7 @@ import { type Content, type Html, html } from '../../pages/html.ts'
 import { secretPrefixes } from '../../secrets/format.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 
-/** A key with only its handle visible, which is no secret. */
+/** A masked key: only its handle is visible, which is not secret. */
 export function maskKey(kind: KeyKind, accountId: string): string {
   return `${secretPrefixes[kind]}_${accountId}_${'•'.repeat(12)}`
 }
@@ -11,13 +11,13 @@ export interface CodeOptions {
   readonly isWrapped?: boolean
   /** Has many lines, of which only some are visible at a time. */
   readonly isTall?: boolean
-  /** Holds masked keys, so that there is nothing to copy yet. */
+  /** Holds masked keys, so there is no copy button yet. */
   readonly isMasked?: boolean
   /** The name of the file that it can be saved as. */
   readonly saveAs?: string
 }
 
-/** Lines to read and to copy, under a heading; exactly the visible text is copied. */
+/** Code under a heading, with a copy button that copies exactly the visible text. */
 export function codeBlock(
   heading: string,
   text: Content,
@@ -26,12 +26,12 @@ export function codeBlock(
   return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}${isMasked && ' masked'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
 }
 
-/** Copies the code beside it; this needs the script, so only the script shows the button. */
+/** Copies the code beside it. Hidden until the script enables it, as it does not work without. */
 export function copyButton(label: string): Html {
   return html`<button type="button" class="small" data-copy hidden aria-label="Copy: ${label}">Copy</button>`
 }
 
-/** Saves it as a file that the browser makes itself, so that the contents are in no URL of the history. */
+/** Saves the code as a file that the browser creates, so that the contents are in no URL of the history. */
 function saveButton(label: string, name: string): Html {
   return html`<button type="button" class="small" data-save="${name}" hidden aria-label="Save: ${label}">Save</button>`
 }

@@ -13,7 +13,7 @@ export interface FormOptions {
   readonly isUpload?: boolean
 }
 
-/** A form that posts, with the CSRF token that proves that it is ours. */
+/** A POST form with its CSRF token. */
 export function form(
   frame: PageFrame,
   { action, body, data, isUpload = false, ...options }: FormOptions,
@@ -34,9 +34,9 @@ export interface FieldOptions {
   readonly lengthMax?: number
   readonly lengthMin?: number
   readonly hasFocus?: boolean
-  /** Keeps IDs apart where two forms of a page have a field of this name. */
+  /** Makes element IDs unique where two forms of a page have a field of this name. */
   readonly idPrefix?: string
-  /** Whether it takes an exact text, such as an ID, without autocorrection. */
+  /** For an exact text, such as an ID: no autocorrection. */
   readonly isExact?: boolean
   /** Values to choose from; any other can be typed. */
   readonly choices?: readonly string[]
@@ -75,7 +75,7 @@ export function fieldError(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
 
-/** The error of a whole form. @param hasFocus for a page of many forms, where it would not be seen otherwise */
+/** The error of a whole form. @param hasFocus for a page of many forms, where it might be off screen */
 export function formMessage({ message }: FormState, hasFocus = false): Html | undefined {
   return message === undefined ? undefined : notice('bad', message, hasFocus)
 }
@@ -84,7 +84,7 @@ export function hasErrors({ errors, message }: FormState): boolean {
   return message !== undefined || Object.keys(errors).length > 0
 }
 
-/** Asks for the password again, before an important act. */
+/** Asks for the password again before a sensitive action. */
 export function currentPasswordField({ viewer }: PageFrame, state: FormState, idPrefix: string): Html {
   return html`${usernameField(viewer?.email)}${field(state, {
     name: 'password',
@@ -95,7 +95,7 @@ export function currentPasswordField({ viewer }: PageFrame, state: FormState, id
   })}`
 }
 
-/** Tells the browser whose password it is, so that it stores and fills in the right one. */
+/** Lets password managers store and fill in the password of the right account. */
 export function usernameField(email: string | undefined): Html {
   return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
 }

@@ -1,11 +1,11 @@
 import type { NoticeKind } from '../../pages/notice.ts'
 
-/** What every page needs, whatever it shows. */
+/** What every page's layout needs. */
 export interface PageFrame {
   /** The path of the portal, such as `/portal`. */
   readonly base: string
   readonly assets: { readonly style: string; readonly script: string }
-  /** The nonce of this answer, for its Content-Security-Policy. */
+  /** The nonce of this response, for its Content-Security-Policy. */
   readonly nonce: string
   /** Milliseconds since 1970. */
   readonly now: number
@@ -13,11 +13,11 @@ export interface PageFrame {
   readonly csrfToken: string
   /** Who is signed in; undefined = nobody. */
   readonly viewer: PageViewer | undefined
-  /** Roles to offer: those of the gateway and those that routes name. */
+  /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
-  /** Path of the page with the form that this page answers. Default: it answers no form. */
+  /** For the response to a form: path of the page with the form. Default: not the response to a form. */
   readonly formPagePath?: string | undefined
 }
 
@@ -33,12 +33,12 @@ export interface PageNotice {
   readonly text: string
 }
 
-/** What was typed into a form, and what is wrong with it. Never holds a password. */
+/** The submitted values of a form and its errors. Never holds a password. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>
-  /** Errors by the name of the field. */
+  /** Errors by field name. */
   readonly errors: Readonly<Record<string, string>>
-  /** What is wrong with the whole form. */
+  /** The error of the whole form. */
   readonly message: string | undefined
 }
 

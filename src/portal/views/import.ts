@@ -13,23 +13,23 @@ import { page } from './page.ts'
 export interface ImportView {
   readonly state: FormState
   readonly badLines: readonly BadLine[]
-  /** Whether the only error is that every account of the file exists already. Default: false. */
+  /** Whether the only error is that every account of the file already exists. Default: false. */
   readonly isRepeated?: boolean
   /** The new accounts with their keys; undefined = nothing was imported yet. */
   readonly imported: readonly CreatedAccount[] | undefined
 }
 
-/** How many bad lines are listed at most. */
+/** Invalid lines listed at most. */
 const badLinesShown = 200
 
-/** The page to import many accounts at once: all of a file, or none if a line is bad. */
+/** The page to import a file of accounts: all of them, or none if a line is invalid. */
 export function importPage(frame: PageFrame, view: ImportView): Html {
   const { state, badLines, imported } = view
   return page(frame, {
     title: 'Import accounts',
     section: '/accounts',
     breadcrumb: { href: '/accounts', text: 'Accounts' },
-    lead: html`CSV with a heading, or one JSON object a line: up to ${importMax.portal.toLocaleString('en')} accounts, of which all are made, or none. For more, use the command <code>gatehouse accounts import</code>.`,
+    lead: html`CSV with a header row, or JSON Lines: up to ${importMax.portal.toLocaleString('en')} accounts, all or nothing. For larger files use <code>gatehouse accounts import</code>.`,
     body: html`${imported && importedPart(frame, imported)}
 ${badLines.length > 0 && badLinesCard(view)}
 <section class="card"><div class="body">${form(frame, {
@@ -37,7 +37,7 @@ ${badLines.length > 0 && badLinesCard(view)}
       isUpload: true,
       body: html`${formMessage(state)}
 <div class="field"><label for="file">File</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
-<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; all but email may be left out.</p>
+<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; only email is required.</p>
 <textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
 ${state.values.text}</textarea></div>
 <div><button class="primary">Import</button></div>`,
@@ -45,12 +45,12 @@ ${state.values.text}</textarea></div>
   })
 }
 
-/** Shows the keys: nobody else has them, and without sealed copies they cannot be shown again. */
+/** Shows the keys: there is no other copy, and without sealed copies they cannot be shown again. */
 function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[]): Html {
-  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} made. <a href="${base}/accounts">Show accounts</a></p></div></div>
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
-  title: 'Their keys',
-  lead: 'Give each owner theirs. They are shown only this once: keep them before you leave this page.',
+  title: 'Keys',
+  lead: 'Save these keys before you leave this page: they are not shown again.',
   body: codeBlock('Keys as CSV', keysCsv(imported), { isTall: true, saveAs: 'keys.csv' }),
 })}`
 }
@@ -65,11 +65,11 @@ function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
   return card({
     ...(isRepeated ? repeatedImportText : badLinesText(badLines.length)),
     isFlush: true,
-    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">What is wrong</th></tr></thead><tbody>${badLines
+    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">Problem</th></tr></thead><tbody>${badLines
       .slice(0, badLinesShown)
       .map(
         ({ line, message }) =>
-          html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Wrong"><div>${message}</div></td></tr>`,
+          html`<tr><td data-label="Line"><div>${line}</div></td><td data-label="Problem"><div>${message}</div></td></tr>`,
       )}</tbody></table>${more > 0 && html`<footer><span class="muted">And ${plural(more, 'line')} more.</span></footer>`}`,
   })
 }
@@ -77,12 +77,12 @@ function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
 function badLinesText(count: number) {
   return {
     title: `${plural(count, 'line')} cannot be imported`,
-    lead: 'Nothing was imported. Fix these, and import the file again.',
+    lead: 'Nothing was imported. Fix these lines and import the file again.',
   }
 }
 
-/** “Nothing was imported” would be false in the answer to the second of two identical imports. */
+/** For the second of two identical imports, “Nothing was imported” would be wrong. */
 const repeatedImportText = {
-  title: 'All of these accounts exist already',
-  lead: 'Perhaps the same file was imported twice. If nobody has kept the keys, reset them on each account.',
+  title: 'All of these accounts already exist',
+  lead: 'The file may have been imported twice. If the keys were not saved, reset them on each account.',
 }

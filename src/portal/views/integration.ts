@@ -17,18 +17,18 @@ export interface IntegrationView {
   readonly keys: KeysStatus
   readonly snippets: SnippetOptions
   readonly tryIt: TryItView
-  /** The key that this page shows. */
+  /** The key that this page reveals. */
   readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
 
-/** The main page: the two keys, and how to call with them. */
+/** The main page: the two keys and how to use them. */
 export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
   return page(frame, {
     title: 'Integration',
     section: '/integration',
-    lead: 'Your keys, and how to call with them.',
+    lead: 'Your keys, and how to use them.',
     body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
@@ -70,10 +70,10 @@ export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
 <div class="tab">${codeBlock(`${language}, with the secret`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
   )
   return card({
-    title: 'Call it',
-    lead: 'First put your keys into the environment; reveal both above to copy them from here.',
+    title: 'Code examples',
+    lead: 'Set your keys as environment variables. Reveal both keys above to copy them from here.',
     aside: badge('plain', snippets.baseUrl),
-    id: 'call-it',
+    id: 'code-examples',
     body: html`${codeBlock('Environment', environment, { isMasked: true })}
 <fieldset class="tabs"><legend class="unseen">Language</legend>${tabs}</fieldset>`,
   })

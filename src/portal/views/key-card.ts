@@ -9,10 +9,10 @@ import { copyButton, maskKey } from './code-block.ts'
 import { button, currentPasswordField, fieldError, form, formMessage, hasErrors } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 
-/** A key that this page shows. */
+/** A key that this page reveals. */
 export interface ShownKey {
   readonly key: string
-  /** Set if the key was just made: how long the previous one still works; 0 for an API key. */
+  /** Set if the key was just created: how long the previous one keeps working; 0 for an API key. */
   readonly replacement?: { readonly graceSeconds: number } | undefined
 }
 
@@ -41,19 +41,20 @@ const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
     lead: html`Send it as the <code>SecretKey</code> header with each request. Keep it on servers.`,
     path: '/integration/secret-key',
     noun: 'secret',
-    resetLead: 'Makes a new secret. Choose how long the old one still works, so that you can change over.',
+    resetLead: 'Creates a new secret. Choose how long the old one keeps working while you switch.',
   },
   apiKey: {
     title: 'API keys',
-    lead: html`Together with the secret it gets access tokens for your clients.`,
+    lead: html`Exchange it together with the secret for access tokens.`,
     path: '/integration/api-key',
     noun: 'API key',
-    resetLead: 'Makes a new key. The old one ends now; access tokens and sessions go on.',
+    resetLead:
+      'Creates a new key. The old one stops working immediately; access tokens and sessions stay valid.',
   },
 }
 
 const overlapChoices = [
-  { seconds: 0, text: 'End it now' },
+  { seconds: 0, text: 'Revoke now' },
   { seconds: 3_600, text: '1 hour' },
   { seconds: 86_400, text: '24 hours' },
   { seconds: 604_800, text: '7 days' },
@@ -67,7 +68,7 @@ export function keyCard(frame: PageFrame, view: KeyCardView): Html {
     title,
     lead,
     id: kind,
-    body: html`${shown?.replacement && html`<div data-made>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
 ${keyFacts(status, frame.now)}
 ${overlap}
 <div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
@@ -76,42 +77,42 @@ ${overlap}
 
 function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['replacement']>): string {
   const chosen = overlapChoices.find(({ seconds }) => seconds === graceSeconds)?.text
-  const old = graceSeconds === 0 ? 'has ended' : `works for another ${chosen ?? `${graceSeconds} seconds`}`
+  const old = graceSeconds === 0 ? 'is revoked' : `keeps working for ${chosen ?? `${graceSeconds} seconds`}`
   return `New ${noun}. Copy it now; the old one ${old}.`
 }
 
-/** The script treats a shown key like one that it has revealed itself: it hides it after a minute. */
+/** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
 function keyValue({ kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = keyLabels[kind]
   const masked = maskKey(kind, accountId)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
   }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
-<p class="hint" role="status" data-said>${shown !== undefined && shownHint(noun, status)}</p></div>`
+<p class="hint" role="status" data-message>${shown !== undefined && shownHint(noun, status)}</p></div>`
 }
 
 function shownHint(noun: string, { isRevealable }: KeyStatus): string {
   return isRevealable
-    ? `Shown on this page alone. Keep the ${noun} where your programs find it.`
-    : `Copy the ${noun} now: no copy of it is kept.`
+    ? `Shown on this page only. Store the ${noun} where your programs read it.`
+    : `Copy the ${noun} now: it is not stored and cannot be shown again.`
 }
 
 function keyFacts({ createdAt, lastUse }: KeyStatus, now: number): Html {
   return html`<dl class="facts"><div><dt>Created</dt><dd>${time(createdAt, now)}</dd></div>${
     lastUse
       ? html`<div><dt>Last used</dt><dd>${time(lastUse.at, now)}</dd></div>
-<div><dt>From</dt><dd>${lastUse.address}</dd></div><div><dt>How</dt><dd>${describeScheme(lastUse)}</dd></div>`
-      : html`<div><dt>Last used</dt><dd class="muted">Not yet</dd></div>`
+<div><dt>Address</dt><dd>${lastUse.address}</dd></div><div><dt>Used for</dt><dd>${describeScheme(lastUse)}</dd></div>`
+      : html`<div><dt>Last used</dt><dd class="muted">Never</dd></div>`
   }</dl>`
 }
 
 function describeScheme({ scheme }: KeyUse): string {
-  return scheme === 'secretKey' ? 'On a request' : 'For an access token'
+  return scheme === 'secretKey' ? 'API request' : 'Access token'
 }
 
 function revealSection(frame: PageFrame, { kind, reveal, shown }: KeyCardView): Html {
   const { noun, path } = keyLabels[kind]
-  return html`<details class="act" data-reveal-act${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+  return html`<details class="act" data-reveal-section${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
     frame,
     {
       action: `${path}/reveal`,
@@ -136,30 +137,30 @@ ${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the 
   )}</details>`
 }
 
-/** The choice how long the old secret still works. */
+/** The choice of how long the old secret keeps working. */
 export function overlapField({ values, errors }: FormState): Html {
   const chosen = values.graceSeconds ?? '86400'
   const error = errors.graceSeconds
-  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>The old secret works for another</legend>
+  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>Keep the old secret for</legend>
 <div class="choices">${overlapChoices.map(
     ({ seconds, text }) =>
       html`<label><input type="radio" name="graceSeconds" value="${seconds}"${attributeIf(chosen === String(seconds), 'checked')}>${text}</label>`,
   )}</div>
-<p class="hint">“End it now” also ends the sessions and access tokens that were made with it.</p>
+<p class="hint">“Revoke now” also revokes the sessions and access tokens created with it.</p>
 ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 export interface OverlapView {
-  /** When the new secret was made. */
+  /** When the new secret was created. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
 }
 
 /**
- * Shown while two secrets work: tells whether the old one is still used.
- * @param end path of the form that ends it, below the portal
- * @param live path at which the script asks for the present state, below the portal
+ * Shown while two secrets are valid: tells whether the old one is still used.
+ * @param endPath path of the form that revokes the old one, below the portal
+ * @param usagePath path that the script polls for the current state, below the portal
  */
 export function overlapPart(
   frame: PageFrame,
@@ -169,21 +170,21 @@ export function overlapPart(
   const { base, now } = frame
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
-    html`<p><strong>Two secrets work.</strong> The old one ends ${time(overlap.validUntil, now)}.</p>
+    html`<p><strong>Two secrets are valid.</strong> The old one expires ${time(overlap.validUntil, now)}.</p>
 <p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
 ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
 }
 
-/** Ends it at once if nothing uses it, after a question if something does; the script switches as that changes. */
+/** Revokes at once if nothing uses the secret, else after a confirmation; the script switches as that changes. */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
-  const atOnce = form(frame, { action, class: 'inline', body: button('End it now', 'small danger') })
+  const atOnce = form(frame, { action, class: 'inline', body: button('Revoke now', 'small danger') })
   return html`<div data-end="unused"${attributeIf(isUsed, 'hidden')}>${atOnce}</div>
-<div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}><details class="act"><summary>End it now…</summary>${form(
+<div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}><details class="act"><summary>Revoke now…</summary>${form(
     frame,
     {
       action,
-      body: html`<p>Whatever still uses the old secret will be refused.</p><div>${button('End it now', 'danger primary')}</div>`,
+      body: html`<p>Clients that still use the old secret will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
     },
   )}</details></div>`
 }
@@ -193,11 +194,11 @@ export function isInUse({ lastUse, since }: OverlapView): boolean {
   return lastUse !== undefined && lastUse.at >= since
 }
 
-/** Whether the old secret is still used, in a sentence. */
+/** A sentence on whether the old secret is still used. */
 export function usageText(overlap: OverlapView, now: number): string {
   const { lastUse } = overlap
-  if (!lastUse) return 'Nothing has used it: you can end it.'
+  if (!lastUse) return 'Not used: safe to revoke.'
   const use = `${relativeTime(lastUse.at, now)} from ${lastUse.address}`
-  if (!isInUse(overlap)) return `Nothing has used it since the reset: you can end it. Before that, ${use}.`
-  return `It is still in use: ${use}.`
+  if (!isInUse(overlap)) return `Not used since the reset: safe to revoke. Last use before that: ${use}.`
+  return `Still in use: last used ${use}.`
 }

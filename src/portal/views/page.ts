@@ -5,15 +5,15 @@ import { form } from './form.ts'
 import type { PageFrame, PageViewer } from './frame.ts'
 
 export interface PageLayout {
-  /** The title of the window, and the heading. */
+  /** The title of the document, and the heading. */
   readonly title: string
-  /** The entry of the navigation that the page belongs to. */
+  /** The navigation entry that the page belongs to. */
   readonly section?: Section | undefined
   readonly lead?: Content
   readonly body: Content
   /** Beside the heading. */
   readonly actions?: Content
-  /** The link back to the page above. */
+  /** The link to the parent page. */
   readonly breadcrumb?: { readonly href: string; readonly text: string }
 }
 
@@ -36,7 +36,7 @@ const adminSections = [
 
 export type Section = (typeof ownSections | typeof adminSections)[number]['path']
 
-/** A page for somebody who is signed in. */
+/** The layout for a signed-in viewer. */
 export function page(frame: PageFrame, content: PageLayout): Html {
   const { title, section, lead, body, actions, breadcrumb } = content
   return htmlDocument(
@@ -55,7 +55,7 @@ ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
   )
 }
 
-/** A page for somebody who is not signed in. */
+/** The layout for a visitor who is not signed in. */
 export function signedOutPage(
   frame: PageFrame,
   { title, lead, body }: { readonly title: string; readonly lead?: Content; readonly body: Content },
@@ -75,7 +75,7 @@ ${body}
 function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
   const { assets, nonce, formPagePath } = frame
   return html`<!doctype html>
-<html lang="en"${formPagePath !== undefined && html` data-home="${formPagePath}"`}>
+<html lang="en"${formPagePath !== undefined && html` data-form-page="${formPagePath}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -87,7 +87,7 @@ function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
 <script src="${assets.script}" nonce="${nonce}" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 ${body}
 </body>
 </html>

@@ -94,10 +94,10 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
           autocomplete: 'email',
           lengthMax: emailLengthMax,
           value: account.email,
-          hint: 'A link is sent there. The change takes effect once the link is opened.',
+          hint: 'We send a link to this address. The change takes effect when the link is opened.',
         })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
       })
-    : html`<p class="muted">This gateway sends no mail: an administrator changes and verifies e-mails.</p>`
+    : html`<p class="muted">No mail server is configured: an administrator changes and verifies e-mails.</p>`
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
 }
 

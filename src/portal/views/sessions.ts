@@ -13,45 +13,45 @@ import { page } from './page.ts'
 export interface SessionsView {
   readonly sessions: SessionsList
   readonly portalSessions: readonly PortalSession[]
-  /** The session that this page is viewed with. */
+  /** The viewer's own session. */
   readonly current: string
 }
 
-/** One page of the sessions of tokens. */
+/** One page of token sessions. */
 export interface SessionsList {
   readonly items: readonly Session[]
-  /** Of the next page; undefined = this is the last. */
+  /** Of the next page; undefined = this is the last one. */
   readonly nextCursor: string | undefined
   readonly isFirstPage: boolean
 }
 
-/** The sessions of this account: programs with tokens, browsers in the portal. */
+/** The sessions of this account: token sessions of clients, portal sessions of browsers. */
 export function sessionsPage(frame: PageFrame, { sessions, portalSessions, current }: SessionsView): Html {
   return page(frame, {
     title: 'Sessions',
     section: '/sessions',
-    lead: 'Everything that is signed in with your account. End whatever you do not recognise.',
+    lead: 'Everything signed in to your account. End any session you do not recognise.',
     body: html`${portalSessionsCard(frame, portalSessions, { current, basePath: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
   })
 }
 
-/** @param basePath path of its page, and of its forms below that, in the portal */
+/** @param basePath path of the page, below the portal; its forms are below that path */
 export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath: string): Html {
   const endAll = confirmationForm(frame, {
     action: `${basePath}/end-all`,
     text: 'End all',
-    consequence: 'Every program has to ask for an access token again, with both keys.',
+    consequence: 'Every client must get a new access token with both keys.',
   })
   const content = card({
-    title: 'Access tokens',
-    lead: 'Started with both keys, kept by refresh tokens. Ending one ends its access tokens at once.',
+    title: 'Token sessions',
+    lead: 'Started with both keys, extended by refresh tokens. Ending one revokes its access tokens immediately.',
     isFlush: true,
     body:
       sessions.items.length === 0
         ? emptyState({
             icon: icon('sessions'),
-            title: sessions.isFirstPage ? 'No sessions' : 'No more sessions',
-            text: 'Nothing has asked for an access token, or all have ended.',
+            title: sessions.isFirstPage ? 'No active token sessions' : 'No more token sessions',
+            text: 'Sessions appear here when a client gets an access token.',
           })
         : html`${sessionTable(
             sessions.items.map((session) => sessionRow(frame, session, basePath)),
@@ -82,22 +82,22 @@ export function portalSessionsCard(
     action: isOwn ? '/sign-out-everywhere' : `${basePath}/end-all-portal`,
     text: isOwn ? 'Sign out everywhere' : 'End all',
     consequence: isOwn
-      ? 'Every browser has to sign in again, this one too. Programs go on.'
-      : 'Every browser has to sign in again. Programs go on.',
+      ? 'Every browser, including this one, must sign in again. Token sessions are not affected.'
+      : 'Every browser must sign in again. Token sessions are not affected.',
   })
   return card({
-    title: 'Portal',
-    lead: isOwn ? 'Browsers that are signed in here.' : 'Browsers that are signed in to the portal.',
+    title: 'Portal sessions',
+    lead: 'Browsers signed in to the portal.',
     isFlush: true,
     body:
       sessions.length === 0
         ? emptyState({
             icon: icon('sessions'),
-            title: 'No browsers',
-            text: 'Nobody is signed in to the portal.',
+            title: 'No active portal sessions',
+            text: 'No browser is signed in.',
           })
         : html`${sessionTable(
-            sessions.map((session) => portalSessionRow(frame, session, { current, act: basePath })),
+            sessions.map((session) => portalSessionRow(frame, session, { current, basePath })),
             'Last seen',
           )}<footer>${endAll}</footer>`,
   })
@@ -110,7 +110,7 @@ export interface Confirmation {
   readonly consequence: string
 }
 
-/** A button for an act that cannot be undone: it first shows the consequence, and asks to press once more. */
+/** A button for an irreversible action: it first shows the consequence and asks to confirm. */
 export function confirmationForm(frame: PageFrame, { action, text, consequence }: Confirmation): Html {
   return html`<details class="act"><summary class="danger">${text}…</summary>${form(frame, {
     action,
@@ -119,24 +119,24 @@ export function confirmationForm(frame: PageFrame, { action, text, consequence }
 }
 
 function sessionTable(rows: readonly Html[], seen: string): Html {
-  return html`<table><thead><tr><th scope="col">Client</th><th scope="col">Address</th><th scope="col">Started</th><th scope="col">${seen}</th><th scope="col">Ends</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
+  return html`<table><thead><tr><th scope="col">Client</th><th scope="col">Address</th><th scope="col">Started</th><th scope="col">${seen}</th><th scope="col">Expires</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function sessionRow(frame: PageFrame, session: Session, basePath: string): Html {
   const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
-  const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Not yet</span>`
+  const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Never</span>`
   return html`<tr><td data-label="Client"><div>${clientName(userAgent)}<code class="sub">${id}</code></div></td>${[
     cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
     cell('Started', time(createdAt, frame.now)),
     cell('Last refresh', refreshed),
-    cell('Ends', time(expiresAt, frame.now)),
+    cell('Expires', time(expiresAt, frame.now)),
   ]}${endCell(frame, { action: `${basePath}/end`, id, text: 'End' })}</tr>`
 }
 
 function portalSessionRow(
   frame: PageFrame,
   session: PortalSession,
-  { current, act: basePath }: { readonly current: string | undefined; readonly act: string },
+  { current, basePath }: { readonly current: string | undefined; readonly basePath: string },
 ): Html {
   const { id, userAgent, address, createdAt, seenAt, expiresAt } = session
   const isThis = id === current
@@ -144,7 +144,7 @@ function portalSessionRow(
     cell('Address', html`${address}`),
     cell('Started', time(createdAt, frame.now)),
     cell('Last seen', time(seenAt, frame.now)),
-    cell('Ends', time(expiresAt, frame.now)),
+    cell('Expires', time(expiresAt, frame.now)),
   ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${basePath}/end-portal`, id, text: 'End' })}</tr>`
 }
 

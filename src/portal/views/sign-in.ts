@@ -5,7 +5,7 @@ import { field, form, formMessage, usernameField } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page, signedOutPage } from './page.ts'
 
-/** The sign-in page: with a password, or on to a link to set one. */
+/** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/sign-in',
@@ -27,11 +27,11 @@ ${field(state, {
 })}
 <button class="primary wide">Sign in</button>`,
   })}</div></div>
-<p class="after">First time here, or forgot your password? Ask an administrator for a set-up link, or <a href="${frame.base}/setup">use the one you have</a>.</p>`
-  return signedOutPage(frame, { title: 'Sign in', lead: 'To your keys and sessions.', body })
+<p class="after">First time here, or forgot your password? Ask an administrator for a set-up link, or <a href="${frame.base}/setup">use your link</a>.</p>`
+  return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
 }
 
-/** The page to choose a password with a link. Its token, after the `#`, is filled in by the script, else pasted. */
+/** The page to choose a password with a link. The script fills in its token, after the `#`; without it, it is pasted. */
 export function setupPage(frame: PageFrame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
@@ -41,8 +41,8 @@ ${usernameField(undefined)}
 ${newPasswordFields(state, 'Password')}
 <button class="primary wide">Set password</button>`,
   })}</div></div>
-<p class="after">A link works once, for 15 minutes. Other browsers that are signed in with this account are signed out. Have a password already? <a href="${frame.base}/sign-in">Sign in</a></p>`
-  return signedOutPage(frame, { title: 'Choose a password', lead: 'You sign in with it from now on.', body })
+<p class="after">Links work once and expire after 15 minutes. Setting a password signs out all other browsers. Already have a password? <a href="${frame.base}/sign-in">Sign in</a></p>`
+  return signedOutPage(frame, { title: 'Choose a password', lead: 'Use it to sign in from now on.', body })
 }
 
 /** The page to verify an e-mail with a link; here too the script fills in the token. */
@@ -50,13 +50,13 @@ export function verifyEmailPage(frame: PageFrame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/verify',
     data: ['fill-from-fragment', ''],
-    body: html`${tokenField(state, 'Link from the mail')}
+    body: html`${tokenField(state, 'Link from the e-mail')}
 <button class="primary wide">Confirm e-mail</button>`,
   })}</div></div>`
   return signedOutPage(frame, { title: 'Confirm your e-mail', body })
 }
 
-/** Hidden once it is filled in: otherwise a picture of the screen would be enough to use the link. */
+/** Hidden once it is filled in: otherwise a screenshot would be enough to use the link. */
 function tokenField(state: FormState, label: string): Html {
   const { token = '' } = state.values
   if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
@@ -65,11 +65,11 @@ function tokenField(state: FormState, label: string): Html {
     label,
     autocomplete: 'off',
     isExact: true,
-    hint: 'The whole link, or the part behind the # sign.',
+    hint: 'The whole link, or the part after the #.',
   })
 }
 
-/** A new password, twice, with its rule. */
+/** A new password, typed twice, with its rules. */
 export function newPasswordFields(state: FormState, label: string): Html {
   return html`${field(state, {
     name: 'password',
@@ -92,7 +92,7 @@ export interface RecoveryLink {
   readonly text: string
 }
 
-/** Shows an error that no other page can show; for a viewer who is signed in, with the usual navigation. */
+/** An error that has no form to be shown at; with the usual navigation for a signed-in viewer. */
 export function errorPage(
   frame: PageFrame,
   {
@@ -104,15 +104,15 @@ export function errorPage(
     readonly title: string
     readonly detail: string | undefined
     readonly requestId: string
-    /** The link to go on; undefined = the start of the portal. */
+    /** undefined = the start of the portal. */
     readonly recoveryLink?: RecoveryLink | undefined
   },
 ): Html {
   const link = recoveryLink
     ? html`<a class="button" href="${recoveryLink.href}">${recoveryLink.text}</a>`
-    : html`<a href="${frame.base}">Go to the start of the portal</a>`
+    : html`<a href="${frame.base}">Back to the portal</a>`
   const body = html`<div class="card"><div class="body"><p>${link}</p>
-<p class="hint">Request <code>${requestId}</code></p></div></div>`
+<p class="hint">Request ID <code>${requestId}</code></p></div></div>`
   const layout = frame.viewer ? page : signedOutPage
   return layout(frame, { title, ...(detail !== undefined && { lead: detail }), body })
 }

@@ -1,7 +1,7 @@
 import { shellWord } from '../../platform/shell-word.ts'
 import { accessTokenPath } from '../../routes/own-paths.ts'
 
-/** Code to paste, which reads the caller's keys from the environment: no key is written in a program. */
+/** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
 export interface Snippet {
   readonly language: string
   /** Sends the secret with each request. */
@@ -17,7 +17,7 @@ export interface SnippetOptions {
   readonly path: string
 }
 
-/** The same two calls in each language, with nothing to install. */
+/** The same two calls in each language, without dependencies. */
 export function createSnippets(options: SnippetOptions): readonly Snippet[] {
   return [curl, javaScript, python, go].map((write) => write(options))
 }

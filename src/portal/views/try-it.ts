@@ -13,7 +13,7 @@ export interface TryItRoute {
   readonly host: string | undefined
 }
 
-/** The call of a route, as text. */
+/** The request for a route, as text. */
 export function requestText({ host = '', path }: TryItRoute): string {
   return `GET ${host}${path}`
 }
@@ -26,12 +26,12 @@ export type TryItOutcome =
 export interface TryItResponse {
   readonly route: string
   readonly status: number
-  /** Of the call of the route alone. */
+  /** Of the request to the route alone. */
   readonly durationMs: number
   readonly scheme: string
-  /** Whether the route sends an identity to its backend at all. */
+  /** Whether the route sends identity headers to its backend at all. */
   readonly sendsIdentity: boolean
-  /** The identity headers that the backend shows in its answer; undefined = it does not show its headers. */
+  /** The identity headers that the backend echoes; undefined = it does not echo its request headers. */
   readonly identity: readonly (readonly [name: string, value: string])[] | undefined
   readonly contentType: string
   /** The beginning of the body. */
@@ -49,7 +49,7 @@ export interface TryItView {
 export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItView): Html {
   const body =
     routes.length === 0
-      ? html`<p class="muted">There is no route that your account may call with GET.</p>`
+      ? html`<p class="muted">Your account cannot call any route with GET.</p>`
       : html`${form(frame, {
           action: '/integration/try#try-it',
           class: 'search',
@@ -60,7 +60,7 @@ export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItVi
         })}${outcome && outcomePart(outcome)}`
   return card({
     title: 'Try it',
-    lead: 'Calls the gateway with your own keys and shows who the backend saw.',
+    lead: 'Calls the gateway with your keys and shows the identity the backend received.',
     id: 'try-it',
     body,
   })
@@ -74,23 +74,23 @@ function responsePart(answer: TryItResponse): Html {
   const { status, durationMs, route, scheme, contentType, body, isTruncated } = answer
   return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
 ${identityPart(answer)}
-${body === '' ? html`<p class="muted">The answer has no body.</p>` : codeBlock(`Answer, ${contentType}${isTruncated ? ', the beginning' : ''}`, body, { isWrapped: true })}</div>`
+${body === '' ? html`<p class="muted">The response has no body.</p>` : codeBlock(`Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`, body, { isWrapped: true })}</div>`
 }
 
 function identityPart({ status, identity, sendsIdentity }: TryItResponse): Html | undefined {
   if (identity === undefined) {
-    const text = 'The backend does not show the headers it got; this is its answer.'
+    const text = 'The backend does not echo request headers; this is its response.'
     return status < 400 ? staticNotice('info', text) : undefined
   }
   if (identity.length === 0) {
     return staticNotice(
       'info',
       sendsIdentity
-        ? 'The headers that the backend shows have no identity among them.'
-        : 'No identity was sent: this route takes none.',
+        ? 'The echoed headers contain no identity.'
+        : 'No identity was sent: the route has auth: none.',
     )
   }
-  return html`<div class="field"><h3>The backend saw</h3><dl class="facts">${identity.map(
+  return html`<div class="field"><h3>The backend received</h3><dl class="facts">${identity.map(
     ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
   )}</dl></div>`
 }

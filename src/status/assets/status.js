@@ -1,7 +1,7 @@
 // Updates the figures in place, so that the page does not scroll back to the top.
 ;(() => {
   const refreshMs = 5_000
-  const said = () => document.querySelector('[data-said]')
+  const statusMessage = () => document.querySelector('[data-message]')
 
   async function refresh() {
     if (document.hidden) return
@@ -14,13 +14,13 @@
       if (!response.ok || !next) throw new Error('no figures')
       const before = document.querySelector('#numbers')
       const hasFocus = before?.contains(document.activeElement)
-      // What somebody has opened stays open, and keeps the focus.
+      // Keep the table open, and its focus.
       next.querySelector('#numbers')?.toggleAttribute('open', before?.open === true)
       document.querySelector('main').replaceChildren(...next.childNodes)
       if (hasFocus) document.querySelector('#numbers > summary')?.focus()
     } catch {
-      said().textContent = 'The gateway does not answer. These are the last figures.'
-      said().hidden = false
+      statusMessage().textContent = 'The gateway is not responding. Showing the last known values.'
+      statusMessage().hidden = false
     }
   }
 
