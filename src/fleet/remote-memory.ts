@@ -4,7 +4,7 @@ import type { MemoryUpdate, RequestsToFleet } from './messages.ts'
 import { toSharedClock } from './shared-clock.ts'
 
 /** An answer that comes later is of no use: a caller is to be refused within 500 ms. */
-const recallTimeoutMs = 200
+const recallTimeoutMs = 400
 /** How many keys are asked for at once at most: strangers may ask for any number of made-up ones. */
 const recallsMax = 1_000
 
