@@ -132,7 +132,7 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   request.httpVersion = `1.${minorVersion}`
   request.rawHeaders = [...rawHeaders]
   request.headers = joinHeaders(rawHeaders)
-  if (connection.bodyState === 'whole') {
+  if (connection.bodyState === 'complete') {
     request.complete = true
     request.push(null)
   } else request._read = () => connection.resumeBody()

@@ -1,13 +1,13 @@
 import type { DeadlineSweep, Expiring } from './deadline-sweep.ts'
 
-/** The span over which the rate of a body is looked at. */
+/** The window over which the rate of a body is measured. */
 export const bodyRateWindowMs = 10_000
 
-/** Whose body is watched. */
+/** Sends the body that is watched. */
 export interface BodySender {
-  /** Whether the answer has begun: then both sides may pause, and the timeouts of the target apply. */
+  /** Whether the response has begun: then both sides may pause, and the timeouts of the target apply. */
   readonly isHeadSent: boolean
-  /** The body came too slowly; told once. */
+  /** The body arrived too slowly; called once. */
   onBodyTooSlow(): void
 }
 
@@ -17,7 +17,7 @@ export interface BodyRateOptions {
   readonly sweep: Pick<DeadlineSweep, 'add' | 'remove'>
 }
 
-/** Watches that a body comes at a least rate while its client is waited for. */
+/** Enforces a minimum rate on a request's body while the gateway waits for its client. */
 export class BodyRate implements Expiring {
   deadline = Number.POSITIVE_INFINITY
   readonly #options: BodyRateOptions
@@ -43,7 +43,7 @@ export class BodyRate implements Expiring {
     this.#restart(performance.now())
   }
 
-  /** The client is waited for from now on. */
+  /** The gateway waits for the client from now on. */
   start(): void {
     if (this.#isWatching) return
     this.#isWatching = true
@@ -56,7 +56,7 @@ export class BodyRate implements Expiring {
     this.#bytes += bytes
   }
 
-  /** The client is not waited for: its body is whole, or is not read at the moment. */
+  /** The gateway does not wait for the client: the body is complete, or is not being read. */
   stop(): void {
     if (!this.#isWatching) return
     this.#isWatching = false
@@ -73,7 +73,7 @@ export class BodyRate implements Expiring {
     this.#sender.onBodyTooSlow()
   }
 
-  /** What came before does not count any more. */
+  /** Starts a new window. */
   #restart(now: number): void {
     this.#bytes = 0
     this.deadline = now + bodyRateWindowMs

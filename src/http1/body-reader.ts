@@ -2,7 +2,7 @@ import { ChunkExtensions } from './chunk-extensions.ts'
 import { ChunkedDecoder } from './chunked-decoder.ts'
 import type { RequestBody } from './request-head.ts'
 
-/** How many bytes the extensions of chunks may have over those of the body: they count in no other limit. */
+/** How many bytes of chunk extensions there may be beyond the size of the body: no other limit counts them. */
 const extensionBytesMax = 16_384
 const noTrailers: readonly string[] = []
 
@@ -24,12 +24,12 @@ export class BodyReader {
     return this.#chunks?.chunksRead ?? 0
   }
 
-  /** How much is still to come; undefined = unknown. */
+  /** How much is still to arrive; undefined = unknown. */
   get remaining(): number | undefined {
     return this.#chunks ? undefined : this.#remaining
   }
 
-  /** Name, value, name, value of the trailer fields, once the body is whole. */
+  /** Name, value, name, value of the trailer fields, once the body is complete. */
   get trailers(): readonly string[] | undefined {
     if (this.#chunks) return this.#chunks.trailers
     return this.#remaining === 0 ? noTrailers : undefined

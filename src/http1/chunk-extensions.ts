@@ -1,6 +1,6 @@
 import { MalformedMessage } from './malformed-message.ts'
 
-/** The extensions of one chunk. */
+/** Limit for the extensions of one chunk. */
 const lineBytesMax = 256
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const quoted = '"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"'
@@ -9,13 +9,13 @@ const beginning = /^[\t -~\x80-\xff]*$/
 const cr = 0x0d
 
 /**
- * Skips the extensions of chunks, which nobody here knows (RFC 9112 7.1.1). They are read by the letter of the grammar,
- * so that no two readers can disagree about where they end, and are never forwarded: chunks are written anew.
+ * Skips chunk extensions, which no part of the gateway uses (RFC 9112 7.1.1). They are parsed strictly, so that no two
+ * parsers can disagree about where they end, and are never forwarded: chunks are encoded again.
  */
 export class ChunkExtensions {
   #bytesLeft: number
 
-  /** @param bytesMax how many bytes there may be, over those of data */
+  /** @param bytesMax how many bytes of extensions there may be beyond those of data */
   constructor(bytesMax: number) {
     this.#bytesLeft = bytesMax
   }
@@ -26,7 +26,7 @@ export class ChunkExtensions {
 
   /**
    * @param at where they begin, right after the size
-   * @returns the index after the CR that ends them; the number of bytes where more has to come
+   * @returns the index after the CR that ends them; the number of bytes where more must arrive
    * @throws MalformedMessage
    */
   skip(bytes: Buffer, at: number): number {
@@ -40,7 +40,7 @@ export class ChunkExtensions {
       return bytes.length
     }
     if (!wellFormed.test(text)) throw malformed()
-    // Counted once the line is whole: then it is not read again.
+    // Counted once the line is complete: then it is not read again.
     if (end + 1 < bytes.length) this.#bytesLeft -= length
     if (this.#bytesLeft < 0) throw malformed()
     return end + 1
@@ -48,5 +48,5 @@ export class ChunkExtensions {
 }
 
 function malformed(): MalformedMessage {
-  return new MalformedMessage('chunk', 'has a malformed extension, or too much of it')
+  return new MalformedMessage('chunk', 'has a malformed or too long chunk extension')
 }

@@ -6,7 +6,7 @@ import { smallChunkBytesMax } from './response-writer.ts'
 /** Any size of so many hexadecimal digits is exact as a number. */
 const sizeDigitsMax = 13
 const trailerBytesMax = 16_384
-/** So many chunks in one read are worth a pause, in which other connections have their turn. */
+/** After this many chunks in one read the connection yields to others. */
 export const chunksPerTurnMax = 1_000
 const sectionEnd = '\r\n\r\n'
 const cr = 0x0d
@@ -20,8 +20,8 @@ for (const [value, digits] of [...'0123456789abcdef'].entries())
 type State = 'size' | 'data' | 'data-end' | 'trailers'
 
 /**
- * Takes the chunks off a body (RFC 9112 7.1), strictly. Small chunks that came together are handed on together: to pass
- * on each of them would cost a thousand times as much as a byte.
+ * Decodes a chunked body (RFC 9112 7.1), strictly. Small chunks that arrived together are delivered together: to
+ * deliver each of them would cost a thousand times as much as a byte.
  */
 export class ChunkedDecoder {
   readonly #onData: (chunk: Buffer) => void
@@ -29,17 +29,17 @@ export class ChunkedDecoder {
   #state: State = 'size'
   #remaining = 0
   #pending: Buffer | undefined
-  /** Where the first data of this read stand, until more come. */
+  /** Index of the first data of this read that were not delivered yet. */
   #from = 0
   #to = 0
   #joined: Buffer | undefined
   #joinedBytes = 0
   /** How many chunks the last read had. */
   chunksRead = 0
-  /** Set once the body is whole. */
+  /** Set once the body is complete. */
   trailers: readonly string[] | undefined
 
-  /** @param extensions default: none that are bounded as a whole, as in answers */
+  /** @param extensions default: no limit on all of them together, as in responses */
   constructor(onData: (chunk: Buffer) => void, extensions = new ChunkExtensions(Number.POSITIVE_INFINITY)) {
     this.#onData = onData
     this.#extensions = extensions
@@ -54,7 +54,7 @@ export class ChunkedDecoder {
     try {
       while (at < bytes.length && this.trailers === undefined) {
         const next = this.#step(bytes, at)
-        // Only the start of a line is here: it is kept, as a copy, since the chunk's memory may be overwritten.
+        // Only the start of a line has arrived. Kept as a copy, since the chunk's memory may be overwritten.
         if (next === at) this.#pending = Buffer.from(bytes.subarray(at))
         at = next === at ? bytes.length : next
       }
@@ -64,7 +64,7 @@ export class ChunkedDecoder {
     return bytes.subarray(at)
   }
 
-  /** @returns where the next step begins; `at` where more has to come */
+  /** @returns where the next step begins; `at` where more must arrive */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case 'size':
@@ -134,7 +134,7 @@ export class ChunkedDecoder {
   #readDataEnd(bytes: Buffer, at: number): number {
     if (at + 1 >= bytes.length) return at
     if (bytes[at] !== cr || bytes[at + 1] !== lf)
-      throw new MalformedMessage('chunk', 'is longer than its size')
+      throw new MalformedMessage('chunk', 'has more data than its size says')
     this.#state = 'size'
     return at + 2
   }
@@ -144,7 +144,7 @@ export class ChunkedDecoder {
     const isEmpty = bytes[0] === cr && bytes[1] === lf
     const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd)
     if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
-      throw new MalformedMessage('trailer', 'takes too much room')
+      throw new MalformedMessage('trailer', 'is too large')
     if (lastLine === -1) return at
     this.trailers = parseFieldLines(bytes.subarray(0, lastLine + 2))
     if (this.trailers === undefined) throw new MalformedMessage('trailer', 'is not well-formed')

@@ -23,7 +23,7 @@ export class ClientConnection
   #isAnswering = false
   #isClosing = false
   #discardedBytes = 0
-  /** Set once the client has closed its side. */
+  /** Set once the client has half-closed the connection. */
   #stopHalfClosedWatch: (() => void) | undefined
 
   constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
@@ -38,19 +38,19 @@ export class ClientConnection
     return this.#requestReader.bodyState
   }
 
-  /** Sets who carries out the request; the body waits for `wantBody`. undefined = no longer anybody. */
+  /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */
   attach(events: RequestEvents | undefined): void {
     this.#events = events
   }
 
-  /** Ends the attached handler's work on the request, as if the client had left. */
+  /** Ends the attached handler's work on the request, as if the client had disconnected. */
   detach(): void {
     const events = this.#events
     this.#events = undefined
     events?.onAbort()
   }
 
-  /** Makes the connection end with this answer. */
+  /** Closes the connection after this response. */
   closeAfterAnswer(): void {
     this.#isClosing = true
   }
@@ -67,20 +67,20 @@ export class ClientConnection
 
   onBodyTooSlow(): void {
     this.#isClosing = true
-    this.#events?.onBodyError(new BodyTooSlow('the body comes more slowly than limits.bodyRate'))
+    this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
-  /** Whether the connection can go on after this answer, as far as known now. */
+  /** Whether the connection can be reused after this response, as far as is known now. */
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
     if (this.#requestReader.isBodyWhole) return true
-    // A client that waits for 100 may send the body after all, or not: what comes next could be either.
+    // A client that waits for a 100 may send the body after all, or not: what arrives next could be either.
     return (
       !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= timeouts.discardedBytesMax
     )
   }
 
-  /** Begins the answer. @param lines field lines, each ended by CR LF, without those of the connection */
+  /** Begins the response. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#isClosing = framing === 'until-close' || !this.canPersist()
     this.writer.begin(
@@ -89,19 +89,19 @@ export class ClientConnection
     )
   }
 
-  /** The answer is whole. @param last the rest of a counted body, as text, or the trailer lines after chunks */
+  /** The response is complete. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last = ''): void {
     this.startSendTimeout()
     this.writer.end(last, this.#onAnswerWritten)
   }
 
-  /** The answer has been written past this connection, straight to the socket. */
+  /** The response has been written directly to the socket. */
   endExternally({ closes }: { readonly closes: boolean }): void {
     this.#isClosing = closes
     this.#onAnswerWritten()
   }
 
-  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has sent already */
+  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has already sent */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopHalfClosedWatch?.()
@@ -161,7 +161,7 @@ export class ClientConnection
     this.#discardedBytes += bytes
     if (this.#lingering.isActive) {
       const deadline = this.#lingering.discard(bytes, this.options.sweep.sweptAt)
-      // No more is read: the system slows the client down, which can still read the answer.
+      // No more is read: TCP slows the client down, and it can still read the response.
       if (deadline === undefined) this.#socketReader.pause()
       else this.deadline = deadline
     } else if (!this.#isAnswering && this.#discardedBytes > timeouts.discardedBytesMax) this.#linger()
@@ -198,7 +198,7 @@ export class ClientConnection
     this.#requestReader.nextRequest()
   }
 
-  /** Closes without a reset, so that the client sees the answer: what it still sends is thrown away (RFC 9112 9.6). */
+  /** Closes without a reset, so that the client sees the response: what it still sends is discarded (RFC 9112 9.6). */
   #linger(): void {
     if (this.#lingering.isActive) return
     this.deadline = this.#lingering.begin(performance.now())

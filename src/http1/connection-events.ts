@@ -4,23 +4,23 @@ import type { BodyTooSlow, HeadTooLarge, MalformedMessage } from './malformed-me
 import type { RequestHead } from './request-head.ts'
 import type { KeepAlive } from './response-writer.ts'
 
-/** Why what the client sent is no request that can be answered. */
+/** Why the client's input is not a request that can be handled. */
 export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 
-/** What carries out a request: it takes the body, and is told what happens to the client. */
+/** The handler of a request: it gets the body, and learns what happens to the client. */
 export interface RequestEvents {
-  /** Whether the answer goes past this connection, straight to the socket: the connection may write nothing then. */
+  /** Whether the response is written directly to the socket: then the connection must not write. */
   readonly writesToSocket?: boolean
   onBodyData(chunk: Buffer): void
-  /** Whether no chunk that `onBodyData` was handed is in use any more. */
+  /** Whether every chunk passed to `onBodyData` has been released. */
   isChunkReleased(): boolean
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
-  /** The rest of the body cannot be read; the connection ends with the answer. */
+  /** The rest of the body cannot be read; the connection ends with the response. */
   onBodyError(error: MalformedMessage | BodyTooSlow): void
-  /** More of the answer may be written. */
+  /** More of the response may be written. */
   onClientDrain(): void
-  /** The client has left before the whole answer was sent. */
+  /** The client disconnected before the whole response was sent. */
   onAbort(): void
 }
 
@@ -30,22 +30,22 @@ export interface ConnectionLimits {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
-  /** Bytes a second, over 10 s, that a body must come with while it is waited for; from 1. */
+  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
   readonly bodyRateMin: number
 }
 
-/** What a connection works with, and whom it tells what its client sends. */
+/** The settings of a connection, and the callbacks for what its client sends. */
 export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
   /** Shared by all connections. */
   readonly headCache: HeadCache
   /** It watches the deadlines of all connections. */
   readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
-  /** Whether answers are to say that the connection ends: asked for each answer. */
+  /** Whether responses are to announce that the connection ends: asked for each response. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void
-  /** The client is to get an answer all the same; the connection ends with it. */
+  /** The client is to get a response nevertheless; the connection ends with it. */
   onUnreadable(connection: Connection, what: Unreadable): void
-  /** The exchange of a request is over. @param isComplete whether the whole answer has left */
+  /** The exchange of a request is over. @param isComplete whether the whole response was sent */
   onEnd(connection: Connection, isComplete: boolean): void
 }

@@ -1,7 +1,7 @@
 let second = 0
 let line = ''
 
-/** The Date line of an answer of our own (RFC 9110 6.6.1), made once a second. */
+/** The Date line of a response of the gateway's own (RFC 9110 6.6.1), created once a second. */
 export function dateLine(): string {
   const now = Date.now()
   if (now >= second + 1_000 || now < second) {

@@ -1,4 +1,4 @@
-/** Something that expires at its deadline, which may be put off. */
+/** Something that expires at its deadline, which may be postponed. */
 export interface Expiring {
   /** On the clock of performance.now(); Infinity = never. */
   deadline: number
@@ -6,7 +6,7 @@ export interface Expiring {
 }
 
 /**
- * Watches many deadlines with one timer: putting one off costs an assignment, while a timer for each request would
+ * Watches many deadlines with one timer: postponing one costs an assignment, while a timer for each request would
  * cost more than parsing the request. A deadline is noticed up to one period late.
  */
 export class DeadlineSweep {
@@ -20,8 +20,8 @@ export class DeadlineSweep {
   }
 
   /**
-   * When it last swept, on the clock of performance.now(): at most one period ago, or longer if the process stood
-   * still. For deadlines that may be that much too early: it saves asking the clock.
+   * When it last swept, on the clock of performance.now(): at most one period ago, or longer if the event loop
+   * stalled. For deadlines that may be that much too early: it saves reading the clock.
    */
   get sweptAt(): number {
     return this.#sweptAt

@@ -3,9 +3,9 @@ import { ownedCopy, readIntoSharedBuffer, receivedChunk } from './read-buffers.t
 import { SocketReader } from './socket-reader.ts'
 
 /**
- * Hands on what a socket receives as it comes, past the stream's buffer and its events, which cost as much as the read
- * itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the pauses of
- * garbage collection three times as long. The end, errors and writes stay with the stream.
+ * Delivers what a socket receives as it arrives, bypassing the stream's buffer and its events, which cost as much as
+ * the read itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the
+ * pauses of garbage collection three times as long. The end, errors and writes stay with the stream.
  */
 export class DirectSocketReader extends SocketReader {
   readonly #socket: Socket
@@ -13,16 +13,15 @@ export class DirectSocketReader extends SocketReader {
   #isReleased = false
 
   /**
-   * To be made before anything else reads from the socket.
-   * @param onData gets chunks that are valid until it returns (see `kept`); returns whether the chunk is not in use
-   * any more
+   * To be created before anything else reads from the socket.
+   * @param onData gets chunks that are valid until it returns (see `ownedCopy`); returns whether the chunk is released
    */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     super(socket, onData)
     this.#socket = socket
     this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
     if (!this.#isShared) this.#overridePush()
-    // Without this the `end` event would not come.
+    // Without this there would be no `end` event.
     socket.resume()
   }
 

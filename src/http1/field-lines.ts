@@ -17,8 +17,8 @@ export interface RawLines {
  * folding, no control character, every line ended by CR LF (RFC 9112 5).
  * @param start where the first line begins
  * @param fields gets name, value, name, value: as they were sent, without the space around values
- * @returns where the empty line begins, or the first line that has not come as a whole; -1 where a line, or as much of
- *   it as has come, is not well-formed
+ * @returns where the empty line begins, or the first incomplete line; -1 where a line, or as much of it as has
+ *   arrived, is malformed
  */
 export function readFieldLines({ bytes, text }: RawLines, start: number, fields: string[]): number {
   let line = start
@@ -32,7 +32,7 @@ export function readFieldLines({ bytes, text }: RawLines, start: number, fields:
     fields.push(text.slice(line, nameEnd), sliceValue(text, nameEnd + 1, end))
     line = end + 2
   }
-  // The empty line, or as much of it as has come.
+  // The empty line, or as much of it as has arrived.
   return line + 1 >= bytes.length || bytes[line + 1] === lf ? line : -1
 }
 
@@ -44,7 +44,7 @@ export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): 
   return at
 }
 
-/** The value without the spaces and tabs around it (RFC 9110 5.6.3); trim() would take away more than these. */
+/** The value without the spaces and tabs around it (RFC 9110 5.6.3); trim() would remove more than these. */
 function sliceValue(text: string, from: number, to: number): string {
   let start = from
   let end = to
@@ -55,7 +55,7 @@ function sliceValue(text: string, from: number, to: number): string {
 
 /**
  * Header or trailer fields from their lines, each ended by CR LF.
- * @returns name, value, name, value; undefined where a line is not well-formed
+ * @returns name, value, name, value; undefined where a line is malformed
  */
 export function parseFieldLines(bytes: Buffer): string[] | undefined {
   if (bytes.length === 0) return []
@@ -69,8 +69,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Whether a part that ends with this mark is longer than allowed, the mark not counted.
- * @param end where the mark begins; -1 where it has not come yet as a whole
+ * Whether a part that ends with this delimiter is longer than allowed, the delimiter not counted.
+ * @param end where the delimiter begins; -1 where it is not complete yet
  */
 export function isTooLong(bytes: Buffer, end: number, mark: string, bytesMax: number): boolean {
   return end === -1 ? bytes.length >= bytesMax + mark.length : end > bytesMax

@@ -9,39 +9,39 @@ export type HeadFields = Pick<
 >
 
 /**
- * How often fields are forgotten that did not come since the last sweep: they hold secrets, which are kept no longer
- * than needed. Not all are forgotten at once: learning the frequent ones anew makes garbage that lives just long
- * enough to be copied by the collector, which doubled the length of its pauses.
+ * How often entries not used since the last sweep are dropped: they hold secrets, which are kept no longer than
+ * needed. Not all are dropped at once: parsing the frequent ones again makes garbage that lives just long enough to be
+ * copied by the collector, which doubled the length of its pauses.
  */
 const sweepMs = 1_000
 /**
- * At most so many entries, of such a length and so many fields: together no more than 16 MiB, and keeping made-up ones
- * costs no more than some 4 % of the time.
+ * At most so many entries, of such a length and so many fields: together no more than 16 MiB, and a flood of made-up
+ * ones costs no more than some 4 % of the time.
  */
 const entriesMax = 2_048
 const textLengthMax = 2_048
 const fieldsMax = 32
-/** The mark is made of about 2^7 of the bytes; whether the fields are the same is decided by comparing all of them. */
+/** The fingerprint samples about 2^7 of the bytes; whether fields are the same is decided by comparing all of them. */
 const sampleBits = 7
 
 interface Entry {
   readonly text: string
   readonly fields: HeadFields
-  /** Whether it came since the last sweep. */
+  /** Whether it was used since the last sweep. */
   isRecentlyUsed: boolean
 }
 
 /**
- * The fields of heads that came a moment ago. Clients mostly send the same fields each time, and a token makes them
- * long: comparing takes a fraction of the time of parsing. Fields that come only once are never kept.
+ * The parsed fields of repeated heads. Clients mostly send the same fields each time, and a token makes them long:
+ * comparing takes a fraction of the time of parsing. Fields that arrive only once are never kept.
  */
 export class HeadCache {
   readonly #entries = new Map<number, Entry>()
-  /** The marks seen lately, each at the index that it hashes to. */
+  /** The fingerprints seen lately, each at the index that it hashes to. */
   readonly #seen = new Int32Array(entriesMax)
-  /** At the same index, the hash of all bytes of the fields that had this mark last, if they had it before. */
+  /** At the same index, the hash of all bytes of the last fields with this fingerprint, if it was seen before. */
   readonly #fullHashes = new Int32Array(entriesMax)
-  /** The mark of the fields that `find` was asked for last. */
+  /** The fingerprint of the fields that `find` was last called with. */
   #fingerprint = 0
 
   /** @param start where the first field line begins; the text ends with the empty line */
@@ -53,7 +53,7 @@ export class HeadCache {
     return entry.fields
   }
 
-  /** Keeps what `find` did not find just now, if it came before. */
+  /** Keeps what `find` has just missed, if it was seen before. */
   add({ bytes, text }: RawLines, start: number, fields: HeadFields): void {
     const fingerprint = this.#fingerprint
     const place = fingerprint % entriesMax
@@ -71,8 +71,8 @@ export class HeadCache {
   }
 
   /**
-   * Whether not only the mark came before. Long fields with a number that changes each time have few marks; kept, they
-   * would take the places of those that do come again.
+   * Whether not only the fingerprint was seen before. Long fields with a number that changes each time have few
+   * fingerprints; kept, they would displace fields that do repeat.
    */
   #isFullHashSeen(bytes: Uint8Array, start: number, place: number): boolean {
     if (strideOf(bytes, start) === 1) return true

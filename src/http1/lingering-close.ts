@@ -1,8 +1,8 @@
 import * as timeouts from './timeouts.ts'
 
 /**
- * What is still read from a client whose connection ends: closing while it sends would reset the connection, and the
- * client might lose the answer before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
+ * Reads on from a client whose connection ends: closing while it sends would reset the connection, and the client
+ * might lose the response before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
  */
 export class LingeringClose {
   #endsAt: number | undefined
@@ -18,7 +18,7 @@ export class LingeringClose {
     return now + timeouts.lingeringTimeoutMs
   }
 
-  /** Counts what was thrown away. @returns the new deadline; undefined = nothing more is to be read */
+  /** Counts discarded input. @returns the new deadline; undefined = nothing more is to be read */
   discard(bytes: number, now: number): number | undefined {
     this.#bytes += bytes
     if (this.#endsAt === undefined || this.#bytes > timeouts.lingeringBytesMax) return undefined

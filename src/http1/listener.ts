@@ -16,13 +16,13 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 export interface ListenerOptions
   extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'headCache' | 'sweep'>,
     ReloadableListenerOptions {
-  /** A connection could not be taken, such as for want of file descriptors: the next may be. */
+  /** A connection could not be accepted, for example without free file descriptors; the next one may be. */
   onAcceptError(error: Error): void
-  /** Asked for each connection: whether it is to be taken beside so many. */
+  /** Asked for each connection: whether it may be accepted with so many open. */
   mayAccept(openConnections: number): boolean
-  /** A connection was closed as soon as it came, as it could not be taken. */
+  /** A connection was closed at once, as it was not accepted. */
   onDropped(): void
-  /** A client speaks HTTP where TLS is spoken. @param peerAddress its IP address @returns the whole answer, in ASCII */
+  /** A client sends plain HTTP to a TLS port. @param peerAddress its IP address @returns the response, in ASCII */
   answerPlainHttp(peerAddress: string): string
 }
 
@@ -31,8 +31,8 @@ export interface Listener {
   /** The open connections, tunnels included. */
   readonly connections: ReadonlySet<ClientConnection>
   /**
-   * Takes new terms: the limits hold for every connection, the certificate for new ones.
-   * @throws where TLS cannot use the certificate: nothing has changed then
+   * Applies changed options: the limits to every connection, the certificate to new ones.
+   * @throws where TLS cannot use the certificate: then nothing has changed
    */
   adapt(options: ReloadableListenerOptions): void
 }
@@ -41,17 +41,16 @@ export interface Listener {
 const sweepMs = 500
 const keepAliveDelayMs = 30_000
 
-/** An HTTP/1.1 server: it takes connections, and hands their requests on. */
+/** An HTTP/1.1 server: it accepts connections and passes on their requests. */
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new DeadlineSweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
-  // A copy that connections read at each use, so that new terms reach them all.
+  // A copy that connections read at each use, so that changes reach all of them.
   const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep }
   const connections = new Set<ClientConnection>()
-  // A client that has closed its side may still wait for its answer.
+  // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
-    // With TLS this is set in `accept`, after the handshake: a client that leaves during the handshake waits for
-    // nothing.
+    // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
     allowHalfOpen: options.tls === undefined,
     noDelay: true,
     keepAlive: true,
@@ -98,7 +97,7 @@ export function createListener(options: ListenerOptions): Listener {
   })
 
   function adapt(changed: ReloadableListenerOptions): void {
-    // First: where TLS cannot use its certificate, nothing may have changed.
+    // First: where TLS cannot use its certificate, nothing must have changed.
     if (changed.tls) tlsServer?.setSecureContext(changed.tls)
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
@@ -106,7 +105,7 @@ export function createListener(options: ListenerOptions): Listener {
   return { server, connections, adapt }
 }
 
-/** OpenSSL's codes where what comes first is no TLS: the first two for a few methods only. */
+/** OpenSSL's codes where the first bytes are not TLS: the first two for a few methods only. */
 const notTlsCodes = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'ERR_SSL_HTTPS_PROXY_REQUEST',
@@ -117,7 +116,7 @@ function isPlainHttp(error: Error): boolean {
   return 'code' in error && notTlsCodes.has(String(error.code))
 }
 
-/** Writes past TLS, which has failed, to the socket below. */
+/** Writes to the socket below TLS, which has failed. */
 function sendUnencrypted(socket: object, text: string): void {
   // The cast is sound: it is checked before it is used.
   const { _parent: below } = socket as { readonly _parent?: unknown }

@@ -1,4 +1,4 @@
-/** The message is not HTTP/1.1, or one that two readers could understand differently. */
+/** The message is not HTTP/1.1, or one that two parsers could understand differently. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
   /** Which part it is: the name of a field, or `request-line`, `field-line`, `chunk`, `trailer`. */
@@ -10,7 +10,7 @@ export class MalformedMessage extends Error {
   }
 }
 
-/** The body comes more slowly than clients have to send. */
+/** The body arrives more slowly than clients have to send it. */
 export class BodyTooSlow extends Error {
   override readonly name = 'BodyTooSlow'
 }

@@ -1,5 +1,5 @@
 /**
- * The lengths of names: most names in a head have another, and cost no more than a look here.
+ * The lengths of names: most names in a head have another one, and cost no more than this look-up.
  * @returns 1 at the index of each length; lengths from 256 on are not in it, and read as undefined
  */
 export function lengthsOf(names: Iterable<string>): Uint8Array {
@@ -14,7 +14,7 @@ export function isNamed(name: string | undefined, wanted: string): boolean {
 }
 
 /**
- * The value of a field that came once; undefined where it did not, or came more often: nobody knows which is meant.
+ * The value of a field that was sent once; undefined where it is missing, or was sent more often, which is ambiguous.
  * @param rawHeaders name, value, name, value, as they arrived
  * @param name in lower case
  */

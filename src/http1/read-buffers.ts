@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net'
 import { smallChunkBytesMax } from './response-writer.ts'
 
-/** As large as a socket's usual read. All sockets share it: each hands on what it read before another reads. */
+/** As large as a socket's usual read. All sockets share it: each delivers what it has read before another reads. */
 export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
-/** What was just read: valid until the caller returns. Long data, which others would not copy again, are a copy already. */
+/** What was just read: valid until the caller returns. Long data, which others would not copy, are a copy already. */
 export function receivedChunk(length: number): Buffer {
   return length > smallChunkBytesMax ? copyOfShared(length) : sharedBuffer.subarray(0, length)
 }
 
-/** A copy with memory of its own, so that `letGo` can free it. */
+/** A copy with memory of its own, so that `releaseBuffer` can free it. */
 function copyOfShared(length: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(length)
   sharedBuffer.copy(copy, 0, 0, length)
   return copy
 }
 
-/** The same bytes, valid for good: all code that keeps what was read has to call this. */
+/** The same bytes, valid for good: code that keeps what was read has to call this. */
 export function ownedCopy(bytes: Buffer): Buffer {
   return bytes.buffer === sharedBuffer.buffer ? Buffer.from(bytes) : bytes
 }
@@ -24,9 +24,9 @@ export function ownedCopy(bytes: Buffer): Buffer {
 type OnRead = (length: number) => boolean
 
 /**
- * Has a socket read into the shared memory, as the option `onread` of net.connect does: sockets that a server accepts
- * do not have that option, so the fields that Node keeps it in are set here.
- * @param onRead told how much was read; returns whether the socket is to read on
+ * Makes a socket read into the shared memory, as the option `onread` of net.connect does: sockets that a server
+ * accepts do not have that option, so the fields that Node keeps it in are set here.
+ * @param onRead gets the number of bytes read; returns whether the socket is to read on
  * @returns whether that is possible: not with TLS, nor with a Node version that keeps it elsewhere
  */
 export function readIntoSharedBuffer(socket: Socket, onRead: OnRead): boolean {

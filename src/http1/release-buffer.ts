@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { smallChunkBytesMax } from './response-writer.ts'
 
 /**
- * Frees the memory of a chunk that was read and is not in use any more: collecting the pieces of a large body as
- * garbage costs as much as passing them on. Small pieces are not worth the call.
+ * Frees the memory of a chunk that nothing uses any longer: collecting the pieces of a large body as garbage costs as
+ * much as forwarding them. Small pieces are not worth the call.
  */
 export function releaseBuffer(chunk: Buffer): void {
   const { buffer, byteLength } = chunk
@@ -11,7 +11,7 @@ export function releaseBuffer(chunk: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Whether the system has taken all that was written, so that none of its memory is in use. */
+/** Whether everything written has been passed to the system, so that none of its memory is in use. */
 export function hasWrittenAll(socket: Socket): boolean {
   return socket.writableLength === 0 && !socket.destroyed && !socket.errored
 }

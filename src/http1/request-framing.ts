@@ -22,7 +22,7 @@ const chunkedBody: RequestBody = { kind: 'chunked' }
 
 /**
  * What the fields say about where a request ends, and about its connection. A request that could be read in two ways
- * is refused: two lengths, a length beside chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
+ * is rejected: two lengths, a length with chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
  * @throws MalformedMessage
  */
 export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
@@ -40,11 +40,11 @@ export function readRequestFraming(rawHeaders: readonly string[], minorVersion: 
     if (lengths[name.length] === 1) readField(seen, name.toLowerCase(), rawHeaders[index + 1] ?? '')
   }
   if (seen.isChunked && seen.contentLength !== undefined) {
-    throw new MalformedMessage('Content-Length', 'must not stand beside Transfer-Encoding')
+    throw new MalformedMessage('Content-Length', 'must not be sent together with Transfer-Encoding')
   }
-  // RFC 9112 6.1: HTTP/1.0 knows no transfer coding.
+  // RFC 9112 6.1: HTTP/1.0 does not define Transfer-Encoding.
   if (seen.isChunked && minorVersion === 0) {
-    throw new MalformedMessage('Transfer-Encoding', 'is not known to HTTP/1.0')
+    throw new MalformedMessage('Transfer-Encoding', 'is not defined in HTTP/1.0')
   }
   return {
     body: bodyOf(seen),
@@ -64,12 +64,16 @@ function bodyOf({ isChunked, contentLength }: FramingFields): RequestBody {
 function readField(seen: FramingFields, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (seen.contentLength !== undefined) throw new MalformedMessage('Content-Length', 'came twice')
+      if (seen.contentLength !== undefined)
+        throw new MalformedMessage('Content-Length', 'must be sent only once')
       seen.contentLength = parseLength(value)
       break
     case 'transfer-encoding':
       if (seen.isChunked || value.toLowerCase() !== 'chunked') {
-        throw new MalformedMessage('Transfer-Encoding', 'must be chunked, once: no other coding is supported')
+        throw new MalformedMessage(
+          'Transfer-Encoding',
+          'must be exactly "chunked": no other transfer coding is supported',
+        )
       }
       seen.isChunked = true
       break
@@ -103,7 +107,7 @@ function parseLength(value: string): number {
   const length = parseDigits(value)
   if (length === undefined) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
   if (value.length > digitsMax) {
-    throw new MalformedMessage('Content-Length', 'must be a number of bytes that can be counted')
+    throw new MalformedMessage('Content-Length', `must have at most ${digitsMax} digits`)
   }
   return length
 }

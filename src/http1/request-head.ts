@@ -8,18 +8,18 @@ export type RequestBody =
 export interface RequestHead {
   /** Any token. */
   readonly method: string
-  /** As it stands in the request line, with bytes above 0x7F percent-encoded; it may hold control characters. */
+  /** As in the request line, with bytes above 0x7F percent-encoded; it may hold control characters. */
   readonly target: string
   /** 0 or 1: the y in HTTP/1.y. */
   readonly minorVersion: number
   /** Name, value, name, value: in their order and case. */
   readonly rawHeaders: readonly string[]
   readonly body: RequestBody
-  /** Whether the client wants another answer on this connection (RFC 9112 9.3). */
+  /** Whether the client may send another request on this connection (RFC 9112 9.3). */
   readonly isPersistent: boolean
   readonly expectsContinue: boolean
   /** Value of Upgrade, in lower case, where Connection names it. */
   readonly upgrade: string | undefined
-  /** Whether the same fields came a moment ago, byte for byte: rawHeaders is then the same array. */
+  /** Whether the fields were found in the head cache, byte for byte: rawHeaders is then the same array. */
   readonly isCachedHead: boolean
 }

@@ -12,9 +12,9 @@ export interface RequestLine {
   readonly end: number
 }
 
-const requestLineForm = 'must be a method, a target and HTTP/1.1 or HTTP/1.0'
+const requestLineForm = 'must be a method, a request target and HTTP/1.1 or HTTP/1.0'
 
-/** undefined where its end has not come and it may still become a request line. @throws MalformedMessage */
+/** undefined where it is incomplete and may still become a request line. @throws MalformedMessage */
 export function readRequestLine({ text }: RawLines): RequestLine | undefined {
   const lineEnd = text.indexOf('\n')
   if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
@@ -33,7 +33,7 @@ function parseRequestLine(text: string, end: number): RequestLine {
     methodEnd < targetEnd
   const method = text.slice(0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
-  // Some servers take a lone CR for the end of the line, or a space for the end of the target.
+  // Some servers accept a lone CR as the end of the line, or a space as the end of the target.
   if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
     throw new MalformedMessage('request-line', requestLineForm)
   }
@@ -57,7 +57,7 @@ function isWhole(target: string): boolean {
   return target !== '' && !target.includes(' ') && !target.includes('\r') && !target.includes('\n')
 }
 
-/** Checks a line whose end has not come: it has a method, and a CR only at its end. */
+/** Checks an incomplete line: it has a method, and a CR only at its end. */
 function assertRequestLinePrefix(text: string): void {
   const methodEnd = text.indexOf(' ')
   const cr = text.indexOf('\r')

@@ -7,47 +7,47 @@ import type { RequestHead } from './request-head.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
 
 export interface ParserOptions {
-  /** The size of a whole head, with the empty line at its end. */
+  /** The size of a complete head, with the empty line at its end. */
   readonly headBytesMax: number
   /** Shared by all connections. */
   readonly headCache: HeadCache
 }
 
 /**
- * Reads the heads of requests (RFC 9112), strictly: a message that two readers could understand differently is
- * refused. The outcome does not depend on how the bytes are cut into chunks. The request line is judged first, then
+ * Parses the heads of requests (RFC 9112), strictly: a message that two parsers could understand differently is
+ * rejected. The result does not depend on how the bytes are split into chunks. The request line is checked first, then
  * the fields in their order, then the size, then what the fields say together. Bytes that can no longer become a head
- * are refused at once, not only when the time for a head is over.
+ * are rejected at once, not only when the request timeout ends.
  */
 export class RequestParser {
   readonly #options: ParserOptions
-  /** The part that has come of a head that is not whole yet. */
+  /** What has arrived of an incomplete head. */
   #partial: Buffer | undefined
-  /** Parsed from that: its request line, its whole fields, and the index where the rest begins. */
+  /** Parsed from that: its request line, its complete fields, and the index where the rest begins. */
   #line: RequestLine | undefined
   #fields: string[] = []
   #at = 0
-  /** The lines of the head, where they came in one piece and end with an empty line. */
+  /** The lines of the head, where they arrived in one piece and end with an empty line. */
   #wholeHead: RawLines | undefined
-  /** The fields, where they came before. */
+  /** The fields, if cached. */
   #cached: HeadFields | undefined
   /** The bytes of the empty lines before the head: they count towards its size. */
   #skipped = 0
   /** Once there is a head: where the body begins in the chunk that was fed last. */
   end = 0
 
-  /** @param options read anew for each head */
+  /** @param options read again for each head */
   constructor(options: ParserOptions) {
     this.#options = options
   }
 
-  /** Whether a part of a head has come. */
+  /** Whether a part of a head has arrived. */
   get isWithinHead(): boolean {
     return this.#partial !== undefined
   }
 
   /**
-   * @returns the head once it is whole; what follows in the chunk begins at `end`
+   * @returns the head once it is complete; what follows in the chunk begins at `end`
    * @throws MalformedMessage, HeadTooLarge: nothing that follows can be read
    */
   feed(chunk: Buffer): RequestHead | undefined {
@@ -66,7 +66,7 @@ export class RequestParser {
     return this.#takeHead()
   }
 
-  /** Reads on from where it stopped. @returns whether the head is whole */
+  /** Reads on from where it stopped. @returns whether the head is complete */
   #readLines(lines: RawLines): boolean {
     if (this.#line === undefined) {
       this.#line = readRequestLine(lines)
@@ -80,7 +80,7 @@ export class RequestParser {
     return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
   }
 
-  /** Whether all that follows the request line is there, and known from before. HTTP/1.0 frames by other rules. */
+  /** Whether all that follows the request line is there and cached. HTTP/1.0 has other framing rules. */
   #findCached(lines: RawLines, { minorVersion }: RequestLine): boolean {
     if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
     this.#wholeHead = lines
@@ -127,7 +127,7 @@ export class RequestParser {
   }
 }
 
-/** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is recalled. */
+/** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is cached. */
 function withoutBody(bytes: Buffer): Buffer {
   const { length } = bytes
   if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes

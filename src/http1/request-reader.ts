@@ -5,45 +5,45 @@ import { ownedCopy } from './read-buffers.ts'
 import type { RequestHead } from './request-head.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 
-/** The events of an intake. */
+/** The events of a request reader. */
 export interface RequestReaderEvents {
-  /** The first bytes of a head have come, but not all of it: told once for each head. */
+  /** The first bytes of a head have arrived, but not all of it: called once for each head. */
   onHeadStart(): void
   onHead(head: RequestHead): void
   onBodyData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
-  /** What the client sent cannot be read, nor can anything after it. */
+  /** The client's input cannot be parsed, nor can anything after it. */
   onParseError(error: MalformedMessage | HeadTooLarge): void
-  /** Bytes have been thrown away. */
+  /** Bytes have been discarded. */
   onDiscard(bytes: number): void
-  /** After `end`: everything that came has been taken, or is too little to complete the body. */
+  /** After `end`: all input has been consumed, or is too little to complete the body. */
   onInputEnd(): void
 }
 
 /**
- * How far the body of the request has come: `begun` means that a part of it waits to be wanted, which shows once
- * `onHead` has returned. A request without a body is `whole`.
+ * How much of the request's body has arrived: `buffered` means that a part of it is held back until `resumeBody`, which
+ * shows once `onHead` has returned. A request without a body is `complete`.
  */
-export type BodyState = 'whole' | 'begun' | 'awaited'
+export type BodyState = 'complete' | 'buffered' | 'pending'
 
 /** Where the bytes come from. */
 export interface InputSource {
-  /** A little may still come after this. */
+  /** A little may still arrive after this. */
   pause(): void
   resume(): void
-  /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
+  /** Pauses until the next turn of the event loop, so that other connections are served. */
   yieldTurn(): void
 }
 
-/** How much may wait behind a request that is under way; then reading stops. */
+/** How much may be buffered behind a request in flight; then reading stops. */
 const bufferedBytesMax = 65_536
-/** So many requests of one connection in a turn of the event loop: then other connections have theirs. */
+/** After this many requests of one connection in a turn of the event loop it yields to other connections. */
 export const requestsPerTurnMax = 100
 
 /**
- * Splits what a client sends into requests, one at a time: what follows a request waits until `next`, and its body
- * until it is wanted. Reading from the socket stops soon while nothing can be taken.
+ * Splits a client's input into requests, one at a time: what follows a request is buffered until `nextRequest`, and its
+ * body until `resumeBody`. Reading from the socket stops soon while nothing can be consumed.
  */
 export class RequestReader {
   readonly #source: InputSource
@@ -52,7 +52,7 @@ export class RequestReader {
   #body: BodyReader | undefined
   #buffered: Buffer | undefined
   #hasHeadStarted = false
-  /** Since it gave way last: a client that sends no request before the answer to the last loses nothing by that. */
+  /** Since it last yielded: a client that sends no request before the response to the last loses nothing by that. */
   #requestsSinceYield = 0
   #isYielding = false
   #isRequestInFlight = false
@@ -76,21 +76,21 @@ export class RequestReader {
   }
 
   get bodyState(): BodyState {
-    if (this.#body === undefined) return 'whole'
-    return this.#buffered === undefined ? 'awaited' : 'begun'
+    if (this.#body === undefined) return 'complete'
+    return this.#buffered === undefined ? 'pending' : 'buffered'
   }
 
-  /** How much of the body is still to come; undefined = unknown. */
+  /** How much of the body is still to arrive; undefined = unknown. */
   get bodyRemaining(): number | undefined {
     return this.#body === undefined ? 0 : this.#body.remaining
   }
 
-  /** What has come and has not been taken. */
+  /** Input that has not been consumed. */
   get buffered(): Buffer | undefined {
     return this.#buffered
   }
 
-  /** @returns whether nothing of the chunk is kept for later here */
+  /** @returns whether nothing of the chunk is kept here for later */
   feed(chunk: Buffer): boolean {
     const buffered = this.#buffered
     this.#buffered = undefined
@@ -98,7 +98,7 @@ export class RequestReader {
     return this.#buffered === undefined && !this.#parser.isWithinHead
   }
 
-  /** From now on the body is handed on as it comes. */
+  /** From now on the body is delivered as it arrives. */
   resumeBody(): void {
     this.#isBodyFlowing = true
     this.#continueReading()
@@ -109,7 +109,7 @@ export class RequestReader {
     this.#source.pause()
   }
 
-  /** The request has been answered: the rest of its body is thrown away, and the next request may come. */
+  /** The request has been answered: the rest of its body is discarded, and the next request may follow. */
   nextRequest(): void {
     this.#isRequestInFlight = false
     if (this.#body !== undefined || this.#buffered !== undefined || this.#hasEnded) this.#continueReading()
@@ -117,13 +117,13 @@ export class RequestReader {
     else this.#source.resume()
   }
 
-  /** The client sends nothing more; what waits already is still taken. */
+  /** The client has ended its input; what is buffered is still consumed. */
   end(): void {
     this.#hasEnded = true
     this.#checkEnd()
   }
 
-  /** From now on whatever comes is thrown away unread. */
+  /** From now on all input is discarded unread. */
   discardInput(): void {
     this.#isDiscarding = true
     const buffered = this.#buffered
@@ -132,7 +132,7 @@ export class RequestReader {
     this.#source.resume()
   }
 
-  /** The connection is gone: nothing more is taken, of what waits either. */
+  /** The connection is gone: nothing more is consumed, not even what is buffered. */
   close(): void {
     this.#isDiscarding = true
     this.#buffered = undefined
@@ -160,7 +160,7 @@ export class RequestReader {
   #checkEnd(): void {
     const left = this.#buffered?.length ?? 0
     const isInputOver = left === 0 || (this.#body?.remaining ?? 0) > left
-    // After `goDeaf` an answer is still being sent: do not report the end of input.
+    // After `discardInput` a response is still being sent: do not report the end of input.
     if (isInputOver && !this.#isDiscarding) this.#events.onInputEnd()
   }
 
@@ -210,7 +210,7 @@ export class RequestReader {
     return rest
   }
 
-  /** Tells it once: empty lines, which may come in halves, must not put off the deadline (RFC 9112 2.2). */
+  /** Reports it once: empty lines, which may arrive in halves, must not postpone the deadline (RFC 9112 2.2). */
   #reportHeadStart(): void {
     if (this.#hasHeadStarted || !this.#parser.isWithinHead) return
     this.#hasHeadStarted = true

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 export type ResponseFraming =
   /** There is no body, whatever the head says: HEAD, 204, 304. */
   | 'none'
-  /** By its Content-Length, which the caller has to keep to. */
+  /** By its Content-Length, which the caller has to match. */
   | 'counted'
   | 'chunked'
   /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
@@ -18,10 +18,10 @@ export interface ResponseStart {
   readonly framing: ResponseFraming
 }
 
-/** How long a connection is kept for another request, and how its client is told. */
+/** How long a connection is kept for another request, and how that is announced to the client. */
 export interface KeepAlive {
   readonly timeoutMs: number
-  /** The lines that say so, and the empty line after them. */
+  /** The lines that announce it, and the empty line after them. */
   readonly lines: string
 }
 
@@ -30,24 +30,24 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
   return { timeoutMs, lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
 
-/** Data up to this size are worth copying to save a write; longer data are written without a copy. */
+/** Data up to this size are copied to save a write; longer data are written without a copy. */
 export const smallChunkBytesMax = 16_384
 
 /**
- * Writes one response after the other to a socket. Small data are held back until `flush`, so that head and data leave
- * in one piece: as Latin-1 text, which costs less to join than buffers.
+ * Writes one response after the other to a socket. Small data are buffered until `flush`, so that head and data are
+ * sent in one piece: as Latin-1 text, which costs less to join than buffers.
  */
 export class ResponseWriter {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #buffered = ''
   #framing: ResponseFraming = 'none'
-  /** Whether a part of the present response has left; the owner resets it when all of it has. */
+  /** Whether a part of the current response was sent; the owner resets it when all of it was. */
   hasBegun = false
-  /** What the client was told last about keeping the connection: that holds, whatever the setting is by now. */
+  /** The keep-alive last announced to the client: it holds even if the setting has changed. */
   announcedKeepAlive: KeepAlive
 
-  /** @param keepAlive holds until the client has been told something */
+  /** @param keepAlive holds until one is announced to the client */
   constructor(socket: Socket, keepAlive: KeepAlive) {
     this.#socket = socket
     this.#isEncrypted = 'encrypted' in socket
@@ -55,7 +55,7 @@ export class ResponseWriter {
   }
 
   /**
-   * A 1xx, which leaves at once.
+   * A 1xx, which is sent at once.
    * @param lines field lines, each ended by CR LF, in Latin-1
    * @returns false where more should wait until the socket has drained
    */
@@ -64,7 +64,7 @@ export class ResponseWriter {
   }
 
   /**
-   * Begins a response, or replaces one of which nothing has left.
+   * Begins a response, or replaces one of which nothing was sent.
    * @param keepAlive undefined = the connection ends with it
    */
   begin({ status, reason, lines, framing }: ResponseStart, keepAlive: KeepAlive | undefined): void {
@@ -85,7 +85,7 @@ export class ResponseWriter {
     return this.#buffered.length <= smallChunkBytesMax || this.flush()
   }
 
-  /** Sends what is held back. @returns false where more should wait until the socket has drained */
+  /** Sends what is buffered. @returns false where more should wait until the socket has drained */
   flush(): boolean {
     const buffered = this.#buffered
     if (buffered === '') return true
@@ -95,10 +95,10 @@ export class ResponseWriter {
   }
 
   /**
-   * The response is whole.
+   * The response is complete.
    * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended
    *   by CR LF
-   * @param onWritten called once the system has taken everything, or will not
+   * @param onWritten called once everything was passed to the system, or cannot be
    */
   end(last: string, onWritten: () => void): void {
     if (this.#framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
@@ -111,7 +111,7 @@ export class ResponseWriter {
     else this.#writeLast(buffered, onWritten)
   }
 
-  /** Nearly always the system takes it at once: a callback for that would cost as much as writing a head. */
+  /** Nearly always the system accepts it at once: a callback for that would cost as much as writing a head. */
   #writeLast(buffered: string, onWritten: () => void): void {
     const socket = this.#socket
     if (buffered !== '') socket.write(buffered, 'latin1')

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { releaseBuffer } from './release-buffer.ts'
 
-/** What a socket reads at once; Node only looks whether it is 0. */
+/** What a socket reads at once; Node only checks whether it is 0. */
 const readSize = 65_536
 
-/** Hands on what a socket receives, and lets the socket read on once `resume` is called. */
+/** Delivers what a socket receives, and lets the socket read on once `resume` is called. */
 export class SocketReader {
   readonly #socket: Socket
   readonly #onData: (chunk: Buffer) => boolean
@@ -12,7 +12,7 @@ export class SocketReader {
   #isStopped = false
   #hasYielded = false
 
-  /** @param onData returns whether the chunk is not in use any more */
+  /** @param onData returns whether the chunk is released */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
     this.#socket = socket
     this.#onData = onData
@@ -25,12 +25,12 @@ export class SocketReader {
     return !this.#isStopped
   }
 
-  /** What has been read already still comes: at most one chunk. */
+  /** What has already been read is still delivered: at most one chunk. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Reads on in the next turn of the event loop only, so that other connections have theirs. */
+  /** Pauses until the next turn of the event loop, so that other connections are served. */
   yieldTurn(): void {
     if (this.#hasYielded) return
     this.#hasYielded = true

@@ -12,7 +12,7 @@ export abstract class WritableConnection<Connection> {
   /** The IP address of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
-  /** The request that is under way. Code that still decides about a request compares it, to see whether that is over. */
+  /** The current request. Asynchronous code compares it to see whether its own request is over. */
   head: RequestHead | undefined
   deadline: number
   protected readonly options: ConnectionOptions<Connection>
@@ -29,10 +29,10 @@ export abstract class WritableConnection<Connection> {
     this.deadline = performance.now() + options.requestTimeoutMs
   }
 
-  /** The body of the request comes more slowly than `limits.bodyRate`. */
+  /** The body of the request arrives more slowly than `limits.bodyRate`. */
   abstract onBodyTooSlow(): void
 
-  /** Whether a part of the answer has left; until then it can be replaced by another answer. */
+  /** Whether a part of the response was sent; until then it can be replaced by another response. */
   get isHeadSent(): boolean {
     return this.writer.hasBegun
   }
@@ -48,19 +48,19 @@ export abstract class WritableConnection<Connection> {
     return this.writer.write(chunk) || this.startSendTimeout()
   }
 
-  /** Sends what was held back to leave in one piece. @returns false where more should wait for onClientDrain */
+  /** Sends what is buffered. @returns false where more should wait for onClientDrain */
   flush(): boolean {
     return this.writer.flush() || this.startSendTimeout()
   }
 
-  /** Ends an answer so that no client can take it for a whole one. */
+  /** Aborts the response, so that no client takes it for complete. */
   abort(): void {
     // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
   }
 
-  /** Sets a deadline for the client to read what was written. @returns false: write no more for now */
+  /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
   startSendTimeout(): false {
     this.deadline = this.options.sweep.sweptAt + timeouts.sendTimeoutMs
     return false

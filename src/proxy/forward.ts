@@ -76,8 +76,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#isBodyComplete) return 'whole'
-    return this.#pendingBody?.isFull === false ? 'awaited' : 'streaming'
+    if (this.#isBodyComplete) return 'complete'
+    return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
   }
 
   head({ authority }: Target): string {
@@ -160,7 +160,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   /** More of the body may be written to the upstream. */
   onDrain(): void {
-    if (!this.#isSettled && this.#connection.bodyState !== 'whole') this.#connection.resumeBody()
+    if (!this.#isSettled && this.#connection.bodyState !== 'complete') this.#connection.resumeBody()
   }
 
   onBodyData(chunk: Buffer): void {

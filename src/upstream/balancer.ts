@@ -10,8 +10,8 @@ export interface BalancingClient {
 }
 
 /**
- * The target that gets a request.
- * @param tried the targets that it has failed at; empty = it is sent for the first time
+ * Chooses the target of a request.
+ * @param tried the targets that it has failed at; empty = the first attempt
  * @returns undefined where none is healthy, or all healthy ones were tried
  */
 export type Balancer<Some> = (caller: BalancingClient, tried: readonly Some[]) => Some | undefined

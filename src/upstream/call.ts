@@ -19,39 +19,39 @@ export interface UpstreamRequest
 }
 
 export interface CallEvents extends ExchangeEvents {
-  /** The head is on its way to a target: now the body may follow. @param now on the clock of performance.now() */
+  /** The head was sent to a target: now the body may follow. @param now on the clock of performance.now() */
   onSent(target: Target, now: number): void
 }
 
 /** What all calls of an upstream share. */
 export interface CallOptions {
   readonly chooseTarget: Balancer<Target>
-  /** Other targets tried after a failure. */
+  /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
   readonly idleTimeoutMs: number
 }
 
-/** Methods that may be sent twice without asking (RFC 9110 9.2.2), as far as they are safe too. */
+/** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2). */
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, or this
- * machine has no more descriptors, ports or memory.
+ * machine has run out of descriptors, ports or memory.
  */
 const notTargetFault = new Set<FailureReason>(['no-connection', 'no-resources', 'body-stalled'])
-/** Failures before anything was sent: no client can bring them about. */
+/** Failures before anything was sent: no client can cause them. */
 const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
 const none: readonly Target[] = []
 
 /**
- * One request on its way to an upstream. If it fails before anything has come back, it goes to another healthy target,
- * provided that no connection was made or it is safe to repeat. A kept connection that the target closed at the same
- * moment is no failure of the target: a new connection to it is tried first.
+ * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
+ * target, provided that no connection was made or the request is safe to repeat. A reused connection that the target
+ * closed at the same moment is not a failure of the target: a new connection to it is tried first.
  */
 export class Call implements ExchangeEvents, Waiter {
   readonly #request: UpstreamRequest
   readonly #events: CallEvents
   readonly #options: CallOptions
-  /** The targets tried before the present one. */
+  /** The targets tried before the current one. */
   #tried = none
   /** undefined before it starts and after it is over. */
   #target: Target | undefined
@@ -59,7 +59,7 @@ export class Call implements ExchangeEvents, Waiter {
   #acquisition: Acquisition | undefined
   #isAnswered = false
   #needsNewConnection = false
-  /** Whether it is the trial of a target that is out. */
+  /** Whether it is the trial of an ejected target. */
   #isTrial = false
 
   constructor(request: UpstreamRequest, events: CallEvents, options: CallOptions) {
@@ -91,12 +91,12 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#connection?.write(chunk) ?? false
   }
 
-  /** Whether none of the memory that was written is in use any more. */
+  /** Whether all memory that was written is released. */
   get hasWrittenAll(): boolean {
     return this.#connection !== undefined && hasWrittenAll(this.#connection.socket)
   }
 
-  /** To be told while it waits for a connection, when `bodyProgress` has changed. */
+  /** To be called when `bodyProgress` has changed while it waits for a connection. */
   onBodyProgress(): void {
     this.#acquisition?.onBodyProgress()
   }
@@ -113,7 +113,7 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection?.resume()
   }
 
-  /** Gives up the request; no more events come. */
+  /** Cancels the request; no more events follow. */
   cancel(): void {
     this.#releaseTarget()
     this.#acquisition?.cancel()
@@ -148,7 +148,7 @@ export class Call implements ExchangeEvents, Waiter {
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {
     this.#connection = undefined
     if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
-    // The target is busy with it for as long as it is open.
+    // The target is busy with it as long as it is open.
     socket.once('close', () => this.#releaseTarget())
     this.#events.onUpgrade(head, socket, rest)
   }
@@ -231,7 +231,7 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#options.chooseTarget(this.#request, this.#tried)
   }
 
-  /** It is no longer under way to its target. */
+  /** It is no longer in flight. */
   #releaseTarget(): void {
     if (this.#target) this.#target.inFlight--
     this.#target = undefined

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 
-/** How long an answer is still read that the target sent before it took no more. */
+/** How long to read on for a response that the target sent before it stopped reading. */
 export const drainGraceMs = 1_000
 
 type Done = (error?: Error | null) => void
 
 /**
- * Lets a socket outlive a failed write: Node would destroy it, with the data that were received but not read yet.
+ * Keeps a socket open after a failed write: Node would destroy it, with the data that were received but not read yet.
  * @param mayStillAnswer asked before each write: whether there could be something to read if it failed
- * @param onWriteError told of each such failure; returns whether there is something to read
+ * @param onWriteError called for each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(
   socket: Socket,

@@ -31,12 +31,12 @@ export class Connection implements Expiring {
   #isHeadReceived = false
   #isEarlyResponse = false
   #isHandedOver = false
-  /** The deadline for the head of the response, or for silence within a body. */
+  /** The deadline for the head of the response, or for the next data of a body. */
   deadline = never
   #isDeadlineForHead = false
   /** Whether reading is paused by us. */
   #isPaused = false
-  /** Set once the target takes no more of the body. */
+  /** Set once the target has stopped reading the body. */
   #drainTimer: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
   reusableUntil = 0
@@ -45,7 +45,7 @@ export class Connection implements Expiring {
   /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
   reusableFrom = 0
 
-  /** @param reader given if the socket was made with it */
+  /** @param reader given if the socket was created with it */
   constructor(socket: Socket, reader?: PooledSocketReader) {
     this.socket = socket
     this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
@@ -59,7 +59,7 @@ export class Connection implements Expiring {
   }
 
   /**
-   * Begins a request; its head leaves together with the part of the body that comes at once.
+   * Begins a request; its head is sent together with the part of the body that follows at once.
    * @param head with the empty line at its end, in Latin-1
    * @param now on the clock of performance.now()
    */
@@ -83,7 +83,7 @@ export class Connection implements Expiring {
     return this.#sender.write(chunk)
   }
 
-  /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   finish(trailers: string): void {
     this.#sender.end(trailers)
     this.#isRequestSent = true
@@ -91,7 +91,7 @@ export class Connection implements Expiring {
     else this.#armDeadline()
   }
 
-  /** Stops reading, and the timeout for silence: an unread target cannot be known to be silent. */
+  /** Stops reading and the idle timeout: a target that is not read cannot be known to be idle. */
   pause(): void {
     this.#isPaused = true
     this.#armDeadline()
@@ -105,7 +105,7 @@ export class Connection implements Expiring {
     this.#reader.resume()
   }
 
-  /** Gives up the request and the connection; no more events come. */
+  /** Cancels the request and closes the connection; no more events follow. */
   destroy(): void {
     this.#events = undefined
     this.#clearDeadline()
@@ -116,7 +116,7 @@ export class Connection implements Expiring {
     onInformation: (head) => this.#events?.onInformation(head),
     onHead: (head, persistence, framing) => {
       this.#isHeadReceived = true
-      // What is left of the request may stay unread.
+      // The rest of the request may stay unread.
       this.#isEarlyResponse = !this.#isRequestSent || this.socket.writableLength > 0
       this.#persistence = persistence
       this.#events?.onHead(head, framing)
@@ -126,10 +126,10 @@ export class Connection implements Expiring {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
-  /** The events that this calls may destroy the connection. @returns whether the chunk is not in use any more */
+  /** The events that this calls may destroy the connection. @returns whether the chunk is released */
   readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
-    // There was no request: this answer must never become the answer to the next one.
+    // There was no request: this response must never become the response to the next one.
     if (!parser || !this.#events) {
       this.destroy()
       return false
@@ -147,7 +147,7 @@ export class Connection implements Expiring {
       this.#fail(
         error instanceof UpstreamFailure
           ? error
-          : new UpstreamFailure('invalid-response', 'its reading failed', error),
+          : new UpstreamFailure('invalid-response', 'reading the response failed', error),
       )
     }
     return false
@@ -157,8 +157,9 @@ export class Connection implements Expiring {
 
   readonly #onEnd = (): void => {
     try {
-      // After a failed write the end may come from a reset: it does not complete an answer that lasts until the end.
-      if (this.#drainTimer) throw new UpstreamFailure('closed-early', 'the target takes no more of the body')
+      // After a failed write the end may come from a reset: it does not complete a response that lasts until close.
+      if (this.#drainTimer)
+        throw new UpstreamFailure('closed-early', 'the target stopped reading the request body')
       this.#parser?.finish()
       this.#complete(false)
     } catch (error) {
@@ -167,7 +168,7 @@ export class Connection implements Expiring {
   }
 
   readonly #onError = (cause: Error): void => {
-    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target broke', cause))
+    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target failed', cause))
   }
 
   readonly #onClose = (): void => {
@@ -176,7 +177,7 @@ export class Connection implements Expiring {
     this.onFree(false)
   }
 
-  /** The response is whole. The next request may follow only if nothing of this exchange can be taken for a part of it. */
+  /** The response is complete. The next request may follow only if nothing of this exchange can be taken for a part of it. */
   #complete(isClean: boolean): void {
     this.#clearDeadline()
     this.#events = undefined
@@ -201,7 +202,7 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
-    // A connection made with a SharedReader never carries an upgrade.
+    // A connection made with a PooledSocketReader never carries an upgrade.
     if (this.#reader instanceof DirectSocketReader) this.#reader.release()
     this.socket.removeAllListeners()
     // The new owner adds listeners of its own; until then an error must not be fatal.
@@ -209,7 +210,7 @@ export class Connection implements Expiring {
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
-  /** A target that closes within the request's body may have said why, such as 413: that answer is still to be read. */
+  /** A target that closes within the request's body may have sent a reason, such as 413, which is still to be read. */
   readonly #mayStillAnswer = (): boolean => this.#requestOptions?.body !== 'none'
 
   readonly #onWriteError = (error: Error): boolean => {
@@ -224,12 +225,12 @@ export class Connection implements Expiring {
     events?.onFailure(failure)
   }
 
-  /** Watches for silence: within the bodies, or until the head of the response. */
+  /** Starts the idle timeout within bodies, or the response timeout until the head. */
   #armDeadline(now = performance.now()): void {
     const options = this.#requestOptions
     if (!options || !this.#events || this.#drainTimer) return
     const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    // The whole head must come in time: a 1xx does not extend the deadline.
+    // The whole head must arrive in time: a 1xx does not extend the deadline.
     if (isWaiting && this.#isDeadlineForHead) return
     this.#isDeadlineForHead = isWaiting
     const timeoutMs = isWaiting ? options.responseTimeoutMs : options.idleTimeoutMs
@@ -237,11 +238,12 @@ export class Connection implements Expiring {
   }
 
   expire(): void {
-    if (this.#isDeadlineForHead) this.#fail(new UpstreamFailure('response-timeout', 'no response in time'))
-    // Who is silent: a client that sends no more, or a target that takes or gives no more?
+    if (this.#isDeadlineForHead)
+      this.#fail(new UpstreamFailure('response-timeout', 'no response within the response timeout'))
+    // Either the client has stopped sending, or the target has stopped reading or sending.
     else if (!this.#isRequestSent && !this.socket.writableNeedDrain) {
-      this.#fail(new UpstreamFailure('body-stalled', 'the client sends no more of the body'))
-    } else this.#fail(new UpstreamFailure('idle-timeout', 'silence within a body'))
+      this.#fail(new UpstreamFailure('body-stalled', 'the client stopped sending the request body'))
+    } else this.#fail(new UpstreamFailure('idle-timeout', 'no data within the idle timeout'))
   }
 
   #clearDeadline(): void {

@@ -26,7 +26,7 @@ const keepAliveDelayMs = 30_000
 /**
  * Connects to a target.
  * @param onread the memory that a plain socket is to read into
- * @returns gives up: true if no event has been told yet, and none will be
+ * @returns cancels: true if no event was reported yet, and none will be
  */
 export function dial(
   { url, connectTimeoutMs, tls }: DialOptions,
@@ -88,7 +88,7 @@ function openTls(url: URL, tls: TargetTls): Socket {
     ALPNProtocols: ['http/1.1'],
     ...(session && { session }),
   })
-  // Only the session of a verified server is kept: when it is resumed the server's name is not checked again.
+  // Only the session of a verified server is kept: when it is resumed, the server's name is not checked again.
   socket.on('session', (next) => {
     if (socket.authorized || !verify) tls.session = next
   })
@@ -102,18 +102,18 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-/** What this machine lacks: descriptors, ports for more connections to one address, memory. */
+/** This machine has run out of descriptors, ports for connections to one address, or memory. */
 const localResourceCodes = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
 
-/** Whether the target has no part in it: it must not count against it. */
+/** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
-  // A name with several addresses: one that refused is the target's word.
+  // A name with several addresses: one that refused is evidence against the target.
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isLocalResourceError)
   return 'code' in error && localResourceCodes.has(String(error.code))
 }
 
-/** OpenSSL's codes where the answer to a handshake is not TLS but, for example, HTTP. */
+/** OpenSSL's codes where the response to a handshake is not TLS but, for example, HTTP. */
 const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
 /** OpenSSL's codes for a certificate whose authority it does not know. */
 const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
@@ -121,9 +121,9 @@ const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CH
 /** A text that tells the operator what to do: Node's own advice is for programmers. */
 function describe(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
-  if (plainAnswer.test(code)) return 'the target does not speak TLS: http:// instead of https://?'
+  if (plainAnswer.test(code)) return 'the target does not speak TLS: use http:// instead of https://'
   if (unknownAuthority.test(code)) {
-    return `${error.message.split(';', 1)[0]}; name its CA in tls.ca of the upstream`
+    return `${error.message.split(';', 1)[0]}; set tls.ca of the upstream to its CA certificate`
   }
   // When several addresses all failed Node gives one error without a message of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message

@@ -7,7 +7,7 @@ import type { ResponseHead } from './response-head.ts'
 export interface RequestOptions {
   readonly method: string
   readonly isUpgrade: boolean
-  /** `counted` = as long as its Content-Length says, which the caller has to keep to. */
+  /** `counted` = as long as its Content-Length says, which the caller has to match. */
   readonly body: 'none' | 'counted' | 'chunked'
   /** Whether no request may follow it on its connection, as its head says. */
   readonly isLast: boolean
@@ -15,16 +15,16 @@ export interface RequestOptions {
   readonly idleTimeoutMs: number
 }
 
-/** What happens to a request; after onEnd, onUpgrade or onFailure nothing more does. */
+/** What happens to a request; after onEnd, onUpgrade or onFailure there are no more events. */
 export interface ExchangeEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void
-  /** @param chunk valid until the call returns, unless it is longer than `heldBytesMax` */
+  /** @param chunk valid until the call returns, unless it is longer than `smallChunkBytesMax` */
   onData(chunk: Buffer): void
   onEnd(trailers: readonly string[]): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
   onFailure(failure: UpstreamFailure): void
-  /** All events of one read have been told. @returns whether none of its memory is in use any more */
+  /** All events of one read have been reported. @returns whether its memory is released */
   onRead(): boolean
   /** More of the body may be written. */
   onDrain(): void

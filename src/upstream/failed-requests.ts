@@ -1,4 +1,4 @@
-/** Whose request failed. */
+/** The client of a failed request. */
 export interface FailedClient {
   readonly clientNetwork: string
   readonly accountId: string | undefined
@@ -10,9 +10,9 @@ interface Failure {
 }
 
 /**
- * Failed requests to a target, as evidence against it. A request that was never sent, for want of a connection, is
- * evidence by itself. How a target fails a request that it got may be due to the request: so of the failures that count
- * at most half may come from one client network, or one account.
+ * Failed requests to a target, as evidence against it. A request that was never sent, for lack of a connection, is
+ * evidence by itself. The failure of a request that was sent may be due to the request: so at most half of the failures
+ * that count may come from one client network or one account.
  */
 export class FailedRequests {
   readonly #threshold: number
@@ -26,7 +26,7 @@ export class FailedRequests {
 
   /** @param client undefined = the request was never sent */
   add(at: number, client: FailedClient | undefined): void {
-    // More of one client add nothing: it must not fill the memory.
+    // More of one client add nothing, and must not fill the memory.
     if (client && this.#countOf(client) >= this.#threshold) {
       const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
       this.#failures.splice(oldest, 1)
@@ -59,7 +59,7 @@ export class FailedRequests {
   }
 }
 
-/** How often the most frequent of them comes. */
+/** The count of the most frequent name. */
 function mostOf(names: readonly string[]): number {
   const counts = new Map<string, number>()
   let most = 0

@@ -1,17 +1,17 @@
-/** Why a request got no whole response. */
+/** Why a request got no complete response. */
 export type FailureReason =
   | 'connect-failed'
   | 'connect-timeout'
   /** This machine has no descriptor, port or memory left for a connection. */
   | 'no-resources'
-  /** All targets are out. */
+  /** No target is healthy. */
   | 'no-target'
   /** Every connection to the target was in use for too long. */
   | 'no-connection'
   | 'response-timeout'
-  /** Silence of the target within a body. */
+  /** No data from the target for `timeouts.idle`. */
   | 'idle-timeout'
-  /** Silence of the client within a body. */
+  /** No data from the client for `timeouts.idle`. */
   | 'body-stalled'
   | 'closed-early'
   | 'invalid-response'

@@ -6,16 +6,16 @@ import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
-/** No more of a body is read: it does not matter. */
+/** No more of a body is read, as it does not matter. */
 const bodyBytesMax = 65_536
 
-/** How the target is, in words for the operator if it is not well; `unknown` = it could not be asked. */
-export type CheckResult = 'well' | 'unknown' | { readonly failure: string }
+/** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
+export type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
 
 type CheckOptions = Pick<ActiveCheckOptions, 'path' | 'timeoutMs'>
 
 /**
- * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head comes in
+ * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head arrives in
  * time.
  */
 export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
@@ -28,7 +28,7 @@ export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   #hasResult = false
   #bodyBytes = 0
 
-  /** @param onResult told once, unless it is cancelled before */
+  /** @param onResult called once, unless it is cancelled before */
   constructor(target: Target, options: CheckOptions, onResult: (verdict: CheckResult) => void) {
     this.#target = target
     this.#options = options
@@ -39,12 +39,12 @@ export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
     const { timeoutMs } = this.#options
     this.#timer = setTimeout(() => {
       this.#close()
-      this.#report({ failure: `no answer within ${timeoutMs} ms` })
+      this.#report({ failure: `no response within ${timeoutMs} ms` })
     }, timeoutMs).unref()
     this.#dialing = this.#target.pool.open(this)
   }
 
-  /** Ends the check without a verdict. */
+  /** Ends the check without a result. */
   cancel(): void {
     this.#hasResult = true
     this.#close()
@@ -64,7 +64,7 @@ export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   }
 
   onHead({ status }: ResponseHead): void {
-    this.#report(status < 400 ? 'well' : { failure: `it answered ${status}` })
+    this.#report(status < 400 ? 'healthy' : { failure: `status ${status}` })
   }
 
   onData({ length }: Buffer): void {
@@ -78,11 +78,11 @@ export class HealthCheck implements ExchangeEvents, ConnectionReceiver {
 
   onFailure({ reason, message }: UpstreamFailure): void {
     clearTimeout(this.#timer)
-    // It says nothing of the target that this machine has nothing left for a connection.
+    // A lack of local resources says nothing about the target.
     this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
 
-  /** These never come: nothing asks for them. */
+  /** These never happen: nothing asks for them. */
   onUpgrade(): void {}
   onInformation(): void {}
   onDrain(): void {}

@@ -3,8 +3,8 @@ import { HealthCheck } from './health-check.ts'
 import type { Target } from './target.ts'
 
 /**
- * Checks targets again and again: each once an interval, spread over the interval, never with two checks at a time.
- * @returns ends the checks
+ * Checks targets periodically: each once an interval, spread over the interval, never with two checks at a time.
+ * @returns stops the checks
  */
 export function openHealthChecks(targets: readonly Target[], options: ActiveCheckOptions): () => void {
   const stops = targets.map((target, index) => {
@@ -23,10 +23,10 @@ function checkRepeatedly(target: Target, options: ActiveCheckOptions, firstAfter
 
   function begin(): void {
     const begunAt = performance.now()
-    // The verdict comes with the head: a slow body may still be arriving.
+    // The result is known with the head: a slow body may still be arriving.
     check?.cancel()
     check = new HealthCheck(target, options, (result) => {
-      if (result !== 'unknown') target.health?.recordCheck(result === 'well' ? undefined : result.failure)
+      if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
       const waitMs = Math.max(0, options.intervalMs - (performance.now() - begunAt))
       timer = setTimeout(begin, waitMs).unref()
     })

@@ -1,25 +1,25 @@
 import { type FailedClient, FailedRequests } from './failed-requests.ts'
 
-/** Checks: requests of our own to see whether a target works. */
+/** Active checks: requests of the gateway's own to see whether a target works. */
 export interface ActiveCheckOptions {
   /** Path and query. */
   readonly path: string
   /** From the start of one check to the start of the next. */
   readonly intervalMs: number
-  /** Until the head of the answer. */
+  /** Until the head of the response. */
   readonly timeoutMs: number
-  /** Failures in a row that take a target out. */
+  /** Consecutive failures that mark a target unhealthy. */
   readonly unhealthyAfter: number
-  /** Successes in a row that bring it back. */
+  /** Consecutive successes that mark it healthy. */
   readonly healthyAfter: number
 }
 
-/** What failures of clients' requests do to a target. */
+/** Passive checks: how failures of clients' requests eject a target. */
 export interface PassiveCheckOptions {
-  /** So many within the window take it out. */
+  /** So many within the window eject it. */
   readonly maxFailures: number
   readonly windowMs: number
-  /** How long it gets no request before one tries it again. */
+  /** How long it gets no request before a trial. */
   readonly ejectForMs: number
 }
 
@@ -35,24 +35,24 @@ interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
   readonly active: Pick<ActiveCheckOptions, 'unhealthyAfter' | 'healthyAfter'> | undefined
   /** Milliseconds on a monotonic clock. */
   clock(): number
-  /** Told once of each change. @param reason in words for the operator */
+  /** Called once for each change. @param reason for the log */
   onChange(isEjected: boolean, reason: string): void
 }
 
 /**
- * Whether one target is to get requests. It begins healthy. Checks take it out and bring it back; failed
- * requests eject it for a time, after which one request at a time tries it: an answer brings it back.
+ * Whether one target is to get requests. It starts healthy. Checks mark it unhealthy and healthy again; failed
+ * requests eject it for a time, after which one request at a time is its trial: a response ends the ejection.
  */
 export class TargetHealth {
-  /** Whether it gets no requests but trials. */
+  /** Whether it gets no requests but trials: unhealthy by checks, or ejected. */
   isEjected = false
   readonly #options: TargetHealthOptions
-  /** Whether the checks found it down. */
+  /** Whether the checks found it unhealthy. */
   #isUnhealthy = false
-  /** Checks in a row that contradict that. */
+  /** Consecutive checks that contradict that. */
   #streak = 0
   readonly #failures: FailedRequests
-  /** When it may be tried again; undefined = it is not ejected. */
+  /** When a trial is due; undefined = it is not ejected. */
   #trialAt: number | undefined
 
   constructor(options: TargetHealthOptions) {
@@ -76,14 +76,14 @@ export class TargetHealth {
     this.#clearFailures()
     this.#updateState(
       failure === undefined
-        ? `${count} checks in a row succeeded`
-        : `${count} checks in a row failed, the last: ${failure}`,
+        ? `${count} consecutive checks succeeded`
+        : `${count} consecutive checks failed; last: ${failure}`,
     )
   }
 
   /**
    * A request to it failed.
-   * @param client whose request it was; undefined = it does not matter, as the request was never sent
+   * @param client undefined = it does not matter, as the request was never sent
    * @param isTrial whether the request was a trial of the target
    */
   recordFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
@@ -91,7 +91,7 @@ export class TargetHealth {
     if (!passive || this.#isUnhealthy) return
     const now = clock()
     if (this.#trialAt !== undefined) {
-      // Requests that were under way when it was ejected say nothing new.
+      // Requests in flight when it was ejected say nothing new.
       if (isTrial) this.#trialAt = now + passive.ejectForMs
       return
     }
@@ -101,7 +101,7 @@ export class TargetHealth {
     this.#clearFailures()
     this.#trialAt = now + passive.ejectForMs
     this.#updateState(
-      `${passive.maxFailures} requests failed within ${passive.windowMs} ms, the last: ${failure}`,
+      `${passive.maxFailures} requests failed within ${passive.windowMs} ms; last: ${failure}`,
     )
   }
 
@@ -109,7 +109,7 @@ export class TargetHealth {
   recordTrialAnswer(): void {
     if (this.#trialAt === undefined) return
     this.#trialAt = undefined
-    this.#updateState('it has answered a request again')
+    this.#updateState('the trial request was answered')
   }
 
   /** Whether a request may be its trial. */
@@ -117,7 +117,7 @@ export class TargetHealth {
     return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
   }
 
-  /** One request tries it; if that leads to no result, another may after the same time. */
+  /** One request is its trial; if that leads to no result, another is due after the same time. */
   beginTrial(): void {
     const { passive, clock } = this.#options
     if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs

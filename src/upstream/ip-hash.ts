@@ -1,8 +1,8 @@
 import { type Candidate, isEligible } from './target.ts'
 
 /**
- * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that goes moves only its
- * own clients, and they return when it does. All processes agree, since only addresses and origins count.
+ * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that drops out moves only
+ * its own clients, and they return when it does. All processes agree, since only addresses and origins count.
  */
 export function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
   const seeded = targets.map((target, index) => ({

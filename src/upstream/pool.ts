@@ -8,7 +8,7 @@ export interface PoolOptions extends DialOptions {
   readonly connectionsMax: number
 }
 
-/** What gets a connection; one of the two is called, once, unless the wait is cancelled before. */
+/** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface ConnectionReceiver {
   onConnection(connection: Connection): void
   onFailure(failure: UpstreamFailure): void
@@ -20,11 +20,11 @@ export interface Waiter extends ConnectionReceiver, ConnectionUser {}
 /** A wait for a connection. */
 export interface Acquisition {
   cancel(): void
-  /** To be called when more of the body has come, or all of it. */
+  /** To be called when more of the body has arrived, or all of it. */
   onBodyProgress(): void
 }
 
-/** One of the connections that the pool may have: being made, in use or idle. */
+/** One of the connections that the pool may have: connecting, in use or idle. */
 interface PoolSlot {
   user: Waiter | undefined
   connection: Connection | undefined
@@ -34,7 +34,7 @@ interface QueuedWaiter extends Acquisition {
   readonly waiter: Waiter
   /** undefined = it waits for its client rather than for a connection. */
   timer: NodeJS.Timeout | undefined
-  /** Set once a connection is being made for it. */
+  /** Set once a connection is being opened for it. */
   dialing: Acquisition | undefined
 }
 
@@ -65,14 +65,14 @@ export class Pool implements ConnectionUsage {
   readonly users = (): Iterable<Waiter | undefined> => usersOf(this.#slots)
 
   /**
-   * Gives an idle connection at once, else a new one, else the next that becomes free and is within the waiter's share.
+   * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair share.
    * @param isNew true = no idle connection
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
     return mayTakeConnection(waiter, this) ? this.#take(waiter, isNew) : this.#enqueue(waiter)
   }
 
-  /** Opens a connection outside the pool's count: for an upgrade, which keeps it. @returns cancels it */
+  /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
     const cancel = dial(this.#options, {
       onSocket: (socket) => {
@@ -86,7 +86,7 @@ export class Pool implements ConnectionUsage {
     return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
-  /** Keeps no idle connections any more; requests that have a connection, or wait for one, are served to the end. */
+  /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
   close(): void {
     this.#isClosed = true
     clearInterval(this.#sweeper)
@@ -105,7 +105,7 @@ export class Pool implements ConnectionUsage {
     return this.#dialCounted(waiter)
   }
 
-  /** The connection used last, which the target is the least likely to have closed; none that has to settle. */
+  /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
   #takeIdle(): PoolSlot | undefined {
     const now = performance.now()
     for (let index = this.#idle.length - 1; index >= 0; index--) {
@@ -166,14 +166,14 @@ export class Pool implements ConnectionUsage {
     if (this.#queue.size > 0) this.#serveQueue()
   }
 
-  /** Serves those who have waited longest, and have not had their share. */
+  /** Serves those who have waited longest and are within their fair share. */
   #serveQueue(): void {
-    // One look at each network and account is enough.
+    // Each network and account is checked only once.
     const refused = new Set<string>()
     for (const queued of this.#queue) {
       if (this.inUse >= this.connectionsMax) return
       const { clientNetwork, accountId, bodyProgress } = queued.waiter
-      const kind = `${clientNetwork} ${accountId} ${bodyProgress === 'whole'}`
+      const kind = `${clientNetwork} ${accountId} ${bodyProgress === 'complete'}`
       if (refused.has(kind)) continue
       if (mayTakeConnection(queued.waiter, this)) this.#serveQueued(queued)
       else refused.add(kind)
@@ -204,12 +204,12 @@ export class Pool implements ConnectionUsage {
     return queued
   }
 
-  /** From when only a connection is missing. A client that sends slowly is bounded by the least rate of bodies. */
+  /** From when only a connection is missing. A client that sends slowly is bounded by the minimum rate of bodies. */
   #startQueueTimeout(queued: QueuedWaiter): void {
     const { connectionsMax, connectTimeoutMs } = this.#options
-    if (queued.waiter.bodyProgress === 'awaited') return
+    if (queued.waiter.bodyProgress === 'pending') return
     queued.timer ??= setTimeout(() => {
-      const detail = `none of ${connectionsMax} connections could be used for ${connectTimeoutMs} ms`
+      const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
       this.#unqueue(queued).onFailure(new UpstreamFailure('no-connection', detail))
     }, connectTimeoutMs)
   }

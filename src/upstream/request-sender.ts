@@ -7,7 +7,7 @@ const joinedBytesMax = 4_096
 export class RequestSender {
   readonly #socket: Socket
   #isChunked = false
-  /** A head that waits for the part of its body that comes at once. */
+  /** A head that waits for the part of its body that follows at once. */
   #bufferedHead = ''
 
   constructor(socket: Socket) {
@@ -36,7 +36,7 @@ export class RequestSender {
     return this.#socket.write(`${before}${chunk.toString('latin1')}${isChunked ? '\r\n' : ''}`, 'latin1')
   }
 
-  /** The body is whole. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   end(trailers: string): void {
     this.#flush()
     if (this.#isChunked) this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
@@ -45,7 +45,7 @@ export class RequestSender {
   #writeLarge(before: string, chunk: Buffer): boolean {
     const socket = this.#socket
     if (!this.#isChunked) {
-      // Corked they would leave in one system call, which costs more than two plain writes.
+      // Corked they would be sent in one system call, which costs more than two plain writes.
       socket.write(before, 'latin1')
       return socket.write(chunk)
     }

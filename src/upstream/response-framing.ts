@@ -25,7 +25,7 @@ export function readResponseFraming(headers: readonly string[], isHttp10: boolea
     if (lengths[name.length] === 1) readFramingField(framing, name.toLowerCase(), headers[index + 1] ?? '')
   }
   if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
-    throw new InvalidResponse('chunks beside a content length, or from HTTP/1.0')
+    throw new InvalidResponse('Transfer-Encoding together with Content-Length, or in HTTP/1.0')
   }
   return framing
 }
@@ -72,11 +72,11 @@ export function isWebSocket(headers: readonly string[]): boolean {
 }
 
 function wrongLength(): InvalidResponse {
-  return new InvalidResponse('an invalid content length, or two different ones')
+  return new InvalidResponse('invalid or conflicting Content-Length')
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
-/** Nearly all servers write it like this; a regular expression costs as much as the rest of a head. */
+/** The usual spelling; a regular expression costs as much as the rest of a head. */
 const usualTimeout = 'timeout='
 
 function keepAliveTimeoutMs(value: string): number | undefined {

@@ -52,7 +52,7 @@ export function isHttp10(bytes: Buffer): boolean {
 }
 
 /**
- * The index of the CR LF CR LF that ends a head; -1 where it has not come.
+ * The index of the CR LF CR LF that ends a head; -1 where it has not arrived.
  * @param from where to begin: earlier bytes were searched already. Buffer.indexOf takes five times as long
  */
 export function findHeadEnd(bytes: Buffer, from: number): number {
@@ -64,7 +64,7 @@ export function findHeadEnd(bytes: Buffer, from: number): number {
   return -1
 }
 
-/** Refuses at once what cannot become a response, instead of after the response timeout. @throws InvalidResponse */
+/** Rejects at once what cannot become a response, instead of after the response timeout. @throws InvalidResponse */
 export function assertHeadPrefix(bytes: Buffer): void {
   const length = Math.min(bytes.length, versionPrefix.length)
   if (bytes.compare(versionPrefix, 0, length, 0, length) !== 0) throw notHttp()

@@ -13,7 +13,7 @@ import {
   type ResponseHead,
 } from './response-head.ts'
 
-/** The events of a parser. After a head come its data and one end; after a throw nothing comes. */
+/** The events of a parser. A head is followed by its data and one end; after a throw there are no more events. */
 export interface ResponseEvents {
   /** Any 1xx except 101. */
   onInformation(head: ResponseHead): void
@@ -28,9 +28,9 @@ export interface ResponseEvents {
 /** What the upstream says about its connection. */
 export interface ConnectionPersistence {
   readonly isPersistent: boolean
-  /** Whether a body may follow where none belongs: the connection is not to be reused. */
+  /** Whether a body may follow where none is allowed: the connection is not to be reused. */
   readonly mayHaveStrayBody: boolean
-  /** `Keep-Alive: timeout=…`; undefined where it says nothing. */
+  /** `Keep-Alive: timeout=…`; undefined = not sent. */
   readonly keepAliveMs: number | undefined
 }
 
@@ -39,8 +39,8 @@ const headBytesMax = 65_536
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
 /**
- * Reads the response to one request (RFC 9112), strictly: a message that two readers could understand differently is
- * refused (bare LF, folded lines, two lengths, a length beside chunks).
+ * Parses the response to one request (RFC 9112), strictly: a message that two parsers could understand differently is
+ * rejected (bare LF, folded lines, two lengths, a length with chunks).
  */
 export class ResponseParser {
   readonly #events: ResponseEvents
@@ -73,7 +73,7 @@ export class ResponseParser {
     return rest
   }
 
-  /** The upstream has closed its side. @throws InvalidResponse where the response is not whole */
+  /** The upstream has ended its output. @throws InvalidResponse where the response is incomplete */
   finish(): void {
     if (this.#state === 'until-close') this.#end([])
     if (this.#state !== 'complete') throw new InvalidResponse('closed before the end of the response')
@@ -101,7 +101,8 @@ export class ResponseParser {
     const pending = this.#pending
     const bytes = pending ? Buffer.concat([pending, chunk]) : chunk
     const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
-    if (isTooLong(bytes, end, headEnd, headBytesMax)) throw new InvalidResponse('its head is too large')
+    if (isTooLong(bytes, end, headEnd, headBytesMax))
+      throw new InvalidResponse('the response head is too large')
     if (end === -1) {
       assertHeadPrefix(bytes)
       // A copy: the fed chunk is valid only during the call.
@@ -137,7 +138,7 @@ export class ResponseParser {
 
   #acceptUpgrade(head: ResponseHead, rest: Buffer): Buffer {
     if (!this.#isUpgrade || !isWebSocket(head.headers))
-      throw new InvalidResponse('101 to what nobody asked for')
+      throw new InvalidResponse('unexpected 101 Switching Protocols')
     this.#state = 'complete'
     this.#events.onUpgrade(head, rest)
     return nothing
@@ -156,8 +157,8 @@ export class ResponseParser {
   }
 
   /**
-   * Whether a body is announced where there is none (RFC 9112 6.3): several servers send it all the same after a HEAD
-   * or a 304, in a packet of its own, which must not become the answer to the next request.
+   * Whether a body is announced where there is none (RFC 9112 6.3): several servers send it nevertheless after a HEAD
+   * or a 304, in a packet of its own, which must not become the response to the next request.
    */
   #mayHaveStrayBody({ contentLength, isChunked }: Framing): boolean {
     return this.#state === 'complete' && (isChunked || (contentLength ?? 0) > 0)

@@ -9,9 +9,9 @@ export interface Target {
   readonly origin: string
   readonly weight: number
   readonly pool: Pool
-  /** undefined = its health is not watched: it counts as healthy. */
+  /** undefined = not watched: it counts as healthy. */
   readonly health: TargetHealth | undefined
-  /** Requests and WebSockets under way to it. */
+  /** Requests and WebSockets in flight. */
   inFlight: number
 }
 
@@ -23,8 +23,8 @@ export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'inFlight'
 }
 
 /**
- * Whether the target may get a request: not if the request has failed there, nor if the target is out. A retry never
- * goes to a target that is out, even one that is due for a trial.
+ * Whether the target may get a request: not if the request has failed there, nor if the target is ejected. A retry
+ * never goes to an ejected target, even one that is due for a trial.
  */
 export function isEligible<Some extends Candidate>(target: Some, tried: readonly Some[]): boolean {
   const { health } = target

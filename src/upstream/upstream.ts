@@ -17,26 +17,26 @@ export interface UpstreamConfig {
   readonly connectTimeoutMs: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Other targets tried after a failure. */
+  /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
   readonly connectionsMax: number
   readonly host: 'client' | 'target'
   readonly tls: TlsVerification
 }
 
-/** A target was taken out, or is back. */
+/** The health of a target changed. */
 export interface HealthChange {
   readonly upstream: string
   /** Its origin. */
   readonly target: string
   readonly isHealthy: boolean
-  /** In words for the operator. */
+  /** For the log. */
   readonly reason: string
 }
 
 export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
-  /** The upstream that this one replaces: a target in both, watched by the same terms, keeps its health. */
+  /** The upstream that this one replaces: a target in both, with equal health options, keeps its health. */
   readonly previous?: Upstream | undefined
   /** For spans; default: performance.now(). */
   readonly clock?: Clock
@@ -47,10 +47,10 @@ export interface Upstream {
   readonly config: UpstreamConfig
   readonly name: string
   readonly responseTimeoutMs: number
-  /** Which Host the backend sees. */
+  /** Which Host header the backend gets. */
   readonly host: 'client' | 'target'
   readonly targets: readonly Target[]
-  /** Creates a call; once it is started `events` are told. */
+  /** Creates a call; once it is started, `events` are called. */
   createCall(request: UpstreamRequest, events: CallEvents): Call
   close(): void
 }
@@ -83,7 +83,7 @@ function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly
   const usesTls = targets.some(({ url }) => url.protocol === 'https:')
   const { ca, verify } = config.tls
   if (usesTls && ca === undefined) trustSystemAuthorities()
-  // Made once: loading certificates for every connection would cost more than the handshake.
+  // Created once: loading certificates for every connection would cost more than the handshake.
   const context = usesTls ? createSecureContext(ca === undefined ? {} : { ca }) : undefined
   // A target that is listed twice is still one server.
   const healths = new Map(targets.map(({ url }) => [url.origin, createHealth(url.origin, config, options)]))
@@ -102,7 +102,7 @@ function distinctByOrigin(targets: readonly Target[]): readonly Target[] {
 function createHealth(origin: string, { name, health }: UpstreamConfig, options: UpstreamOptions) {
   if (!health.active && !health.passive) return undefined
   const { previous, onHealthChange, clock = monotonicClock } = options
-  // With other terms the verdict may be another, so that the old one does not count.
+  // With other health options the previous state does not apply.
   const hasSameHealthOptions = isDeepStrictEqual(previous?.config.health, health)
   const previousTarget = hasSameHealthOptions
     ? previous?.targets.find((target) => target.origin === origin)

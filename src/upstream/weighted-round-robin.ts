@@ -1,13 +1,13 @@
 import { type Candidate, isEligible } from './target.ts'
 
-/** Requests under way relative to the target's weight. */
+/** Requests in flight relative to the target's weight. */
 export function loadOf({ inFlight, weight }: Candidate): number {
   return inFlight / weight
 }
 
 /**
- * Takes turns by weight, spread evenly: 2 to 1 gives A B A, not A A B.
- * @returns gives the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
+ * Smooth weighted round-robin, as in nginx: 2 to 1 gives A B A, not A A B.
+ * @returns chooses the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
  */
 export function createWeightedRoundRobin<Some extends Candidate>(targets: readonly Some[]) {
   const entries = targets.map((target) => ({ target, credit: 0 }))

@@ -52,7 +52,7 @@ t.test('of https:// to a plain backend the log says so', async (t) => {
   const { url } = await startBackend(t)
   t.equal(
     await reasonOfTarget(t, url.replace('http:', 'https:')),
-    'the target does not speak TLS: http:// instead of https://?',
+    'the target does not speak TLS: use http:// instead of https://',
   )
 })
 
@@ -61,7 +61,7 @@ t.test('of a backend whose authority nobody knows the log says what to configure
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   t.teardown(() => server.close())
   const reason = await reasonOfTarget(t, `https://localhost:${portOf(server)}`)
-  t.equal(reason, 'self-signed certificate; name its CA in tls.ca of the upstream')
+  t.equal(reason, 'self-signed certificate; set tls.ca of the upstream to its CA certificate')
 })
 
 t.test('of a form that is refused as one of another site the log says which', async (t) => {

@@ -36,7 +36,7 @@ t.test('a connection is read on after a body whose last piece was held back', as
   const { port } = await listen(
     t,
     (connection) => {
-      if (connection.bodyState === 'whole') return answerWith(connection, 'next')
+      if (connection.bodyState === 'complete') return answerWith(connection, 'next')
       connection.attach({
         onBodyData: () => connection.pauseBody(),
         isChunkReleased: () => true,

@@ -37,7 +37,7 @@ async function listenOverTls(t: Test) {
       onClientDrain: () => {},
       onAbort: () => {},
     })
-    if (connection.bodyState === 'whole') answer()
+    if (connection.bodyState === 'complete') answer()
     else connection.resumeBody()
   }
   return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
@@ -60,7 +60,7 @@ t.test('over TLS it is the same: requests, bodies, one connection', async (t) =>
   t.equal((await client.response()).body, `https /l ${large}`)
 })
 
-t.test('whoever does not shake hands is sent away, and forgotten', async (t) => {
+t.test('a client that never completes the TLS handshake is disconnected, and forgotten', async (t) => {
   const { port, connections } = await listenOverTls(t)
   const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {})
   await once(socket, 'connect')

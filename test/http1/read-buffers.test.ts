@@ -24,7 +24,7 @@ async function listenAndKeep(t: Test) {
       onAbort: () => {},
     })
     if (target === '/wait') waiting.push(answer)
-    else if (connection.bodyState === 'whole') answer()
+    else if (connection.bodyState === 'complete') answer()
     else connection.resumeBody()
   }
   const { port, connections } = await listen(t, onRequest, { requestTimeoutMs: 30_000, tls: undefined })

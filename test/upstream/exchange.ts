@@ -100,7 +100,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       clientAddress: asked.clientAddress ?? '127.0.0.1',
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
-      bodyProgress: asked.bodyProgress?.() ?? 'whole',
+      bodyProgress: asked.bodyProgress?.() ?? 'complete',
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {

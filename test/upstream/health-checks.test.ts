@@ -83,7 +83,7 @@ t.test(
     const wrong = await startHeadBackend(t, ({ socket }) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'))
     for (const [url, reason] of [
       [`http://127.0.0.1:${await freePort()}`, /connect-failed/],
-      [silent.url, /no answer within 50 ms/],
+      [silent.url, /no response within 50 ms/],
       [wrong.url, /invalid-response/],
     ] as const) {
       const { upstream, changes } = openChecked(t, url, { active: { timeoutMs: 50 } })

@@ -33,10 +33,10 @@ t.test(
     const { health, told } = watched({ active })
     for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
     t.equal(health.isEjected, false, 'a success between them begins anew')
-    health.recordCheck('it answered 500')
+    health.recordCheck('status 500')
     t.equal(health.isEjected, true)
-    for (let more = 0; more < 5; more++) health.recordCheck('it answered 500')
-    t.strictSame(told, ['out: 3 checks in a row failed, the last: it answered 500'])
+    for (let more = 0; more < 5; more++) health.recordCheck('status 500')
+    t.strictSame(told, ['out: 3 consecutive checks failed; last: status 500'])
   },
 )
 
@@ -47,7 +47,7 @@ t.test('as many good checks in a row bring it back, no fewer', async (t) => {
   t.equal(health.isEjected, true, 'a failure between them begins anew')
   health.recordCheck(undefined)
   t.equal(health.isEjected, false)
-  t.equal(told.at(-1), 'in: 2 checks in a row succeeded')
+  t.equal(told.at(-1), 'in: 2 consecutive checks succeeded')
   t.equal(told.length, 2)
 })
 
@@ -79,7 +79,7 @@ t.test('as many failures within the window eject a target as are told, no fewer'
   fail(1)
   t.equal(health.isEjected, true)
   fail(10)
-  t.strictSame(told, ['out: 3 requests failed within 10000 ms, the last: connect-failed: refused'])
+  t.strictSame(told, ['out: 3 requests failed within 10000 ms; last: connect-failed: refused'])
 })
 
 t.test('a failure counts for just the window', async (t) => {
@@ -114,7 +114,7 @@ t.test('an answer to the trial brings it back with nothing counted', async (t) =
   health.beginTrial()
   health.recordTrialAnswer()
   t.equal(health.isEjected, false)
-  t.equal(told.at(-1), 'in: it has answered a request again')
+  t.equal(told.at(-1), 'in: the trial request was answered')
   fail(2)
   t.equal(health.isEjected, false)
   fail(1)

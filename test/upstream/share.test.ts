@@ -4,7 +4,7 @@ import { type BodyProgress, type ConnectionUser, mayTakeConnection } from '../..
 function user(
   clientNetwork: string,
   accountId?: string,
-  bodyProgress: BodyProgress = 'whole',
+  bodyProgress: BodyProgress = 'complete',
 ): ConnectionUser {
   return { clientNetwork, accountId, bodyProgress }
 }
@@ -49,7 +49,7 @@ t.test('a few connections are for everybody: nothing is kept back', async (t) =>
 })
 
 t.test('bodies that are still on their way use at most three quarters', async (t) => {
-  for (const progress of ['awaited', 'streaming'] as const) {
+  for (const progress of ['pending', 'streaming'] as const) {
     t.strictSame(fill(128, [user('a', undefined, progress)]), [96])
     t.strictSame(fill(4, [user('a', undefined, progress)]), [3])
     t.strictSame(fill(1, [user('a', undefined, progress)]), [1])
