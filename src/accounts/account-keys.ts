@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { digestText } from '../secrets/digest-text.ts'
+import { digestText } from '../platform/digest-text.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account, StoredKey } from '../store/account.ts'
 import type { AuditStore } from '../store/audit.ts'

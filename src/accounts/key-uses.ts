@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { copyString } from '../platform/copy-string.ts'
-import { digestText } from '../secrets/digest-text.ts'
+import { digestText } from '../platform/digest-text.ts'
 import { digestOf } from '../secrets/keys.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../store/keys.ts'
 

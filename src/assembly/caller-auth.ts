@@ -6,7 +6,11 @@ import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { CachedDirectory } from '../cache/directory.ts'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from '../cache/invalidation.ts'
-import { createStoreConnectionState, type StoreConnectionState } from '../cache/store-connection-state.ts'
+import {
+  createStoreConnectionState,
+  type StoreConnectionState,
+  type StoreHealth,
+} from '../cache/store-connection-state.ts'
 import { withCachedSigningKeys } from '../cache/with-cached-signing-keys.ts'
 import type { Config } from '../config/config.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
@@ -42,9 +46,6 @@ export interface CallerAuth {
   /** Stops listening to the store; the parts above go on with what they know. */
   close(): void
 }
-
-/** `degraded`: the store is out of reach, but known principals are served. */
-export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 export interface CallerAuthOptions {
   readonly config: Config

@@ -2,19 +2,12 @@ import { validityProblem } from '../config/certificate.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type LoadedConfig } from '../config/load.ts'
 import { restartProblems } from '../config/restart-problems.ts'
+import type { ReloadOutcome } from '../endpoints/ops.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import type { PreparedConfig } from './request-server.ts'
-
-/** The outcome of a reload. Unless it was taken the old config stays in force. */
-export type ReloadOutcome =
-  | { readonly kind: 'taken' }
-  /** The config cannot be taken. */
-  | { readonly kind: 'refused'; readonly problems: readonly string[] }
-  /** The config may be valid, but could not be built now. */
-  | { readonly kind: 'failed'; readonly problems: readonly string[] }
 
 export interface ReloadOptions {
   currentConfig(): Config

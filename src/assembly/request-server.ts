@@ -1,7 +1,7 @@
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
-import type { StoreHealth } from './caller-auth.ts'
 
 /** The part that takes the requests: this process, or several workers that share a port. */
 export interface RequestServer {

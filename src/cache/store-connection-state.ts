@@ -37,3 +37,6 @@ export function isCurrent(
 ): boolean {
   return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
 }
+
+/** `degraded`: the store is out of reach, but known principals are served. */
+export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'

@@ -1,6 +1,6 @@
+import { isLoopback } from '../platform/host.ts'
 import { parseAddressRange } from './address-range.ts'
 import { validityProblem } from './certificate.ts'
-import { isLoopback } from './host.ts'
 import type { ConfigReadResult } from './load.ts'
 import type { Problem } from './problem.ts'
 import type { Environment } from './secrets.ts'

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { isLoopback } from '../config/host.ts'
 import { parseHost } from '../http/host.ts'
+import { isLoopback } from '../platform/host.ts'
 
 /** Where the ops listener listens, and the names it is known by besides. */
 export interface OpsAddress {

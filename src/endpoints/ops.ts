@@ -1,6 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import type { StoreHealth } from '../assembly/caller-auth.ts'
-import type { ReloadOutcome } from '../assembly/reload.ts'
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { Status } from '../status/status.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
@@ -20,6 +19,14 @@ export interface OpsOptions {
   /** The present state, for /status. */
   readStatus(): Promise<Status>
 }
+
+/** The outcome of a reload. Unless it was taken the old config stays in force. */
+export type ReloadOutcome =
+  | { readonly kind: 'taken' }
+  /** The config cannot be taken. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  /** The config may be valid, but could not be built now. */
+  | { readonly kind: 'failed'; readonly problems: readonly string[] }
 
 const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
   ReloadOutcome['kind'],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { StoreHealth } from '../assembly/caller-auth.ts'
 import type { RequestServer } from '../assembly/request-server.ts'
 import { mergeStoreStates } from '../assembly/store-monitor.ts'
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'

@@ -1,4 +1,4 @@
-import type { StoreHealth } from '../assembly/caller-auth.ts'
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 
 /**
  * The health of all workers together. A worker started while the store is out of reach knows no accounts; as long as

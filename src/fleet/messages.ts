@@ -1,4 +1,4 @@
-import type { StoreHealth } from '../assembly/caller-auth.ts'
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { ConfigSnapshot } from '../config/snapshot.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'

@@ -1,8 +1,11 @@
-import type { Account } from '../store/account.ts'
 import { commonWords, keyboardRows } from './common-words.ts'
 
 /** What of its owner a password must not be made of. */
-export type PasswordOwner = Pick<Account, 'email' | 'firstName' | 'lastName'>
+export interface PasswordOwner {
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+}
 
 /** Length of a walk along a row of keys: many words contain two such keys. The maximum is the longest walk looked for. */
 const walkLength = { min: 3, max: 48 } as const

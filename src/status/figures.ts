@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts'
 import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
 /** Figures of a set of requests. */
@@ -47,10 +46,13 @@ const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
 const decisions = 'gatehouse_auth_decisions_total'
 const refusedStatuses = new Set(['401', '403', '429'])
 
-export function figuresOf(
-  reading: MetricsReading,
-  { routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>,
-): Figures {
+/** What has figures of its own, by the name that it has in the config. */
+export interface FigureNames {
+  readonly routes: readonly { readonly name: string }[]
+  readonly upstreams: readonly { readonly name: string }[]
+}
+
+export function figuresOf(reading: MetricsReading, { routes, upstreams }: FigureNames): Figures {
   const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requests, 'route')])
   return {
     ...requestFigures(reading, {}),

@@ -1,9 +1,9 @@
-import type { StoreHealth } from '../assembly/caller-auth.ts'
-import type { Config } from '../config/config.ts'
+import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
-import { type Figures, figuresOf } from './figures.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
+import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
@@ -39,9 +39,15 @@ export interface TargetState {
   readonly isHealthy: boolean | null
 }
 
+/** What of the config is shown. */
+export interface StatusConfig extends FigureNames {
+  readonly store: { readonly driver: string }
+  readonly upstreams: readonly Pick<UpstreamConfig, 'name' | 'targets'>[]
+}
+
 export interface StatusOptions {
   /** The current config. */
-  config(): Config
+  config(): StatusConfig
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   isShuttingDown(): boolean
@@ -115,7 +121,7 @@ export function openStatusReader(options: StatusOptions): StatusReader {
 
 const healthy = 'gatehouse_upstream_target_healthy'
 
-function targetsOf({ upstreams }: Config, reading: MetricsReading): Status['upstreams'] {
+function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status['upstreams'] {
   return upstreams.map(({ name, targets }) => {
     const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
     return {

@@ -1,5 +1,5 @@
+import { normalizeHost } from '../../platform/host.ts'
 import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
-import { normalizeHost } from '../host.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/schema.ts'
 

@@ -1,4 +1,4 @@
-import { isLoopback, isWildcardAddress, normalizeHost } from '../host.ts'
+import { isLoopback, isWildcardAddress, normalizeHost } from '../../platform/host.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Warning } from './warning.ts'
 

@@ -1,4 +1,4 @@
-import { digestText } from '../../secrets/digest-text.ts'
+import { digestText } from '../../platform/digest-text.ts'
 import type { KeyUse, RecordedKeyUse } from '../keys.ts'
 import type { Database } from './database.ts'
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { digestText } from '../../../src/secrets/digest-text.ts'
+import { digestText } from '../../../src/platform/digest-text.ts'
 import type { Account, StoredKey } from '../../../src/store/account.ts'
 import type { RecordedKeyUse } from '../../../src/store/keys.ts'
 import type { Store } from '../../../src/store/store.ts'
