@@ -4,10 +4,10 @@ import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
 import { buildApi } from '../endpoints/api.ts'
-import { type Cors, createCors } from '../http/cors.ts'
-import { createObserver, type Observer } from '../http/observe.ts'
-import type { EndpointRouter } from '../http/own-endpoints.ts'
-import { createProxy, type ProxyHandler } from '../http/proxy.ts'
+import { createCors } from '../http/cors.ts'
+import { createObserver } from '../http/observe.ts'
+import { createProxy } from '../http/proxy.ts'
+import type { Traffic } from '../http/server.ts'
 import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Log } from '../log/log.ts'
@@ -17,12 +17,12 @@ import { readVersion } from '../platform/version.ts'
 import { registerPortal } from '../portal/portal.ts'
 import { createPortalCookie } from '../portal/portal-cookie.ts'
 import type { AssertionHeader } from '../proxy/assertion.ts'
-import { createTrustedProxies, type TrustedProxies } from '../proxy/client.ts'
+import { createTrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
-import { createOwnPaths, type OwnPaths } from '../routes/own-paths.ts'
+import { createOwnPaths } from '../routes/own-paths.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Store } from '../store/store.ts'
 import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
@@ -31,18 +31,6 @@ import { createTracer } from '../tracing/tracer.ts'
 import { type AccountServices, createAccountServices } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { OpenUpstreams } from './upstreams.ts'
-
-/** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
-export interface Traffic {
-  readonly trusted: TrustedProxies
-  readonly observer: Observer
-  /** The endpoints of the gateway itself. */
-  readonly ownPaths: OwnPaths
-  readonly api: EndpointRouter
-  readonly proxy: ProxyHandler
-  /** undefined = CORS is left to the upstreams. */
-  readonly cors: Cors | undefined
-}
 
 export interface TrafficOptions {
   readonly config: Config

@@ -33,7 +33,7 @@ export interface Worker {
   storeState(): StoreState
   /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
   lastReadAt(): number
-  /** See Front. */
+  /** See RequestServer. */
   prepare(next: Config): Promise<PreparedConfig>
   drain(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
@@ -112,16 +112,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const gatewayServer = createGatewayServer({
     ...config.listen,
     ticketKeys: options.ticketKeys,
-    trusted: { has: (address) => current.traffic.trusted.has(address) },
-    observer: {
-      begin: () => current.traffic.observer.begin(),
-      end: (arrival, isComplete) => current.traffic.observer.end(arrival, isComplete),
-      recordUnreadable: (client, refusal) => current.traffic.observer.recordUnreadable(client, refusal),
-    },
-    ownPaths: { has: (path) => current.traffic.ownPaths.has(path) },
-    api: { routing: (request, response) => current.traffic.api.routing(request, response) },
-    proxy: (arrival, destination) => current.traffic.proxy(arrival, destination),
-    cors: () => current.traffic.cors,
+    traffic: () => current.traffic,
     isDraining: () => isDraining,
     mayAccept: watchDescriptors(),
     onDropped: createDropLogger(metrics, log),

@@ -15,8 +15,8 @@ export interface EndpointRouter {
 
 /** The endpoints of the gateway itself. */
 export interface OwnEndpoints {
-  /** Carries out a request to one of them. */
-  handle(arrival: Arrival): void
+  /** Carries out a request to one of them, by the routes of its config. */
+  handle(arrival: Arrival, router: EndpointRouter): void
   /** From now on answers that have not begun say that the connection ends. */
   startDrain(): void
   /**
@@ -32,10 +32,10 @@ const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
  * Lends the connection of a request to Fastify, which needs the objects of node:http: they are made only for these few
  * requests.
  */
-export function createOwnEndpoints(router: EndpointRouter): OwnEndpoints {
+export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
-  function handle(arrival: Arrival): void {
+  function handle(arrival: Arrival, router: EndpointRouter): void {
     const { connection, outcome, corsHeaders } = arrival
     const request = createIncomingMessage(arrival)
     const response = new ServerResponse(request)

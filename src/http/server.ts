@@ -26,17 +26,23 @@ export interface ServerOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
 
-export interface GatewayServerOptions extends ServerOptions {
-  /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
-  readonly ticketKeys?: Buffer | undefined
+/** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
+export interface Traffic {
   readonly trusted: TrustedProxies
   readonly observer: Observer
   /** The paths whose requests are for `api`. */
   readonly ownPaths: Pick<OwnPaths, 'has'>
   readonly api: EndpointRouter
   readonly proxy: ProxyHandler
-  /** Asked for each request; undefined = CORS is left to the upstreams. */
-  cors(): Cors | undefined
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Cors | undefined
+}
+
+export interface GatewayServerOptions extends ServerOptions {
+  /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
+  readonly ticketKeys?: Buffer | undefined
+  /** Read once for each request. */
+  traffic(): Traffic
   /** Whether answers are to say that the connection ends: asked for each answer. */
   isDraining(): boolean
   /** A connection could not be taken. */
@@ -70,31 +76,35 @@ export interface GatewayServer {
  */
 interface CurrentRequest {
   arrival: Arrival | undefined
+  /** The observer that was told of its beginning. Not all of Traffic: a WebSocket would keep it past a reload. */
+  observer: Observer | undefined
 }
 
 /** The main listener: every request comes in here, and goes on to the scope that its path belongs to. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { trusted, observer, ownPaths, proxy, ticketKeys, cors: currentCors } = options
+  const { ticketKeys } = options
   const currentRequests = new WeakMap<ClientConnection, CurrentRequest>()
-  const own = createOwnEndpoints(options.api)
+  const own = createOwnEndpoints()
 
   function onRequest(connection: ClientConnection, head: RequestHead): void {
-    const arrival = createArrival(connection, head, trusted)
-    observer.begin()
-    currentRequestOf(connection).arrival = arrival
+    const traffic = options.traffic()
+    const arrival = createArrival(connection, head, traffic.trusted)
+    traffic.observer.begin()
+    const current = currentRequestOf(connection)
+    current.arrival = arrival
+    current.observer = traffic.observer
     try {
-      routeRequest(arrival)
+      routeRequest(arrival, traffic)
     } catch (error) {
       answerProblem(arrival, toGatehouseError(error))
     }
   }
 
-  function routeRequest(arrival: Arrival): void {
+  function routeRequest(arrival: Arrival, { cors, ownPaths, api, proxy }: Traffic): void {
     // CONNECT need not name a path, and no scope takes it.
     if (arrival.head.method === 'CONNECT' && !arrival.head.target.startsWith('/')) {
       throw new GatehouseError('method-not-allowed', { allow: [] })
     }
-    const cors = currentCors()
     // Before anything can fail: a page must be able to read the problem.
     if (cors) arrival.corsHeaders = cors.headersFor(arrival.head.rawHeaders)
     if (isServerWideOptions(arrival.head)) {
@@ -103,7 +113,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
     const destination = readDestination(arrival)
     if (cors && answerIfPreflight(cors, arrival, destination)) return
-    if (ownPaths.has(destination.target.path)) own.handle(arrival)
+    if (ownPaths.has(destination.target.path)) own.handle(arrival, api)
     else proxy(arrival, destination)
   }
 
@@ -125,27 +135,28 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   function currentRequestOf(connection: ClientConnection): CurrentRequest {
     const existing = currentRequests.get(connection)
     if (existing) return existing
-    const current = { arrival: undefined }
+    const current = { arrival: undefined, observer: undefined }
     currentRequests.set(connection, current)
     return current
   }
 
   function onUnreadable(connection: ClientConnection, what: Unreadable): void {
-    observer.recordUnreadable(connection.peerAddress, refuseUnreadable(connection, what))
+    const refusal = refuseUnreadable(connection, what)
+    options.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
   }
 
   function answerPlainHttp(peerAddress: string): string {
     const { answer, ...refusal } = refusePlainHttp()
-    observer.recordUnreadable(peerAddress, refusal)
+    options.traffic().observer.recordUnreadable(peerAddress, refusal)
     return answer
   }
 
   function onEnd(connection: ClientConnection, isComplete: boolean): void {
     const current = currentRequestOf(connection)
-    const { arrival } = current
+    const { arrival, observer } = current
     if (!arrival) return
     current.arrival = undefined
-    observer.end(arrival, isComplete)
+    observer?.end(arrival, isComplete)
   }
 
   const { server, connections, adapt } = createListener({

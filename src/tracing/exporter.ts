@@ -7,7 +7,7 @@ import { encodeSpans, type Span } from './span.ts'
 export interface Exporter {
   /** Takes a span, or drops and counts it if too many wait. */
   add(span: Span): void
-  /** Sends what waits, within two seconds, and takes no more. */
+  /** Sends what waits, within two seconds. A span that comes later, of a request still in flight, is sent at once. */
   close(): Promise<void>
 }
 
@@ -42,12 +42,12 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
   const timer = setInterval(send, sendIntervalMs).unref()
 
   function add(span: Span): void {
-    if (isClosed || queue.length >= queueMax) {
+    if (abort.signal.aborted || queue.length >= queueMax) {
       counts.dropped.value++
       return
     }
     queue.push(span)
-    if (queue.length >= batchMax) send()
+    if (isClosed || queue.length >= batchMax) send()
   }
 
   /** One batch at a time: a slow collector is not given more to do. */

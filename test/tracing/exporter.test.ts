@@ -113,6 +113,16 @@ t.test('at the end one that hangs is waited for two seconds, and what is left is
   await close()
 })
 
+t.test('a span of a request that outlives its exporter is sent at once', async (t) => {
+  const collector = await startCollector(t)
+  const { add, close, counts } = open(t, collector.url)
+  await close()
+  add(spanOf('late'))
+  await until('it has come', () => collector.requests.length === 1 || undefined)
+  await until('it is counted', () => counts.sent.value === 1 || undefined)
+  t.equal(counts.dropped.value, 0)
+})
+
 t.test('nobody at the other end is a failure like any other', async (t) => {
   const { fill, close, counts } = open(t, 'http://127.0.0.1:1')
   fill(2)

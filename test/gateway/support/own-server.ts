@@ -19,18 +19,25 @@ export async function startOwnServer(
   routing: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<OwnServer> {
   const ended: (readonly [Arrival, boolean])[] = []
+  const traffic = {
+    trusted: { has: () => false },
+    observer: {
+      begin: () => {},
+      end: (...end: readonly [Arrival, boolean]) => void ended.push(end),
+      recordUnreadable: () => {},
+    },
+    ownPaths: { has: (path: string) => path === ownPath },
+    api: { routing },
+    proxy: () => {},
+    cors: undefined,
+  }
   const gatewayServer = createGatewayServer({
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 5_000,
     headersBytesMax: 16_384,
     bodyRateMin: 1,
     tls: undefined,
-    trusted: { has: () => false },
-    observer: { begin: () => {}, end: (...end) => void ended.push(end), recordUnreadable: () => {} },
-    ownPaths: { has: (path) => path === ownPath },
-    api: { routing },
-    proxy: () => {},
-    cors: () => undefined,
+    traffic: () => traffic,
     isDraining: () => false,
     mayAccept: () => true,
     onDropped: () => {},
