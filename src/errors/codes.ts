@@ -1,19 +1,19 @@
-/** What an error answer says, and what failure-modes.md adds for operators. */
+/** What an error response says, and what failure-modes.md adds for operators. */
 export interface ErrorDefinition {
   readonly status: number
   readonly title: string
-  /** Told to the client; never anything about the upstream, the store or the credential. */
+  /** Sent to the client; never anything about the upstream, the store or the credential. */
   readonly detail?: string
   /** What to look at, for docs/failure-modes.md. */
   readonly check: string
 }
 
-/** The one table of error codes: contract of every problem+json answer (RFC 9457). */
+/** All error codes, one table: the contract of every problem+json response (RFC 9457). */
 export const errorDefinitions = {
   'request-invalid': {
     status: 400,
-    title: 'The request is not valid',
-    detail: 'The request, or a member of its body, is not what this path takes.',
+    title: 'Invalid request',
+    detail: 'The request, or a member of its body, does not match what this endpoint accepts.',
     check:
       'The `errors` list names each member of the body, a header, `body` or `request`, and what is wrong with it.',
   },
@@ -21,9 +21,9 @@ export const errorDefinitions = {
     status: 400,
     title: 'The path is ambiguous',
     detail:
-      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would take another route once case is folded, escapes are decoded or parameters (;) are taken off.',
+      'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would match another route after case folding, decoding of escapes or removal of parameters (;).',
     check:
-      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend tells `/Orders` from `/orders`, set `caseSensitive: true` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
   },
   'credentials-ambiguous': {
     status: 400,
@@ -34,7 +34,7 @@ export const errorDefinitions = {
   'credentials-missing': {
     status: 401,
     title: 'Credentials are missing',
-    detail: 'This path needs a SecretKey header or an access token.',
+    detail: 'This path requires a SecretKey header or an access token.',
     check:
       'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
   },
@@ -73,7 +73,7 @@ export const errorDefinitions = {
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',
-    detail: 'This path takes another kind of credential; see WWW-Authenticate.',
+    detail: 'This path accepts another kind of credential; see WWW-Authenticate.',
     check: '`auth` of the route. A secret key belongs in the header `SecretKey`, not in `Authorization`.',
   },
   'refresh-token-invalid': {
@@ -91,9 +91,9 @@ export const errorDefinitions = {
   'refresh-token-reused': {
     status: 401,
     title: 'The refresh token was used before',
-    detail: 'A refresh token that was already replaced came again, so its session has been revoked.',
+    detail: 'A refresh token that was already rotated was used again, so its session has been revoked.',
     check:
-      'Whether two clients share one token, or it was stolen. A client must keep the token of the latest answer; `tokens.reuseGrace` covers lost answers, and instances whose clocks differ by less than that.',
+      'Whether two clients share one token, or it was stolen. A client must keep the token of the latest response; `tokens.reuseGrace` covers lost responses, and instances whose clocks differ by less than that.',
   },
   'session-revoked': {
     status: 401,
@@ -104,7 +104,7 @@ export const errorDefinitions = {
   },
   'role-forbidden': {
     status: 403,
-    title: 'The role may not do this',
+    title: 'The role is not allowed',
     detail: 'The role of this account is not allowed on this path.',
     check: '`roles` of the route, and the role in `gatehouse accounts show`.',
   },
@@ -122,27 +122,27 @@ export const errorDefinitions = {
   },
   'cross-site-refresh': {
     status: 403,
-    title: 'Refused from another site',
-    detail: 'The cookie is not accepted from another site; send the token in the body.',
+    title: 'Cross-site request refused',
+    detail: 'The cookie is not accepted in cross-site requests; send the token in the body.',
     check: 'Whether the page is served from the origin in `publicUrl`.',
   },
   'cross-site-request': {
     status: 403,
-    title: 'Refused from another site',
+    title: 'Cross-site request refused',
     detail: 'The form is not from this portal, or it is too old: load the page again.',
     check:
       'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`.',
   },
   'link-invalid': {
     status: 403,
-    title: 'The link does not work any more',
+    title: 'The link is no longer valid',
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
     check:
       'Only the latest link works, and only once: a set-up link for 15 minutes, a verification link for an hour.',
   },
   'route-not-found': {
     status: 404,
-    title: 'No such path',
+    title: 'No matching route',
     detail: 'No route matches this path.',
     check: '`path` and `host` of the routes; prefixes match whole segments.',
   },
@@ -155,18 +155,18 @@ export const errorDefinitions = {
   'method-not-allowed': {
     status: 405,
     title: 'The method is not allowed here',
-    detail: 'This path does not take this method; see Allow.',
-    check: '`methods` of the route. TRACE and CONNECT are never taken.',
+    detail: 'This path does not support this method; see Allow.',
+    check: '`methods` of the route. TRACE and CONNECT are never accepted.',
   },
   'account-exists': {
     status: 409,
-    title: 'The account exists already',
-    detail: 'There is already an account with this e-mail.',
+    title: 'The account already exists',
+    detail: 'An account with this e-mail already exists.',
     check: 'E-mails are compared ignoring case.',
   },
   'own-account': {
     status: 409,
-    title: 'Not to your own account',
+    title: 'Not allowed on your own account',
     detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
     check:
       'This keeps an Admin from removing the last one by mistake; the command line can change any account.',
@@ -174,7 +174,7 @@ export const errorDefinitions = {
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
-    detail: 'The request body is larger than this path takes.',
+    detail: 'The request body is larger than this path accepts.',
     check: '`maxBody` of the route (64 KiB on the endpoints of the gateway).',
   },
   'media-type-unsupported': {
@@ -186,7 +186,7 @@ export const errorDefinitions = {
   'headers-too-large': {
     status: 431,
     title: 'The header fields are too large',
-    detail: 'The request line and header fields are larger than the gateway takes.',
+    detail: 'The request line and header fields are larger than the gateway accepts.',
     check: '`limits.headers`; a client that piles up cookies.',
   },
   'rate-limited': {
@@ -197,8 +197,8 @@ export const errorDefinitions = {
   },
   'too-many-failures': {
     status: 429,
-    title: 'Too many wrong credentials',
-    detail: 'Too many wrong credentials came from this address; a right one still passes.',
+    title: 'Too many invalid credentials',
+    detail: 'Too many invalid credentials were sent from this address; a valid one is still accepted.',
     check:
       '`limits.failures`; a client that still uses a key that was reset; `gatehouse_rate_limited_total`.',
   },
@@ -212,32 +212,32 @@ export const errorDefinitions = {
     status: 500,
     title: 'Internal error',
     check:
-      'A fault of the gateway, or a damaged record in the store. The log has an error with this `requestId` that says where: report it.',
+      'A bug in the gateway, or a damaged record in the store. The log entry with this `requestId` has the stack trace; please report it.',
   },
   'upstream-unreachable': {
     status: 502,
-    title: 'The service cannot be reached',
+    title: 'The service is unreachable',
     detail: 'The service behind this path cannot be reached.',
     check: 'Whether the target runs and listens; its address, its certificate, and `tls` of the upstream.',
   },
   'upstream-invalid-response': {
     status: 502,
-    title: 'The service answered wrongly',
-    detail: 'The service behind this path gave no valid answer.',
+    title: 'Invalid response from the service',
+    detail: 'The service behind this path returned an invalid response.',
     check: 'The `reason` in the log, such as closed too early, contradictory lengths, not HTTP/1.1.',
   },
   'upstream-unavailable': {
     status: 503,
-    title: 'The service is not available',
-    detail: 'The service behind this path cannot take the request now.',
+    title: 'The service is unavailable',
+    detail: 'The service behind this path cannot handle the request at the moment.',
     check:
       'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a log line of its own says why), or all `connections` are in use: slow targets, or too few of them.',
   },
   'store-unavailable': {
     status: 503,
-    title: 'It cannot be decided now',
-    detail: 'The credential cannot be checked at the moment; it was not refused.',
-    check: '`/readyz` and `gatehouse_store_up`; the store is out of reach.',
+    title: 'Credential store unavailable',
+    detail: 'The credential cannot be checked at the moment; it was not rejected.',
+    check: '`/readyz` and `gatehouse_store_up`; the store is unavailable.',
   },
   'sign-in-busy': {
     status: 503,
@@ -248,20 +248,20 @@ export const errorDefinitions = {
   },
   'mail-unavailable': {
     status: 503,
-    title: 'No mail can be sent',
-    detail: 'The mail cannot be sent now; an Admin can verify the e-mail.',
-    check: '`mail` in the config, and the log line, which has the reason that the mail server gave.',
+    title: 'Mail cannot be sent',
+    detail: 'The mail cannot be sent at the moment; an Admin can verify the e-mail.',
+    check: '`mail` in the config, and the log entry, which has the error of the mail server.',
   },
   'shutting-down': {
     status: 503,
     title: 'The gateway is shutting down',
     detail: 'The gateway is shutting down; try again.',
-    check: 'Whether `shutdown.drain` is long enough: the request was still under way when it ended.',
+    check: 'Whether `shutdown.drain` is long enough: the request was still in flight when it ended.',
   },
   'upstream-timeout': {
     status: 504,
-    title: 'The service took too long',
-    detail: 'The service behind this path did not answer in time.',
+    title: 'The service did not respond in time',
+    detail: 'The service behind this path did not respond in time.',
     check: '`timeouts` of the upstream and of the route.',
   },
 } as const satisfies Record<string, ErrorDefinition>

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from './codes.ts'
 
-/** What is wrong: a member of the body or a header by its name, the `body` or the `request` as a whole. */
+/** The invalid field: a member of the body or a header by name, or the whole `body` or `request`. */
 export interface FieldError {
   readonly field: string
   readonly message: string
@@ -8,18 +8,18 @@ export interface FieldError {
 
 interface GatehouseErrorOptions {
   readonly cause?: unknown
-  /** Replaces the text of the table; told to the client. */
+  /** Overrides the text of the table; sent to the client. */
   readonly detail?: string
   readonly errors?: readonly FieldError[]
-  /** Methods that the path does take, for Allow. */
+  /** Methods that the path allows, for Allow. */
   readonly allow?: readonly string[]
-  /** The account that it is about, for the log; not told to the client. */
+  /** The account concerned, for the log; not sent to the client. */
   readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
   readonly rate?: ExceededRate
 }
 
-/** A rate that was exceeded, and when there is room again. */
+/** A rate that was exceeded, and when the next request is allowed. */
 export interface ExceededRate {
   readonly limit: number
   readonly remaining: number
@@ -45,7 +45,7 @@ export class GatehouseError extends Error {
   ) {
     const failure: ErrorDefinition = errorDefinitions[code]
     const { stackTraceLimit } = Error
-    // The code of a refusal says all; collecting its stack would be the most expensive part.
+    // The code of a refusal is enough; capturing its stack would be the most expensive part.
     if (code !== 'internal') Error.stackTraceLimit = 0
     super(`${code}: ${detail ?? failure.title}`, { cause })
     Error.stackTraceLimit = stackTraceLimit
@@ -62,7 +62,7 @@ export class GatehouseError extends Error {
 
 const sharedErrors = new Map<ErrorCode, GatehouseError>()
 
-/** The error of a code that needs no details, made once: making an error takes longer than answering it. */
+/** The shared error of a code that needs no details: creating an error costs more than sending it. */
 export function sharedError(code: ErrorCode): GatehouseError {
   const known = sharedErrors.get(code)
   if (known) return known
@@ -71,12 +71,12 @@ export function sharedError(code: ErrorCode): GatehouseError {
   return refusal
 }
 
-/** The field error for a request that is wrong as a whole. */
+/** The field error for a request that is invalid as a whole. */
 function wholeRequestErrors(message: string): readonly FieldError[] {
   return [{ field: 'request', message }]
 }
 
-/** Whether something failed only because the store could not be asked. */
+/** Whether something failed only because the store was unavailable. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof GatehouseError && error.code === 'store-unavailable'
 }

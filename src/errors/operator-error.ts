@@ -1,4 +1,4 @@
-/** Something that an operator must fix before a command can go on: what is wrong, and the way out. */
+/** Something that an operator must fix before a command can continue: the problem, and a hint how to fix it. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
   readonly hint: string | undefined

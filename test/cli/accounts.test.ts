@@ -75,7 +75,7 @@ for (const driver of storeDrivers) {
       const { status, stdout, stderr } = await run('accounts', 'create', '--email', 'ADA@example.COM')
       t.equal(status, 1)
       t.equal(stdout, '')
-      t.match(stderr, /^gatehouse: There is already an account with this e-mail\./)
+      t.match(stderr, /^gatehouse: An account with this e-mail already exists\./)
     })
 
     t.test('an account is shown by e-mail in any case, and by ID', async (t) => {
@@ -109,7 +109,7 @@ for (const driver of storeDrivers) {
     t.test('an account cannot take the e-mail of another, but may write its own anew', async (t) => {
       const taken = await run('accounts', 'update', 'bob@example.com', '--email', 'Ada@new.example')
       t.equal(taken.status, 1)
-      t.match(taken.stderr, /already an account with this e-mail/)
+      t.match(taken.stderr, /account with this e-mail already exists/)
       const anew = await run('accounts', 'update', 'bob@example.com', '--email', 'Bob@example.com', '--json')
       t.match(anew.json(), { email: 'Bob@example.com' })
     })

@@ -81,7 +81,7 @@ for (const driver of storeDrivers) {
       const input = ['accounts', 'update', ada, '--password-stdin'] as const
       await here.run('accounts', 'create', '--email', 'taken@example.com')
       const taken = await here.runWith(other, ...input, '--email', 'taken@example.com')
-      t.match(taken, { status: 1, stderr: /already an account with this e-mail/ })
+      t.match(taken, { status: 1, stderr: /account with this e-mail already exists/ })
       t.match(await passwordOf(ada), { isGood: true })
       // Made of the name that it comes with.
       const own = await here.runWith(

@@ -32,7 +32,9 @@ testLimited(
     }
     await signIn(page, portal, { email, password: 'wrong password here' })
     await page
-      .getByText(/Too many wrong credentials came from this address; a right one still passes\. Try again in/)
+      .getByText(
+        /Too many invalid credentials were sent from this address; a valid one is still accepted\. Try again in/,
+      )
       .waitFor()
     t.strictSame(await findBarriers(page), [])
     await signIn(page, portal, { email, password: goodPassword })
