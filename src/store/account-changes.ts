@@ -1,6 +1,5 @@
-import type { Account, StoredKey } from './account.ts'
+import type { Account } from './account.ts'
 import type { AccountChanges } from './accounts.ts'
-import type { ApiKeyReset, SecretKeyReset } from './keys.ts'
 
 /** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 
@@ -14,7 +13,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
     // A link that was sent earlier must not bring the old e-mail back.
     ...(isEmailChange && { emailLink: undefined }),
   }
-  return next(account, {
+  return nextRevision(account, {
     ...changes,
     portal,
     ...(isDisabling && nextSessionEpoch(account)),
@@ -22,34 +21,15 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   })
 }
 
-/** @returns undefined where the account's key is not the one to be replaced */
-export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
-  const { secretKey, graceUntil } = reset
-  if (!isExpectedKey(account.secretKey, reset.replaces)) return undefined
-  if (graceUntil === undefined) {
-    return next(account, { secretKey, previousSecretKey: undefined, ...nextSessionEpoch(account) })
-  }
-  const previousSecretKey = { digest: account.secretKey.digest, validUntil: graceUntil }
-  return next(account, { secretKey, previousSecretKey })
-}
-
-/** @returns undefined where the account's key is not the one to be replaced */
-export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
-  return isExpectedKey(account.apiKey, replaces) ? next(account, { apiKey }) : undefined
-}
-
-function isExpectedKey({ digest }: StoredKey, replaces: Uint8Array | undefined): boolean {
-  return replaces === undefined || Buffer.compare(digest, replaces) === 0
-}
-
 export function withoutSessions(account: Account): Account {
-  return next(account, nextSessionEpoch(account))
+  return nextRevision(account, nextSessionEpoch(account))
 }
 
-function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
+/** Ends all sessions. */
+export function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
   return { sessionEpoch: sessionEpoch + 1 }
 }
 
-function next(account: Account, changes: Partial<Account>): Account {
+export function nextRevision(account: Account, changes: Partial<Account>): Account {
   return { ...account, ...changes, revision: account.revision + 1 }
 }

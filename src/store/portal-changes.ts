@@ -1,5 +1,6 @@
 import { isSameText } from '../secrets/constant-time.ts'
 import type { Account } from './account.ts'
+import { nextRevision } from './account-changes.ts'
 import { withAttempt, withoutAttempt } from './password-failures.ts'
 import type { AttemptOutcome, PasswordChange } from './portal.ts'
 import type { EmailLink, OneTimeLink, PortalAccess } from './portal-access.ts'
@@ -65,12 +66,6 @@ export function withoutPortalSessions(account: Account): Account {
   return nextPortal(account, { epoch: account.portal.epoch + 1 })
 }
 
-export function withoutPreviousKey(account: Account, now: number): Account | undefined {
-  const { previousSecretKey: previous } = account
-  if (!previous || now >= previous.validUntil) return undefined
-  return { ...account, previousSecretKey: undefined, revision: account.revision + 1 }
-}
-
 function isValidLink(
   link: OneTimeLink | undefined,
   { digest, now }: { readonly digest: string; readonly now: number },
@@ -79,5 +74,5 @@ function isValidLink(
 }
 
 function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
-  return { ...account, portal: { ...account.portal, ...changes }, revision: account.revision + 1 }
+  return nextRevision(account, { portal: { ...account.portal, ...changes } })
 }

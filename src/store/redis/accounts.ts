@@ -1,42 +1,29 @@
 import type { Account } from '../account.ts'
-import { withApiKey, withChanges, withoutSessions, withSecretKey } from '../account-changes.ts'
-import type { AccountCreation } from '../accounts.ts'
+import type { AccountCreation, AccountReader, AccountStore } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
+import { accountsByReplacing, type Replace } from '../by-replacing.ts'
 import { emailKey } from '../email-key.ts'
-import type { Replace } from '../replace.ts'
 import { search, termsOf } from '../search.ts'
-import type { Store } from '../store.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
+import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
 import { createTermIndex } from './term-index.ts'
-
-type AccountVerbs = Pick<
-  Store,
-  | 'createAccounts'
-  | 'findAccount'
-  | 'findAccountByEmail'
-  | 'listAccounts'
-  | 'searchAccounts'
-  | 'updateAccount'
-  | 'deleteAccount'
-  | 'resetSecretKey'
-  | 'resetApiKey'
-  | 'endSessions'
->
 
 const listScript = loadScript('list-accounts')
 const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
 const saveScript = loadScript('save-account', { isLogged: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
 
+/** What other slices need of the accounts. */
+export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
+  readonly replace: Replace
+}
+
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
-export function openAccounts(
-  connection: Connection,
-  forgetSessions: (accountId: string) => Promise<void>,
-): AccountVerbs & { readonly replace: Replace } {
+export function openAccounts(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, run, notify, confirmAbsence } = connection
   const runAudited = createAudited(connection)
 
@@ -64,7 +51,7 @@ export function openAccounts(
     }
   }
 
-  /** Reads the account, applies `become`, and saves the result; again if it was changed in between. */
+  /** Reads the account, applies `transform`, and saves the result; again if it was changed in between. */
   const replace: Replace = async (id, transform, audit) => {
     for (;;) {
       const account = await find(id)
@@ -98,15 +85,6 @@ export function openAccounts(
     await ask((client) => client.unlink(keys.openSessionsOf(id, sessionEpoch))).catch(() => {})
   }
 
-  async function replaced(
-    id: string,
-    transform: (account: Account) => Account | undefined,
-    audit: AuditEntry | undefined,
-  ): Promise<Account | undefined> {
-    const update = await replace(id, transform, audit)
-    return update.kind === 'updated' ? update.account : undefined
-  }
-
   /** Removes an account, and then its sessions, which are over without it; what a crash leaves of them expires. */
   async function deleteAccount(id: string, audit?: AuditEntry): Promise<boolean> {
     // Where it is gone already the script still runs, and waits for the replicas: they may not know yet.
@@ -127,7 +105,7 @@ export function openAccounts(
     )
     if (outcome === 0) await confirmAbsence()
     notify({ kind: 'account', accountId: id }, outcome)
-    await forgetSessions(id)
+    await forgetSessions(connection, id)
     return outcome !== 0
   }
 
@@ -150,14 +128,8 @@ export function openAccounts(
       return found.filter((account) => account !== undefined)
     },
     searchAccounts: (page) => search(createTermIndex(connection, find), page),
-    updateAccount: async (id, changes, audit) => {
-      const update = await replace(id, (account) => withChanges(account, changes), audit)
-      return update.kind === 'refused' ? { kind: 'unknown' } : update
-    },
+    ...accountsByReplacing(replace),
     deleteAccount,
-    resetSecretKey: (id, reset, audit) => replaced(id, (account) => withSecretKey(account, reset), audit),
-    resetApiKey: (id, reset, audit) => replaced(id, (account) => withApiKey(account, reset), audit),
-    endSessions: async (id, audit) => (await replaced(id, withoutSessions, audit)) !== undefined,
     replace,
   }
 }

@@ -21,8 +21,6 @@ export interface OpenSessionIndex {
   oldest(account: Owner, count: number): Promise<readonly string[]>
   /** Adds the sessions that were started before there was the index. */
   build(account: Owner): Promise<void>
-  /** Removes all sessions of an account that is gone. */
-  forget(accountId: string): Promise<void>
 }
 
 type Owner = Pick<Account, 'id' | 'sessionEpoch'>
@@ -73,21 +71,21 @@ export function createOpenSessionIndex(
     }
   }
 
-  async function forget(accountId: string): Promise<void> {
-    const all = keys.sessionsOf(accountId)
-    for (;;) {
-      const ids = await ask((client) => client.zrange(all, '0', String(sessionBatchMax - 1)))
-      if (ids.length === 0) return
-      await run(forgetScript, [all, ...ids.map(keys.session)], ids)
-    }
-  }
-
   return {
     list,
     build,
-    forget,
     oldest: (account, count) =>
       ask((client) => client.zrevrange(indexOf(account), '0', String(Math.min(count, sessionBatchMax) - 1))),
+  }
+}
+
+/** Removes all sessions of an account that is gone. */
+export async function forgetSessions({ keys, ask, run }: Connection, accountId: string): Promise<void> {
+  const all = keys.sessionsOf(accountId)
+  for (;;) {
+    const ids = await ask((client) => client.zrange(all, '0', String(sessionBatchMax - 1)))
+    if (ids.length === 0) return
+    await run(forgetScript, [all, ...ids.map(keys.session)], ids)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Account } from '../account.ts'
 import type { AuditEntry } from '../audit-entry.ts'
+import { sessionsByReplacing } from '../by-replacing.ts'
 import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
 import type {
   NewSession,
@@ -8,19 +9,15 @@ import type {
   RotationAcknowledgement,
   Session,
   SessionEnd,
+  SessionStore,
   SessionsPage,
 } from '../sessions.ts'
-import type { Store } from '../store.ts'
+import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
-import { createOpenSessionIndex, type OpenSessionIndex, retentionAfterEndMs } from './open-session-index.ts'
-import { parseAccount, parseSession, sessionFields } from './records.ts'
+import { createOpenSessionIndex, retentionAfterEndMs } from './open-session-index.ts'
+import { parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
-
-type SessionVerbs = Pick<
-  Store,
-  'startSession' | 'rotateSession' | 'acknowledgeRotations' | 'findSession' | 'listSessions' | 'endSession'
->
 
 type Advance = Extract<RotationDecision, { readonly kind: 'advance' }>
 
@@ -31,7 +28,7 @@ const acknowledgeScript = loadScript('acknowledge-rotations')
 const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSessionIndex, 'forget'> {
+export function openSessions(connection: Connection, { findAccount, replace }: AccountAccess): SessionStore {
   const { keys, ask, runDurably, notify, confirmAbsence, waitsForReplicas } = connection
   const runAudited = createAudited(connection)
   const openIndex = createOpenSessionIndex(connection, find)
@@ -39,11 +36,6 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   async function find(id: string): Promise<Session | undefined> {
     const fields = await ask((client) => client.hgetall(keys.session(id)))
     return parseSession(fields) ?? confirmAbsence()
-  }
-
-  async function findAccount(id: string): Promise<Account | undefined> {
-    const text = await ask((client) => client.get(keys.account(id)))
-    return text === null ? confirmAbsence() : parseAccount(text)
   }
 
   /**
@@ -61,7 +53,7 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
   /** Where there are too many, the oldest end: as many at a time as one step may take. */
   async function startSession(
     session: NewSession,
-    { revision, sessionEpoch }: Parameters<Store['startSession']>[1],
+    { revision, sessionEpoch }: Parameters<SessionStore['startSession']>[1],
   ) {
     const { id, accountId, createdAt, expiresAt, idleMs, openMax } = session
     const owner = { id: accountId, sessionEpoch }
@@ -193,6 +185,6 @@ export function openSessions(connection: Connection): SessionVerbs & Pick<OpenSe
     findSession: find,
     listSessions: list,
     endSession: end,
-    forget: openIndex.forget,
+    ...sessionsByReplacing(replace),
   }
 }

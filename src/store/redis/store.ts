@@ -1,13 +1,12 @@
-import { createPortalVerbs } from '../portal-verbs.ts'
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
-import { openChangeLog } from './change-log.ts'
+import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { openConnection } from './connection.ts'
 import { openDiagnostics } from './diagnostics.ts'
-import { openKeyUses } from './key-uses.ts'
-import { openPortalSessions } from './portal-sessions.ts'
+import { openKeys } from './keys.ts'
+import { openPortal } from './portal.ts'
 import { openRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
@@ -18,24 +17,22 @@ import { openSigningKeys } from './signing-keys.ts'
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
   const connection = openConnection(options, listens)
-  const { forget, ...sessions } = openSessions(connection)
-  const { replace, ...accounts } = openAccounts(connection, forget)
-  const changeLog = openChangeLog(connection, options, listens)
+  const { replace, ...accounts } = openAccounts(connection)
+  const access = { findAccount: accounts.findAccount, replace }
+  const { close: closeChanges, ...changes } = openChanges(connection, options, listens)
   return {
     ready: connection.ready,
     ...accounts,
-    ...createPortalVerbs(replace),
-    ...openPortalSessions(connection, accounts.findAccount),
-    ...openKeyUses(connection),
-    ...openAudit(connection),
-    ...sessions,
+    ...openKeys(connection, replace),
+    ...openSessions(connection, access),
     ...openSigningKeys(connection),
     ...openRates(connection),
+    ...changes,
+    ...openAudit(connection),
+    ...openPortal(connection, access),
     ...openDiagnostics(connection),
-    readChanges: changeLog.read,
-    onChange: connection.onChange,
     close: async () => {
-      changeLog.close()
+      closeChanges()
       await connection.close()
     },
   }

@@ -1,108 +1,60 @@
-import type { Account } from '../account.ts'
-import { withChanges } from '../account-changes.ts'
-import type { AccountChanges, AccountCreation, AccountsPage, AccountUpdate } from '../accounts.ts'
-import { emailKey } from '../email-key.ts'
-import type { Replacement } from '../replace.ts'
-import { accountColumns, toAccount, toRow } from './account-row.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { AccountStore } from '../accounts.ts'
+import { accountsByReplacing, type Replace } from '../by-replacing.ts'
+import { accountChange } from '../changes.ts'
+import { search, type TermIndex } from '../search.ts'
 import type { Database } from './database.ts'
-import { openTermTable } from './terms.ts'
+import type { Tables } from './tables/tables.ts'
+import type { Writer } from './writer.ts'
 
-/** The accounts table. Every function is to be called within a read or a write. */
-export function openAccountTable(database: Database) {
-  const { prepare } = database
-  const terms = openTermTable(database)
-  const insert = prepare(
-    `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
-  )
-  const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
-  const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
-  const selectPage = prepare(
-    'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
-  )
-  const remove = prepare('DELETE FROM accounts WHERE id = ?')
-  const update = prepare(
-    `UPDATE accounts SET ${accountColumns
-      .filter((column) => column !== 'id')
-      .map((column) => `${column} = :${column}`)
-      .join(', ')} WHERE id = :id`,
-  )
-
-  function find(id: string): Account | undefined {
-    const row = selectById.get(id)
-    return row && toAccount(row)
+/** @returns with `replace`, by which other slices change an account */
+export function openAccounts(
+  { read, write }: Database,
+  { writeChange, writeUncached }: Writer,
+  { accounts, sessions, portalSessions, keyUses }: Tables,
+): AccountStore & { readonly replace: Replace } {
+  const termIndex: TermIndex = {
+    find: async (prefix, after, limit) => read(() => accounts.findTerms(prefix, after, limit)),
+    load: async (ids) => read(() => ids.map(accounts.find)),
   }
 
-  function findByEmail(email: string): Account | undefined {
-    const row = selectByEmail.get(emailKey(email))
-    return row && toAccount(row)
-  }
-
-  function create(accounts: readonly Account[]): AccountCreation {
-    const emails = takenEmails(accounts.map(({ email }) => email))
-    if (emails.length > 0) return { kind: 'exists', emails }
-    for (const account of accounts) {
-      insert.run(toRow(account))
-      terms.add(account)
-    }
-    return { kind: 'created' }
-  }
-
-  /** Those that another account has, or that come a second time. */
-  function takenEmails(emails: readonly string[]): readonly string[] {
-    const seen = new Set<string>()
-    const taken: string[] = []
-    for (const email of emails) {
-      const key = emailKey(email)
-      if (seen.has(key) || findByEmail(email)) taken.push(email)
-      seen.add(key)
-    }
-    return taken
-  }
-
-  function save(before: Account, account: Account): Account {
-    update.run(toRow(account))
-    terms.update(before, account)
-    return account
-  }
-
-  function change(id: string, changes: AccountChanges): AccountUpdate {
-    const attempt = tryReplace(id, (account) => withChanges(account, changes))
-    return attempt.kind === 'refused' ? { kind: 'unknown' } : attempt
-  }
-
-  /** Saves what `become` returns, if anything. */
-  function tryReplace(id: string, transform: (account: Account) => Account | undefined): Replacement {
-    const account = find(id)
-    if (!account) return { kind: 'unknown' }
-    const next = transform(account)
-    if (!next) return { kind: 'refused' }
-    const holder = next.email === account.email ? undefined : findByEmail(next.email)
-    if (holder && holder.id !== id) return { kind: 'exists' }
-    return { kind: 'updated', account: save(account, next) }
-  }
-
-  /** The same; undefined where there is no such account, or the change is refused. */
-  function replace(id: string, transform: (account: Account) => Account | undefined): Account | undefined {
-    const attempt = tryReplace(id, transform)
-    return attempt.kind === 'updated' ? attempt.account : undefined
-  }
-
-  function removeOne(id: string): boolean {
-    const account = find(id)
-    if (account) terms.drop(account)
-    return Number(remove.run(id).changes) > 0
-  }
+  const replace: Replace = (id, transform, audit) =>
+    writeChange(
+      () => accounts.replace(id, transform),
+      ({ kind }) => accountChange(id)(kind === 'updated'),
+      audit,
+    )
 
   return {
-    find,
-    findByEmail,
-    list: ({ after, limit }: AccountsPage) =>
-      selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
-    create,
-    change,
-    remove: removeOne,
+    createAccounts: (created, audit) =>
+      writeUncached(
+        () => accounts.create(created),
+        ({ kind }) => kind === 'created',
+        audit,
+      ),
+    findAccount: async (id) => read(() => accounts.find(id)),
+    findAccountByEmail: async (email) => read(() => accounts.findByEmail(email)),
+    listAccounts: async (page) => read(() => accounts.list(page)),
+    searchAccounts: (page) => search(termIndex, page),
+    ...accountsByReplacing(replace),
+    deleteAccount: async (id, audit) => {
+      let hasMore = false
+      const isRemoved = await writeChange(
+        () => {
+          for (const table of [portalSessions, keyUses]) table.removeAll(id)
+          hasMore = sessions.removeSome(id)
+          return accounts.remove(id)
+        },
+        accountChange(id),
+        audit,
+      )
+      // Without the account they are over; what a crash leaves of them is cleared later.
+      while (hasMore) {
+        await setImmediate()
+        hasMore = await write(() => sessions.removeSome(id))
+      }
+      return isRemoved
+    },
     replace,
-    tryReplace,
-    findTerms: terms.find,
   }
 }

@@ -1,38 +1,22 @@
-import type { AuditStore } from '../audit.ts'
-import { accountChange } from '../changes.ts'
-import type { KeyStore } from '../keys.ts'
+import { portalByReplacing, type Replace } from '../by-replacing.ts'
 import type { PortalStore } from '../portal.ts'
-import { createPortalVerbs } from '../portal-verbs.ts'
-import type { Replace } from '../replace.ts'
-import type { openAccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { openKeyUseTable } from './key-uses.ts'
-import type { openPortalSessionTable } from './portal-sessions.ts'
+import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-interface Tables {
-  readonly accounts: ReturnType<typeof openAccountTable>
-  readonly portalSessions: ReturnType<typeof openPortalSessionTable>
-  readonly keyUses: ReturnType<typeof openKeyUseTable>
+interface Options {
+  readonly writer: Writer
+  readonly tables: Pick<Tables, 'accounts' | 'portalSessions'>
+  readonly replace: Replace
 }
 
-/** The verbs of the portal on the tables of a database. */
 export function openPortal(
   { read, write }: Database,
-  { writeChange, writeUncached, audit, onAudit }: Writer,
-  { accounts, portalSessions, keyUses }: Tables,
-): PortalStore & AuditStore & Pick<KeyStore, 'endOverlap' | 'recordKeyUses' | 'findKeyUses'> {
-  const replace: Replace = (id, transform, entry) =>
-    writeChange(
-      () => accounts.tryReplace(id, transform),
-      ({ kind }) => accountChange(id)(kind === 'updated'),
-      entry,
-    )
-
+  { writer: { writeUncached }, tables: { accounts, portalSessions }, replace }: Options,
+): PortalStore {
   return {
-    ...createPortalVerbs(replace),
-
-    startPortalSession: (session, { revision }, entry) =>
+    ...portalByReplacing(replace),
+    startPortalSession: (session, { revision }, audit) =>
       writeUncached(
         () => {
           const owner = accounts.find(session.accountId)
@@ -41,7 +25,7 @@ export function openPortal(
           return 'started'
         },
         (outcome) => outcome === 'started',
-        entry && [entry],
+        audit && [audit],
       ),
     findPortalSession: async (accountId, id) => read(() => portalSessions.find(accountId, id)),
     touchPortalSession: async (accountId, id, seen) => write(() => portalSessions.touch(accountId, id, seen)),
@@ -50,23 +34,7 @@ export function openPortal(
         const owner = accounts.find(accountId)
         return owner && !owner.isDisabled ? portalSessions.list(accountId, now, owner.portal.epoch) : []
       }),
-    endPortalSession: (accountId, id, entry) =>
-      writeUncached(() => portalSessions.end(accountId, id), Boolean, entry && [entry]),
-
-    recordKeyUses: async (uses) => {
-      if (uses.length > 0) await write(() => uses.forEach(keyUses.record))
-    },
-    findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
-
-    appendAudit: (entry) =>
-      writeUncached(
-        () => {},
-        () => true,
-        [entry],
-      ),
-    findAudit: async ({ filter, before, limit }) => read(() => audit.find(filter, before, limit)),
-    readAuditChains: async () => read(audit.chains),
-    readAuditChain: async (page) => read(() => audit.page(page)),
-    onAudit,
+    endPortalSession: (accountId, id, audit) =>
+      writeUncached(() => portalSessions.end(accountId, id), Boolean, audit && [audit]),
   }
 }

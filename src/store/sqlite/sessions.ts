@@ -1,141 +1,56 @@
-import type { Account } from '../account.ts'
-import { decideRotation } from '../decide-rotation.ts'
-import type {
-  NewSession,
-  RefreshTokenUse,
-  Rotation,
-  RotationAcknowledgement,
-  Session,
-  SessionEnd,
-  SessionsPage,
-} from '../sessions.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type Replace, sessionsByReplacing } from '../by-replacing.ts'
+import { sessionChange } from '../changes.ts'
+import type { SessionStore } from '../sessions.ts'
 import type { Database } from './database.ts'
+import { sessionBatchMax } from './tables/sessions.ts'
+import type { Tables } from './tables/tables.ts'
+import type { Writer } from './writer.ts'
 
-/** How long a row outlives its session, and how many old rows are removed at each start of a session. */
-const retentionAfterEndMs = 24 * 3_600_000
-const removalBatchMax = 20
-/** How many sessions one step reads, ends or removes: this blocks the process for some milliseconds. */
-export const sessionBatchMax = 200
-
-/** The sessions table. Every function is to be called within a read or a write. */
-export function openSessionTable({ prepare }: Database) {
-  const insert = prepare(
-    `INSERT INTO sessions
-       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
-        address, client)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
-  )
-  const removeExpired = prepare(
-    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
-  )
-  const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
-  const selectPage = prepare(
-    `SELECT * FROM sessions WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
-       AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
-     ORDER BY created_at DESC, id LIMIT ?6`,
-  )
-  const hasExcess = prepare(
-    `SELECT 1 FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL
-     ORDER BY created_at DESC, id LIMIT 1 OFFSET ?`,
-  )
-  const selectExcess = prepare(
-    `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
-     ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
-  )
-  const advance = prepare(
-    `UPDATE sessions SET generation = ?, rotated_at = ?, acknowledged_at = NULL, lives_until = ?, address = ?, client = ?
-     WHERE id = ?`,
-  )
-  const setAcknowledged = prepare(
-    'UPDATE sessions SET acknowledged_at = ? WHERE id = ? AND generation = ? AND acknowledged_at IS NULL',
-  )
-  const setEnd = prepare('UPDATE sessions SET end_reason = ? WHERE id = ? AND end_reason IS NULL')
-  const removeSome = prepare(
-    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE account_id = ? LIMIT ?)',
-  )
-
-  function find(id: string): Session | undefined {
-    const row = selectById.get(id)
-    return row && toSession(row)
-  }
-
-  function start(session: NewSession, sessionEpoch: number): void {
-    const { id, accountId, createdAt, expiresAt, idleMs, visitor } = session
-    removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
-    const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
-    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
-  }
-
-  /**
-   * Ends what an account has beyond its newest sessions, a slice at a time.
-   * @returns the IDs of those ended: fewer than `sessionsAtOnce` = there are no more
-   */
-  function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
-    // In the index alone, as there are seldom too many: whether one is over by its time only its row tells.
-    if (!hasExcess.get(account.id, account.sessionEpoch, kept)) return []
-    const excess = selectExcess.all(account.id, account.sessionEpoch, now, sessionBatchMax, kept)
-    const ids = excess.map(({ id }) => String(id))
-    for (const id of ids) setEnd.run('revoked', id)
-    return ids
-  }
-
-  function rotate(use: RefreshTokenUse, findAccount: (id: string) => Account | undefined): Rotation {
-    const session = find(use.sessionId)
-    const account = session && findAccount(session.accountId)
-    const decision = decideRotation(use, session, account)
-    switch (decision.kind) {
-      case 'refuse':
-        if (decision.reason === 'reused') setEnd.run('reused', use.sessionId)
-        return { kind: 'over', reason: decision.reason }
-      case 'repeat':
-        return { kind: 'current', session: decision.session, account: decision.account }
-      case 'advance': {
-        const { session, account } = decision
-        const { generation, rotatedAt, address, userAgent, id } = session
-        const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
-        advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
-        return { kind: 'current', session, account }
-      }
-      default:
-        return decision satisfies never
-    }
-  }
-
-  function acknowledge(acknowledgements: readonly RotationAcknowledgement[]): void {
-    for (const { sessionId, generation, at } of acknowledgements)
-      setAcknowledged.run(at, sessionId, generation)
-  }
-
-  return {
-    find,
-    start,
-    rotate,
-    acknowledge,
-    list: ({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) =>
-      selectPage
-        .all(id, sessionEpoch, now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit)
-        .map(toSession),
-    endOldest,
-    end: (id: string, reason: SessionEnd) => Number(setEnd.run(reason, id).changes) > 0,
-    /** @returns whether there may be more */
-    removeSome: (accountId: string) => removeSome.run(accountId, sessionBatchMax).changes === sessionBatchMax,
-  }
+interface Options {
+  readonly writer: Writer
+  readonly tables: Pick<Tables, 'accounts' | 'sessions'>
+  readonly replace: Replace
 }
 
-function toSession(row: Record<string, unknown>): Session {
-  const end = row.end_reason
+export function openSessions(
+  { read, write }: Database,
+  { writer: { writeChange, writeChanges }, tables: { accounts, sessions }, replace }: Options,
+): SessionStore {
   return {
-    id: String(row.id),
-    accountId: String(row.account_id),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    generation: Number(row.generation),
-    rotatedAt: Number(row.rotated_at),
-    acknowledgedAt: row.acknowledged_at === null ? undefined : Number(row.acknowledged_at),
-    sessionEpoch: Number(row.session_epoch),
-    end: end === 'revoked' || end === 'reused' ? end : undefined,
-    address: String(row.address),
-    userAgent: String(row.client),
+    startSession: async (started, { revision }) => {
+      const { accountId, createdAt, openMax } = started
+      for (;;) {
+        const { outcome } = await writeChanges(
+          () => {
+            const owner = accounts.find(accountId)
+            if (!owner || owner.isDisabled || owner.revision !== revision) {
+              return { outcome: 'account-changed' as const, ended: [] }
+            }
+            const ended = sessions.endOldest(owner, createdAt, openMax - 1)
+            if (ended.length === sessionBatchMax) return { outcome: 'too-many' as const, ended }
+            sessions.start(started, owner.sessionEpoch)
+            return { outcome: 'started' as const, ended }
+          },
+          ({ ended }) => ended.map((sessionId) => ({ kind: 'session', sessionId })),
+        )
+        if (outcome !== 'too-many') return outcome
+        await setImmediate()
+      }
+    },
+    rotateSession: (use) =>
+      writeChange(
+        () => sessions.rotate(use, accounts.find),
+        (rotation) => sessionChange(use.sessionId)(rotation.kind === 'over' && rotation.reason === 'reused'),
+      ),
+    acknowledgeRotations: (acknowledgements) => write(() => sessions.acknowledge(acknowledgements)),
+    findSession: async (id) => read(() => sessions.find(id)),
+    listSessions: async (accountId, page) =>
+      read(() => {
+        const owner = accounts.find(accountId)
+        return owner ? sessions.list(owner, page) : []
+      }),
+    endSession: (id, reason, audit) => writeChange(() => sessions.end(id, reason), sessionChange(id), audit),
+    ...sessionsByReplacing(replace),
   }
 }

@@ -1,36 +1,18 @@
-import type { StoredSigningKey } from '../signing-keys.ts'
+import { signingKeysChange } from '../changes.ts'
+import type { SigningKeyStore } from '../signing-keys.ts'
 import type { Database } from './database.ts'
+import type { Tables } from './tables/tables.ts'
+import type { Writer } from './writer.ts'
 
-/** The signing_keys table. Every function is to be called within a read or a write. */
-export function openSigningKeyTable({ prepare }: Database) {
-  const select = prepare('SELECT * FROM signing_keys ORDER BY created_at, kid')
-  const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
-  const insert = prepare(
-    'INSERT INTO signing_keys (kid, algorithm, sealed, public_key, created_at, signs_from) VALUES (?, ?, ?, ?, ?, ?)',
-  )
-  const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
-
-  function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
-    if (unless === 'signer' && Number(countOf.get(key.algorithm)?.count) > 0) return false
-    insert.run(key.kid, key.algorithm, key.sealed, key.publicKey ?? null, key.createdAt, key.signsFrom)
-    return true
-  }
-
+export function openSigningKeys(
+  { read }: Database,
+  { writeChange }: Writer,
+  { signingKeys }: Pick<Tables, 'signingKeys'>,
+): SigningKeyStore {
   return {
-    list: () => select.all().map(toKey),
-    add,
-    remove: (kid: string) => Number(remove.run(kid).changes) > 0,
-  }
-}
-
-function toKey(row: Record<string, unknown>): StoredSigningKey {
-  const { sealed, public_key: publicKey } = row
-  return {
-    kid: String(row.kid),
-    algorithm: String(row.algorithm),
-    sealed: sealed instanceof Uint8Array ? sealed : new Uint8Array(),
-    publicKey: typeof publicKey === 'string' ? publicKey : undefined,
-    createdAt: Number(row.created_at),
-    signsFrom: Number(row.signs_from),
+    listSigningKeys: async () => read(() => signingKeys.list()),
+    addSigningKey: (key, unless, audit) =>
+      writeChange(() => signingKeys.add(key, unless), signingKeysChange, audit),
+    retireSigningKey: (kid, audit) => writeChange(() => signingKeys.remove(kid), signingKeysChange, audit),
   }
 }

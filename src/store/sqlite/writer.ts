@@ -1,15 +1,12 @@
 import type { AuditEntry } from '../audit-entry.ts'
 import type { Change, LoggedChange } from '../changes.ts'
-import { openAuditTable } from './audit.ts'
-import { openChangeTable } from './changes.ts'
 import type { Database } from './database.ts'
+import type { Tables } from './tables/tables.ts'
 
 /** Writes a change with its entries in the change log and the audit log, in one step. */
 export type Writer = ReturnType<typeof openWriter>
 
-export function openWriter(database: Database) {
-  const changes = openChangeTable(database)
-  const audit = openAuditTable(database)
+export function openWriter(database: Database, { changes, audit }: Pick<Tables, 'changes' | 'audit'>) {
   const listeners: ((change: LoggedChange) => void)[] = []
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
@@ -61,8 +58,6 @@ export function openWriter(database: Database) {
   }
 
   return {
-    changes,
-    audit,
     writeChange,
     writeChanges,
     writeUncached,

@@ -1,29 +1,17 @@
-import type { Account } from '../account.ts'
+import { portalByReplacing } from '../by-replacing.ts'
 import { newestFirst } from '../order.ts'
-import type { PortalStore } from '../portal.ts'
-import { type PortalSession, portalSessionsMax } from '../portal.ts'
+import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
+import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
-
-type PortalSessionVerbs = Pick<
-  PortalStore,
-  | 'startPortalSession'
-  | 'findPortalSession'
-  | 'touchPortalSession'
-  | 'listPortalSessions'
-  | 'endPortalSession'
->
 
 const startScript = loadScript('start-portal-session', { isAudited: true })
 const endScript = loadScript('end-portal-session', { isAudited: true })
 const touchScript = loadScript('touch-portal-session')
 
-/** The portal sessions of an account as texts in one hash, which expires with the last of them. */
-export function openPortalSessions(
-  connection: Connection,
-  findAccount: (id: string) => Promise<Account | undefined>,
-): PortalSessionVerbs {
+/** Passwords and links with their account; portal sessions in a hash for each, which expires with the last of them. */
+export function openPortal(connection: Connection, { findAccount, replace }: AccountAccess): PortalStore {
   const { keys, ask, run, confirmAbsence } = connection
   const runAudited = createAudited(connection)
 
@@ -33,6 +21,7 @@ export function openPortalSessions(
   }
 
   return {
+    ...portalByReplacing(replace),
     findPortalSession: find,
     startPortalSession: async (session, { revision }, audit) => {
       const { id, accountId, createdAt, expiresAt } = session

@@ -1,6 +1,6 @@
-import { digestText } from '../../platform/digest-text.ts'
-import type { KeyUse, RecordedKeyUse } from '../keys.ts'
-import type { Database } from './database.ts'
+import { digestText } from '../../../platform/digest-text.ts'
+import type { KeyUse, RecordedKeyUse } from '../../keys.ts'
+import type { Database } from '../database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
 export function openKeyUseTable({ prepare }: Database) {

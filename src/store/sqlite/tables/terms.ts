@@ -1,7 +1,7 @@
-import type { Account } from '../account.ts'
-import type { TermEntry } from '../accounts.ts'
-import { termsOf } from '../search.ts'
-import type { Database } from './database.ts'
+import type { Account } from '../../account.ts'
+import type { TermEntry } from '../../accounts.ts'
+import { termsOf } from '../../search.ts'
+import type { Database } from '../database.ts'
 
 /** The index that accounts are searched by. Every function is to be called within a read or a write. */
 export function openTermTable({ prepare }: Database) {

@@ -1,5 +1,10 @@
-import type { ChangeLogReading, LoggedChange } from '../changes.ts'
-import { changesMax, parseChange } from '../changes.ts'
+import {
+  type ChangeLogReading,
+  type ChangeStore,
+  changesMax,
+  type LoggedChange,
+  parseChange,
+} from '../changes.ts'
 import { createChangeBuffer } from './change-buffer.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -9,14 +14,13 @@ import { openSubscription } from './subscription.ts'
 const readScript = loadScript('read-changes')
 
 /** The change log of all instances: reading it gives the guarantee, listening to it the speed. */
-export interface ChangeLog {
-  read(after: number | undefined): Promise<ChangeLogReading>
+export interface ChangeLog extends ChangeStore {
   close(): void
 }
 
 /** @param listens whether to subscribe to changes as they are made; commands need not */
-export function openChangeLog(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
-  const { keys, runInAnyFormat, storeId, format, notifyListeners } = connection
+export function openChanges(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
+  const { keys, runInAnyFormat, storeId, format, notifyListeners, onChange } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
   let clockOffsetMs = 0
   const toLocalClock = (logged: LoggedChange): LoggedChange => ({ ...logged, at: logged.at - clockOffsetMs })
@@ -28,7 +32,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
   /** The last entry that was read: a log with another entry at its position has lost entries that were read. */
   let last: Entry | undefined
 
-  async function readLog(after: number | undefined): Promise<ChangeLogReading> {
+  async function readChanges(after: number | undefined): Promise<ChangeLogReading> {
     try {
       const reading = await readNow(after)
       changeBuffer.onLogRead(reading.head)
@@ -67,7 +71,7 @@ export function openChangeLog(connection: Connection, options: RedisOptions, lis
     return entries.filter(({ position }) => position > after).length === head - after
   }
 
-  return { read: readLog, close: () => subscription?.close() }
+  return { readChanges, onChange, close: () => subscription?.close() }
 }
 
 /** When the oldest entry read at a start was made; 0 if it is the first of the log. */

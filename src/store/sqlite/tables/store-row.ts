@@ -1,6 +1,6 @@
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { StoreFailure } from '../store-failure.ts'
-import type { Database } from './database.ts'
+import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { StoreFailure } from '../../store-failure.ts'
+import type { Database } from '../database.ts'
 
 /**
  * The row that tells one store from another, and takes the writes of probes.

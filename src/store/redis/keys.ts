@@ -1,3 +1,4 @@
+import { keysByReplacing, type Replace } from '../by-replacing.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../keys.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
@@ -7,13 +8,8 @@ const recordScript = loadScript('record-key-uses')
 /** How many uses one script takes: this blocks Redis for a few milliseconds. */
 const recordBatchMax = 200
 
-/** The uses of an account's keys, in one hash. These writes do not wait for replicas. */
-export function openKeyUses({
-  keys,
-  ask,
-  run,
-  confirmAbsence,
-}: Connection): Pick<KeyStore, 'recordKeyUses' | 'findKeyUses'> {
+/** Keys with their account; their uses in a hash for each account, whose writes do not wait for replicas. */
+export function openKeys({ keys, ask, run, confirmAbsence }: Connection, replace: Replace): KeyStore {
   async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(
       recordScript,
@@ -23,6 +19,7 @@ export function openKeyUses({
   }
 
   return {
+    ...keysByReplacing(replace),
     recordKeyUses: async (uses) => {
       await confirmAbsence()
       for (let start = 0; start < uses.length; start += recordBatchMax) {

@@ -1,4 +1,4 @@
-import type { AuditChainPage } from '../audit.ts'
+import type { AuditChainPage } from '../../audit.ts'
 import {
   type AuditChain,
   type AuditClass,
@@ -7,9 +7,9 @@ import {
   auditLinkOf,
   auditRetention,
   type ChainedEntry,
-} from '../audit-chain.ts'
-import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
-import type { Database } from './database.ts'
+} from '../../audit-chain.ts'
+import { type AuditEntry, parseAuditEntry } from '../../audit-entry.ts'
+import type { Database } from '../database.ts'
 
 /** How many entries retention removes at most for each that is added: it catches up, and nobody waits for it. */
 const trimBatchMax = 20

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Account, StoredKey } from '../account.ts'
-import { emailKey } from '../email-key.ts'
-import { parsePortalAccess } from '../portal-access.ts'
+import type { Account, StoredKey } from '../../account.ts'
+import { emailKey } from '../../email-key.ts'
+import { parsePortalAccess } from '../../portal-access.ts'
 
 /** Of the accounts table. */
 export const accountColumns = [

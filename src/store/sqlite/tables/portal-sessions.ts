@@ -1,6 +1,6 @@
-import { type PortalSession, portalSessionsMax } from '../portal.ts'
-import type { Visitor } from '../visitor.ts'
-import type { Database } from './database.ts'
+import { type PortalSession, portalSessionsMax } from '../../portal.ts'
+import type { Visitor } from '../../visitor.ts'
+import type { Database } from '../database.ts'
 
 /** The portal_sessions table. Every function is to be called within a read or a write. */
 export function openPortalSessionTable({ prepare }: Database) {

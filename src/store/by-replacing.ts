@@ -1,0 +1,102 @@
+import type { Account } from './account.ts'
+import { withChanges, withoutSessions } from './account-changes.ts'
+import type { AccountStore, AccountUpdate } from './accounts.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import { withApiKey, withoutPreviousKey, withSecretKey } from './key-changes.ts'
+import type { KeyStore } from './keys.ts'
+import type { PortalStore } from './portal.ts'
+import {
+  withEmailLink,
+  withoutPortalSessions,
+  withPassword,
+  withPasswordAttempt,
+  withSettledAttempt,
+  withSetupLink,
+  withVerifiedEmail,
+} from './portal-changes.ts'
+import type { SessionStore } from './sessions.ts'
+
+/** The verbs that change one account, for any store that can replace one. */
+
+/** Saves what `transform` returns, if anything, only if the account has not changed since it was read. */
+export type Replace = (
+  id: string,
+  transform: (account: Account) => Account | undefined,
+  audit?: AuditEntry,
+) => Promise<Replacement>
+
+/** The outcome of replacing an account; `refused` = `transform` returned nothing. */
+export type Replacement = AccountUpdate | { readonly kind: 'refused' }
+
+export function accountsByReplacing(replace: Replace): Pick<AccountStore, 'updateAccount'> {
+  return {
+    updateAccount: async (id, changes, audit) => {
+      const update = await replace(id, (account) => withChanges(account, changes), audit)
+      return update.kind === 'refused' ? { kind: 'unknown' } : update
+    },
+  }
+}
+
+export function keysByReplacing(
+  replace: Replace,
+): Pick<KeyStore, 'resetSecretKey' | 'resetApiKey' | 'endOverlap'> {
+  return {
+    resetSecretKey: async (id, reset, audit) =>
+      accountOf(await replace(id, (account) => withSecretKey(account, reset), audit)),
+    resetApiKey: async (id, reset, audit) =>
+      accountOf(await replace(id, (account) => withApiKey(account, reset), audit)),
+    endOverlap: async (id, now, audit) =>
+      isUpdated(await replace(id, (account) => withoutPreviousKey(account, now), audit)),
+  }
+}
+
+export function sessionsByReplacing(replace: Replace): Pick<SessionStore, 'endSessions'> {
+  return { endSessions: async (id, audit) => isUpdated(await replace(id, withoutSessions, audit)) }
+}
+
+type PortalVerbs = Pick<
+  PortalStore,
+  | 'setPassword'
+  | 'countPasswordAttempt'
+  | 'settlePasswordAttempt'
+  | 'setSetupLink'
+  | 'setEmailLink'
+  | 'redeemEmailLink'
+  | 'endPortalSessions'
+>
+
+export function portalByReplacing(replace: Replace): PortalVerbs {
+  return {
+    setPassword: async (id, change, audit) => {
+      const { kind } = await replace(id, (account) => withPassword(account, change), audit)
+      if (kind === 'updated') return 'set'
+      return kind === 'unknown' ? 'unknown' : 'refused'
+    },
+    countPasswordAttempt: async (id, client) => {
+      const counted = await replace(id, (account) => withPasswordAttempt(account, client))
+      if (counted.kind === 'unknown') return { kind: 'unknown' }
+      if (counted.kind !== 'updated') return { kind: 'refused' }
+      return { kind: 'taken', inARow: counted.account.portal.failures?.total ?? 0 }
+    },
+    settlePasswordAttempt: async (id, outcome, client) => {
+      await replace(id, (account) => withSettledAttempt(account, outcome, client))
+    },
+    setSetupLink: async (id, link, audit) =>
+      isUpdated(await replace(id, (account) => withSetupLink(account, link), audit)),
+    setEmailLink: async (id, link, audit) =>
+      isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
+    redeemEmailLink: async (id, use, audit) => {
+      const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
+      return kind === 'updated' ? 'verified' : kind
+    },
+    endPortalSessions: async (id, audit) => isUpdated(await replace(id, withoutPortalSessions, audit)),
+  }
+}
+
+function isUpdated({ kind }: Replacement): boolean {
+  return kind === 'updated'
+}
+
+function accountOf(replacement: Replacement): Account | undefined {
+  return replacement.kind === 'updated' ? replacement.account : undefined
+}

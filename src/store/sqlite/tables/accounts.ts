@@ -1,0 +1,94 @@
+import type { Account } from '../../account.ts'
+import type { AccountCreation, AccountsPage } from '../../accounts.ts'
+import type { Replacement } from '../../by-replacing.ts'
+import { emailKey } from '../../email-key.ts'
+import type { Database } from '../database.ts'
+import { accountColumns, toAccount, toRow } from './account-row.ts'
+import { openTermTable } from './terms.ts'
+
+/** The accounts table. Every function is to be called within a read or a write. */
+export function openAccountTable(database: Database) {
+  const { prepare } = database
+  const terms = openTermTable(database)
+  const insert = prepare(
+    `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
+  )
+  const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
+  const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
+  const selectPage = prepare(
+    'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
+  )
+  const remove = prepare('DELETE FROM accounts WHERE id = ?')
+  const update = prepare(
+    `UPDATE accounts SET ${accountColumns
+      .filter((column) => column !== 'id')
+      .map((column) => `${column} = :${column}`)
+      .join(', ')} WHERE id = :id`,
+  )
+
+  function find(id: string): Account | undefined {
+    const row = selectById.get(id)
+    return row && toAccount(row)
+  }
+
+  function findByEmail(email: string): Account | undefined {
+    const row = selectByEmail.get(emailKey(email))
+    return row && toAccount(row)
+  }
+
+  function create(accounts: readonly Account[]): AccountCreation {
+    const emails = takenEmails(accounts.map(({ email }) => email))
+    if (emails.length > 0) return { kind: 'exists', emails }
+    for (const account of accounts) {
+      insert.run(toRow(account))
+      terms.add(account)
+    }
+    return { kind: 'created' }
+  }
+
+  /** Those that another account has, or that come a second time. */
+  function takenEmails(emails: readonly string[]): readonly string[] {
+    const seen = new Set<string>()
+    const taken: string[] = []
+    for (const email of emails) {
+      const key = emailKey(email)
+      if (seen.has(key) || findByEmail(email)) taken.push(email)
+      seen.add(key)
+    }
+    return taken
+  }
+
+  function save(before: Account, account: Account): Account {
+    update.run(toRow(account))
+    terms.update(before, account)
+    return account
+  }
+
+  /** Saves what `transform` returns, if anything. */
+  function replace(id: string, transform: (account: Account) => Account | undefined): Replacement {
+    const account = find(id)
+    if (!account) return { kind: 'unknown' }
+    const next = transform(account)
+    if (!next) return { kind: 'refused' }
+    const holder = next.email === account.email ? undefined : findByEmail(next.email)
+    if (holder && holder.id !== id) return { kind: 'exists' }
+    return { kind: 'updated', account: save(account, next) }
+  }
+
+  function removeOne(id: string): boolean {
+    const account = find(id)
+    if (account) terms.drop(account)
+    return Number(remove.run(id).changes) > 0
+  }
+
+  return {
+    find,
+    findByEmail,
+    list: ({ after, limit }: AccountsPage) =>
+      selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
+    create,
+    remove: removeOne,
+    replace,
+    findTerms: terms.find,
+  }
+}

@@ -1,0 +1,25 @@
+import type { Database } from '../database.ts'
+import { openAccountTable } from './accounts.ts'
+import { openAuditTable } from './audit.ts'
+import { openChangeTable } from './changes.ts'
+import { openKeyUseTable } from './key-uses.ts'
+import { openPortalSessionTable } from './portal-sessions.ts'
+import { openSessionTable } from './sessions.ts'
+import { openSigningKeyTable } from './signing-keys.ts'
+import { openStoreRow } from './store-row.ts'
+
+export type Tables = ReturnType<typeof openTables>
+
+/** All tables. @throws as openStoreRow */
+export function openTables(database: Database) {
+  return {
+    accounts: openAccountTable(database),
+    sessions: openSessionTable(database),
+    signingKeys: openSigningKeyTable(database),
+    portalSessions: openPortalSessionTable(database),
+    keyUses: openKeyUseTable(database),
+    storeRow: openStoreRow(database),
+    changes: openChangeTable(database),
+    audit: openAuditTable(database),
+  }
+}
