@@ -26,17 +26,17 @@ export interface ApiOptions extends TokenEndpointsOptions {
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
   readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
-  /** Registers the pages of the portal in a scope of their own; undefined = there are none. */
+  /** Registers the pages of the portal in their own scope; undefined = there are none. */
   readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
 }
 
-/** For a year, and for this host alone: what its neighbours and subdomains speak is not ours to say. */
+/** For a year, and for this host only: subdomains and sibling hosts are not covered. */
 const strictTransportSecurity = 'max-age=31536000'
 
-/** The JSON scope: the endpoints of the gateway itself. */
+/** The built-in endpoints. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    // Uses the same reading of the path that decided that it is ours.
+    // Uses the path as it was matched.
     rewriteUrl: (request) => {
       const { path, query } = destinationOf(request).target
       return replaceInvalidEscapes(path) + query
@@ -54,12 +54,12 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const isSecure = options.publicOrigin.startsWith('https:')
   app.addHook('onRequest', (request, reply, done) => {
     arrivalOf(request.raw).outcome.route = ownRouteName
-    // On the response itself: every way to answer keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
+    // On the response itself: every way to respond keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
     if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
     done()
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    // The body broke off, and that has been answered already.
+    // The body was aborted, and the error already sent.
     if (reply.sent) return reply
     const { status, headers, body } = createProblem(request.raw, translateError(error))
     applyReplyKeepAlive(request, reply)
@@ -78,7 +78,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
 }
 
 /**
- * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same answer as an unknown one, after
+ * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same response as an unknown one, after
  * authentication. The router would refuse it earlier.
  * @param path its escapes are whole and in upper case
  */
@@ -89,13 +89,13 @@ function replaceInvalidEscapes(path: string): string {
   )
 }
 
-/** Answers whatever else the router refuses. Its own message holds the path, which must not get into the log. */
+/** Handles any other error of the router. Its own message contains the path, which must not be logged. */
 function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   arrivalOf(request.raw).outcome.route = ownRouteName
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
 
-/** Registers all that takes only JSON. */
+/** Registers the endpoints that accept only JSON. */
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   acceptJsonOnly(scope, options.requestTimeoutMs)
   const admin = createAdminApi({ ...options, ...options.admin })

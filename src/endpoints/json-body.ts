@@ -5,7 +5,7 @@ import { sendProblem } from '../http/problem.ts'
 import { isRecord } from '../platform/json.ts'
 import { checkMediaType } from './json-media.ts'
 
-/** Largest body of the endpoints of the gateway itself. */
+/** Largest body of the built-in endpoints. */
 export const jsonBytesMax = 65_536
 
 /** Methods whose body is never read. */
@@ -37,7 +37,7 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
 type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
 
 /**
- * Refuses bodies that are larger than their route takes, or do not arrive in time.
+ * Refuses bodies that are larger than their route accepts, or do not arrive in time.
  * @param timeoutMs how long a body may take
  * @param checkHead a further check of the head
  */
@@ -90,7 +90,7 @@ function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, ti
   }, timeoutMs)
   const stop = () => clearTimeout(timer)
   for (const end of ['close', 'end', 'error']) request.once(end, stop)
-  // The answer may be over first, such as at a shutdown.
+  // The response may have ended first, such as at a shutdown.
   reply.raw.once('close', stop)
 }
 
@@ -106,19 +106,19 @@ function decodeUtf8(bytes: string | Buffer): string | undefined {
 }
 
 function invalidJsonError(): GatehouseError {
-  return invalidBodyError('The body is not valid JSON in UTF-8.', 'is not valid JSON in UTF-8')
+  return invalidBodyError('The body is not valid UTF-8 JSON.', 'is not valid UTF-8 JSON')
 }
 
 function invalidBodyError(detail: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
 }
 
-/** Members of a JSON body: the text of each, or undefined where it is missing. */
+/** Members of a JSON body: strings, or undefined where missing. */
 export type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
 
 /**
- * Reads text members of the JSON object that a body must be.
- * @throws GatehouseError `request-invalid` with every member that is missing or not a text
+ * Reads the string members of the JSON object that a body must be.
+ * @throws GatehouseError `request-invalid` with every member that is missing or not a string
  */
 export function readMembers<Required extends string, Optional extends string = never>(
   { body }: FastifyRequest,
@@ -139,10 +139,10 @@ export function readMembers<Required extends string, Optional extends string = n
       if (!values.has(field)) return []
       return typeof value === 'string' && value !== ''
         ? []
-        : [{ field, message: 'must be text that is not empty' }]
+        : [{ field, message: 'must be a non-empty string' }]
     }),
   ]
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
-  // The cast is sound: each required member was found to be a text, each optional one to be a text or absent.
+  // The cast is sound: each required member was found to be a string, each optional one to be a string or absent.
   return Object.fromEntries(values) as Readonly<Record<Required, string>> & Members<Optional>
 }

@@ -10,10 +10,10 @@ import {
   type PerOperation,
 } from '../routes/own-paths.ts'
 
-/** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What an operation takes and answers: requests are checked against it, and the OpenAPI document is made from it. */
+/** The request and responses of an operation: requests are validated against it, and the OpenAPI document is generated from it. */
 export interface OperationDoc {
   readonly id: string
   readonly summary: string
@@ -21,10 +21,10 @@ export interface OperationDoc {
   /** An object whose members are the parameters of the query. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
-  /** Whether the body may be left out. */
+  /** Whether the body is optional. */
   readonly isBodyOptional?: boolean
   readonly answers: Readonly<Record<number, AnswerDoc>>
-  /** Errors of its own, beside those that any operation may answer. */
+  /** Its own errors, besides those of every operation. */
   readonly problems: readonly ErrorCode[]
 }
 
@@ -32,7 +32,7 @@ export interface AnswerDoc {
   readonly description: string
   /** Schema of the JSON body; undefined = there is no body. */
   readonly schema?: JsonSchema
-  /** Other media types of the answer. */
+  /** Other media types of the response. */
   readonly alternatives?: readonly string[]
   readonly headers?: readonly string[]
 }
@@ -44,13 +44,13 @@ export interface Operation extends OperationDoc {
 /** The operations of a path of the admin API, by method. */
 export type AdminOperations<Path extends AdminPath> = PerOperation<Operation, Path>[Path]
 
-/** Who may call. */
+/** Decides who may call. */
 export interface Admission {
   /** Decides before a byte of the body is read. @throws GatehouseError */
   admit(request: FastifyRequest): Promise<void>
   /**
-   * Decides anew once the body is there: somebody who held it back may be disabled by now, or have another role.
-   * Nothing is counted a second time. @throws GatehouseError
+   * Decides again once the body has arrived: a caller who delayed it may be disabled by now, or have another role.
+   * Nothing is counted twice. @throws GatehouseError
    */
   admitAgain(request: FastifyRequest): Promise<void>
 }

@@ -5,18 +5,18 @@ import type { StoreState } from '../store/diagnostics.ts'
 import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
 import { registerStatus } from './status.ts'
 
-/** What operators can ask of the gateway, and make it do. */
+/** The state that operators can query, and the actions they can trigger. */
 export interface OpsOptions {
   readonly contentType: string
-  /** Of the config in force. */
+  /** Of the current config. */
   address(): OpsAddress
   metricsText(): Promise<string>
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
-  /** True from the moment that a shutdown starts. */
+  /** True from the start of a shutdown. */
   isShuttingDown(): boolean
   reload(): Promise<ReloadOutcome>
-  /** The present state, for /status. */
+  /** The current state, for /status. */
   readStatus(): Promise<Status>
 }
 
@@ -33,7 +33,7 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
   number
 >
 
-/** The ops scope, on a listener of its own: it is not for clients. */
+/** The ops endpoints, on their own listener: not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
     options
@@ -85,21 +85,21 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   return app
 }
 
-/** What every write is needed for. */
+/** The operations that need writes. */
 const writeOperations = [
-  'getting and refreshing tokens',
+  'issuing and refreshing tokens',
   'sign-in to the portal',
   'changes of accounts, keys and sessions',
 ]
 
-/** What is refused meanwhile, and why. */
+/** What is refused in this state, and why. */
 function degradedBody({ writesRefused }: StoreState) {
   const status = 'degraded'
   return writesRefused === null
     ? {
         status,
-        reason: 'the store is out of reach',
-        refused: ['callers not seen before', ...writeOperations],
+        reason: 'the store is unavailable',
+        refused: ['callers that are not cached', ...writeOperations],
       }
     : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writeOperations }
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { allowedMethods, ownMethods } from '../routes/own-paths.ts'
 
-/** What answers at one path of the gateway itself. */
+/** The handlers of one path of the gateway itself. */
 export interface OwnEndpoint {
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-  /** Called for each request whose method the path takes before its body is read, however it ends. */
+  /** Called before the body is read, for each request with an allowed method, whatever its outcome. */
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 

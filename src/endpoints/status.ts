@@ -7,9 +7,9 @@ import type { Status } from '../status/status.ts'
 const sharedStyles = new URL('../pages/assets/', import.meta.url)
 const assets = new URL('../status/assets/', import.meta.url)
 
-/** `/status`: a page for people, and the same as JSON for programs that ask `?json`. */
+/** `/status`: a page for people, and the same as JSON for programs with `?json`. */
 export function registerStatus(app: FastifyInstance, readStatus: () => Promise<Status>): void {
-  // Loaded when first asked for: in most processes nobody opens the page.
+  // Loaded on first use: in most processes nobody opens the page.
   let pages: ReturnType<typeof loadStatusPage> | undefined
 
   app.get('/status', async (request, reply) => {
@@ -31,7 +31,7 @@ export function registerStatus(app: FastifyInstance, readStatus: () => Promise<S
 
 async function loadStatusPage() {
   const { statusPage } = await import('../status/page.ts')
-  // What all pages share comes first.
+  // Shared styles come first.
   const styles = [...assetFiles([sharedStyles], '.css'), new URL('status.css', assets)]
   const style = styles.map(readText).join('\n')
   const script = readText(new URL('status.js', assets))

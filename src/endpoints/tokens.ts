@@ -23,15 +23,15 @@ export interface RefreshCookie {
 export interface TokenEndpointsOptions {
   readonly sessions: Sessions
   readonly limiter: RateLimiter
-  /** How many wrong pairs one client address may send. */
+  /** How many invalid key pairs one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
   readonly cookie: RefreshCookie
-  /** The origin that clients see. */
+  /** The public origin. */
   readonly publicOrigin: string
 }
 
-/** After these the session of the token is definitely over, and a cookie that holds it is useless. */
+/** After these errors the session of the token has ended, and its cookie is useless. */
 const sessionEndedCodes = new Set<ErrorCode>([
   'refresh-token-expired',
   'refresh-token-reused',
@@ -67,7 +67,7 @@ export function tokenEndpoints(
     expires: new Date(0),
   })
 
-  /** Clears it with whatever answer follows: not all answers are written by Fastify. */
+  /** Clears it with any response: not all responses are written by Fastify. */
   function clearCookie({ raw }: FastifyReply): void {
     raw.setHeader('Set-Cookie', clearedCookie)
   }
@@ -155,7 +155,7 @@ export function tokenEndpoints(
   }
 }
 
-/** Judged by what the browser says about the page behind the request; a client that says nothing is no browser. */
+/** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
 function isCrossSite({ headers }: FastifyRequest, publicOrigin: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'

@@ -5,9 +5,9 @@ import { arrivalOf } from '../http/arrival.ts'
 import { errorMessage } from '../platform/system-error.ts'
 
 /**
- * The set-up link of an account that was just made; undefined where none can be made now, with the reason in the log.
- * The answer must not fail because of it: the keys are shown only there, and creating the account again would be a
- * 409.
+ * The set-up link of an account that was just created; undefined if it could not be created, with the reason in the
+ * log. The response must not fail because of it: the keys are shown only there, and creating the account again would
+ * be a 409.
  */
 export async function tryCreateSetupLink(
   { raw }: FastifyRequest,
@@ -18,7 +18,7 @@ export async function tryCreateSetupLink(
     return await setupLinks.create(accountId)
   } catch (error) {
     const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
-    arrivalOf(raw).outcome.reason = `no set-up link: ${errorMessage(cause)}`
+    arrivalOf(raw).outcome.reason = `set-up link not created: ${errorMessage(cause)}`
     return undefined
   }
 }

@@ -11,7 +11,7 @@ const sharedOptions = {
   useDefaults: true,
 } as const
 
-/** Checks requests against their operations' schemas: bodies strictly, queries after converting their texts. */
+/** Validates requests against the schemas of their operations: bodies strictly, queries after type coercion. */
 export function validateWithSchemas(app: FastifyInstance): void {
   const body = new Ajv(sharedOptions)
   const query = new Ajv({ ...sharedOptions, coerceTypes: true })
@@ -25,7 +25,7 @@ interface LazyValidator {
   errors?: ErrorObject[] | null
 }
 
-/** Compiles a schema with the first request for it: a start should not have to compile all of them. */
+/** Compiles a schema on its first use: compiling all of them would slow down the start. */
 function compileLazily(ajv: Ajv, schema: AnySchema): LazyValidator {
   let compiled: ValidateFunction | undefined
   const check: LazyValidator = (data) => {
@@ -43,7 +43,7 @@ const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
   ['minProperties', 'The body must have at least one member.'],
 ])
 
-/** @param errors what Ajv found, as Fastify hands it on */
+/** @param errors the errors of Ajv, as passed by Fastify */
 export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
   // The cast is sound: only Ajv checks schemas here.
   const found = errors as readonly ErrorObject[]
@@ -54,7 +54,7 @@ export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
   return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
 }
 
-/** Turns what Ajv found into one error a field. */
+/** Turns the errors of Ajv into one error per field. */
 function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   return errors.map(({ instancePath, keyword, params, message }) => {
     const path = instancePath.split('/').slice(1)
@@ -70,7 +70,7 @@ function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   })
 }
 
-/** A name in the body may turn out to be a secret key. */
+/** A member name in the body may be a secret key. */
 function fieldNameOf(parts: readonly unknown[]): string {
   return hideSecrets(parts.map(String).join('.'))
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { arrivalOf } from '../http/arrival.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 
-/** Where a request came from, as it is stored with sessions and in the audit log. */
+/** The origin of a request, as stored with sessions and in the audit log. */
 export function visitorOf({ raw, headers }: FastifyRequest): Visitor {
   const userAgent = headers['user-agent'] ?? ''
   return {

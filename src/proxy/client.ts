@@ -1,11 +1,11 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 
-/** Where a request comes from, and by which name the client knows the gateway. */
+/** The client of a request, and the name by which it addresses the gateway. */
 export interface Client {
-  /** Address of the client itself, as far as trusted proxies tell it. */
+  /** Address of the client itself, as reported by trusted proxies. */
   readonly address: string
-  /** Whether the other end of the connection is a trusted proxy. */
+  /** Whether the peer of the connection is a trusted proxy. */
   readonly isTrusted: boolean
   /** Values of X-Forwarded-For, -Proto and -Host for the upstream. */
   readonly forwardedFor: string
@@ -42,7 +42,7 @@ export function createTrustedProxies(ranges: readonly AddressRange[]): TrustedPr
   return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
 }
 
-/** Believes X-Forwarded-* from a trusted proxy only. */
+/** Trusts X-Forwarded-* from a trusted proxy only. */
 export function readClient(claims: ClientClaims, trusted: TrustedProxies): Client {
   const { peer, protocol, host, forwardedFor } = claims
   if (!trusted.has(peer)) return { address: peer, isTrusted: false, forwardedFor: peer, protocol, host }
@@ -55,19 +55,19 @@ export function readClient(claims: ClientClaims, trusted: TrustedProxies): Clien
   }
 }
 
-// Absolute URLs are built from these: no other characters may get in.
+// Absolute URLs are built from these: no other characters are allowed.
 const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*$/
 const hostPattern = /^[A-Za-z0-9\-._~!$&'()*+;=%:[\]]+$/
 
-/** The first value of a list that a chain of proxies made; undefined where it does not match. */
+/** The first value of a list that a chain of proxies extended; undefined where it does not match. */
 function firstForwardedValue(claimed: string | undefined, pattern: RegExp): string | undefined {
   const first = claimed?.split(',', 1)[0]?.trim()
   return first !== undefined && pattern.test(first) ? first : undefined
 }
 
 /**
- * From the right, the first address that is not a trusted proxy. What is left of it was claimed by that client, and is
- * ignored.
+ * From the right, the first address that is not a trusted proxy. Addresses to the left of it are claims of that client,
+ * and ignored.
  */
 function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
   let address = peer

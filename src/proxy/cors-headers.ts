@@ -1,14 +1,14 @@
-/** What the answers to one request say about CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+/** The CORS headers of the responses to one request (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CorsHeaders {
   /** The origin whose pages may read them; undefined = none. */
   readonly origin: string | undefined
-  /** Names and values for an answer of the gateway itself. */
+  /** Names and values for a response of the gateway itself. */
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** The same as field lines, each ended by CR LF. */
   readonly lines: string
 }
 
-/** The fields of an answer that a page may read in addition to the few that are always readable. */
+/** The fields of a response that a page may read besides the safelisted ones. */
 const exposedHeaders = [
   'X-Request-Id',
   'Retry-After',
@@ -18,7 +18,7 @@ const exposedHeaders = [
   'RateLimit-Reset',
 ]
 
-/** @param origin an allowed origin; undefined = no page may read the answer, and caches must be told that too */
+/** @param origin an allowed origin; undefined = no page may read the response, and Vary tells caches */
 export function createCorsHeaders(origin: string | undefined): CorsHeaders {
   const fields = [...corsFields(origin, exposedHeaders), ['Vary', 'Origin'] as const]
   return { origin, fields, lines: fields.map(([name, value]) => `${name}: ${value}\r\n`).join('') }
@@ -34,7 +34,7 @@ function corsFields(origin: string | undefined, names: readonly string[]) {
 }
 
 /**
- * The header fields of an upstream's answer with the gateway's CORS fields in place of the upstream's. Of these only
+ * The header fields of an upstream's response with the gateway's CORS fields in place of the upstream's. Of these only
  * the exposed names are kept: only the upstream knows them.
  * @param headers name, value, name, value, as they arrived
  */
@@ -56,14 +56,14 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
   return kept
 }
 
-/** The fields of an interim answer, without those of CORS. */
+/** The fields of an informational response, without those of CORS. */
 export function withoutCorsHeaders(headers: readonly string[]): readonly string[] {
   return headers.filter(
     (_, index) => !headers[index - (index % 2)]?.toLowerCase().startsWith('access-control-'),
   )
 }
 
-/** `*` is left out: to a request with credentials it is a name like any other. */
+/** `*` is left out: for a request with credentials it is a literal name. */
 function addExposedNames(names: Map<string, string>, value: string): void {
   for (const part of value.split(',')) {
     const name = part.trim()

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import type { FailureReason } from '../upstream/failure.ts'
 
-/** What the client is told about a failed exchange: never where the target is, nor how it failed. */
+/** The error that the client gets for a failed exchange: neither the address of the target nor the cause. */
 export const failureCodes = {
   'connect-failed': 'upstream-unreachable',
   'connect-timeout': 'upstream-timeout',

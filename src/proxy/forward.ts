@@ -19,7 +19,7 @@ import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { PendingBody } from './pending-body.ts'
 import { responseHeaderLines, responseTrailerLines } from './response-head.ts'
 
-/** Sends a request to its upstream and streams both ways. A client that goes away cancels it. */
+/** Sends a request to its upstream and streams both ways. A client that disconnects cancels it. */
 export function forward<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
@@ -27,7 +27,7 @@ export function forward<Forwarded extends ForwardedRequest>(
   new Exchange(forwarded, events).start()
 }
 
-/** One request and its response. Its methods are the event handlers: no closures are made for a request. */
+/** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
 class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, CallEvents, RequestEvents {
   readonly method: string
   readonly isUpgrade: boolean
@@ -41,7 +41,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   #target: Target | undefined
   #bodyBytes = 0
   #isBodyComplete: boolean
-  /** What came of the body before there was a connection to send it on. */
+  /** The body bytes that arrived before there was an upstream connection. */
   #pendingBody: PendingBody | undefined
   #isSettled = false
   #hasSentContinue = false
@@ -89,10 +89,10 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   start(): void {
     const { head } = this.#request
     this.#connection.attach(this)
-    // A client that waits for a 100 sends nothing yet: the target decides whether it may.
+    // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
     if (!this.#isBodyComplete && !head.expectsContinue) this.#pendingBody = new PendingBody()
     this.#call.start()
-    // No connection yet: what comes of the body meanwhile shows whether the client is slow.
+    // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
     if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
   }
 
@@ -108,7 +108,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onInformation({ status, reason, headers }: ResponseHead): void {
     const { head } = this.#request
-    // HTTP/1.0 knows no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
+    // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
     if (head.minorVersion === 0) return
     if (status !== 100)
       this.#sendInformational(status, reason, this.#clientHeaderLines(status, headers, false))
@@ -232,7 +232,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 }
 
-/** Only the gateway's CORS fields reach the client, and only with the final answer. */
+/** Only the gateway's CORS fields reach the client, and only with the final response. */
 function withGatewayCors(
   status: number,
   headers: readonly string[],

@@ -6,7 +6,7 @@ import type { RequestHead } from '../http1/request-head.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 
-/** A request that may pass, and where it goes. */
+/** An admitted request and its upstream. */
 export interface ForwardedRequest {
   readonly connection: ClientConnection
   readonly head: RequestHead
@@ -17,30 +17,30 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** Field lines for the upstream, from name, value, name, value; undefined = none may pass. */
+  /** Field lines for the upstream, from name, value, name, value; undefined = none are forwarded. */
   readonly writeTrailers: ((rawTrailers: readonly string[]) => string) | undefined
   /** The Host header of the client. */
   readonly host: string
-  /** The client's address, and by which protocol and host it calls the gateway: `http`, and `localhost:8080`. */
+  /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
-  /** The account that calls; undefined = nobody in particular. */
+  /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly isUpgrade: boolean
-  /** What the answer says about CORS; undefined = what the upstream says. */
+  /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
 }
 
-/** What happens to a forwarded request; one of the last three comes, once, unless the client leaves. */
+/** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
-  /** The request is on its way. @param now on the clock of performance.now() */
+  /** The request is being sent. @param now on the clock of performance.now() */
   onSent(forwarded: Forwarded, now: number): void
-  /** The head of the response has come. */
+  /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
-  /** The whole response has been handed on. */
+  /** The whole response has been forwarded. */
   onResponseEnd(forwarded: Forwarded): void
-  /** There is no response, or the client cannot be given the whole of it. */
+  /** There is no response, or it cannot be forwarded completely. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
   /** 101: both sockets belong to a tunnel from here on. */
   onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void

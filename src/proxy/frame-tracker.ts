@@ -1,6 +1,6 @@
 /**
- * Follows the frames of a WebSocket stream (RFC 6455 5.2) without touching them: a frame of our own may be inserted
- * only at a boundary.
+ * Tracks the frames of a WebSocket stream (RFC 6455 5.2) without changing them: our own frame may be inserted only at
+ * a boundary.
  */
 export class FrameTracker {
   /** Bytes of the payload still to come. */
@@ -14,9 +14,9 @@ export class FrameTracker {
   }
 
   /**
-   * Follows a chunk that passes.
-   * @param stopAtBoundary whether to take no more than what completes the current frame
-   * @returns how many bytes were taken
+   * Advances over a chunk that is relayed.
+   * @param stopAtBoundary whether to consume only what completes the current frame
+   * @returns how many bytes were consumed
    */
   consume(chunk: Uint8Array, stopAtBoundary: boolean): number {
     let offset = 0

@@ -4,9 +4,9 @@ import { memoizeBounded } from '../platform/memoize.ts'
 export type HeaderRule =
   /** Forwarded as it is. */
   | 'pass'
-  /** Never forwarded: hop-by-hop, framing, identity, or set anew by the gateway. */
+  /** Never forwarded: hop-by-hop, framing, identity, or set by the gateway. */
   | 'drop'
-  /** Forwarded only where the route says so, or (`authorization`) where nobody was authenticated. */
+  /** Forwarded only if the route says so, or (`authorization`) if the caller is anonymous. */
   | 'secret-key'
   | 'authorization'
   | 'method-override'
@@ -14,9 +14,9 @@ export type HeaderRule =
   | 'cookie'
   /** Forwarded from a trusted proxy only. */
   | 'forwarding-field'
-  /** Forwarded where the route passes trailer fields. */
+  /** Forwarded if the route forwards trailer fields. */
   | 'trailer'
-  /** Forwarded from a client that knows of it: of HTTP/1.1. */
+  /** Forwarded from HTTP/1.1 clients. */
   | 'expect'
 
 export interface HeaderRules {
@@ -37,12 +37,12 @@ const hopByHopNames = new Set([
   'host',
 ])
 
-/** Names that the gateway sets itself; the values of a trusted proxy go into them (see client.ts). */
+/** Names that the gateway sets itself; the values of a trusted proxy are appended (see client.ts). */
 const gatewayNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
 
 const forwardingNames = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
 
-/** Names that may carry an identity anywhere: dropped whether or not they are configured. */
+/** Names that commonly carry an identity: dropped whether or not they are configured. */
 const identityNames = [
   'X-User-Id',
   'X-User-Role',
@@ -54,18 +54,18 @@ const identityNames = [
   'X-Gatehouse-Assertion',
 ]
 
-/** Name another method for the backend to carry out: the route was found by the one in the request line. */
+/** Override the method at the backend: the route was matched by the one in the request line. */
 const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
 
-// CGI turns it into HTTP_PROXY, by which programs find their proxy (httpoxy, CVE-2016-5385); no field has this name.
+// CGI turns it into HTTP_PROXY, which configures the proxy of programs (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
 /** At most 2,048 names of up to 64 characters, longer than any in use: together no more than 0.5 MiB. */
 const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
- * Rules for header names, each worked out once. Servers that turn names into variables read `X_User_Id` and
- * `x.user.id` as X-User-Id, so only letters and digits count in names that would lend authority.
+ * Rules for header names, each computed once. Servers that turn names into variables read `X_User_Id` and `x.user.id`
+ * as X-User-Id, so only letters and digits count in names that carry an identity.
  * @param configured names of the identity headers
  */
 export function createHeaderRules(configured: readonly string[]): HeaderRules {

@@ -17,7 +17,7 @@ type LineWriter = (principal: Principal) => string
 /**
  * Creates the function that writes the identity as header lines, each ended by CR LF.
  * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
- *   GatehouseError `store-unavailable` where the profile is not known now
+ *   GatehouseError `store-unavailable` if the profile could not be read
  */
 export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
   const writers = [
@@ -53,8 +53,8 @@ function createFieldWriter(
 }
 
 /**
- * A value in visible ASCII: other characters, and `%` itself, are percent-encoded as UTF-8 (RFC 3986 2.1). Decoded once,
- * it is what it was; two different values are never written alike.
+ * A value in visible ASCII: other characters, and `%` itself, are percent-encoded as UTF-8 (RFC 3986 2.1). Decoding
+ * once restores it; two different values never have the same encoding.
  */
 export function encodeHeaderValue(value: string): string {
   return isPlain(value) ? value : value.toWellFormed().replaceAll(/[^!-$&-~]+/g, encodeURIComponent)

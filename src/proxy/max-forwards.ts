@@ -1,16 +1,16 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 
-/** The largest number that is passed on: so many steps no chain of proxies has. */
+/** The largest number that is forwarded: no proxy chain is longer. */
 const forwardsMax = 999_999_999
 const wellFormed = /^0*([0-9]{1,9})$/
 const digits = /^[0-9]+$/
 
 /**
  * How often an OPTIONS request may still be forwarded, this time included (RFC 9110 7.6.2): 0 makes the gateway its
- * final recipient. undefined = without end, as for other methods, where the field means nothing here.
- * @throws GatehouseError `request-invalid` where the field is no number, or came more than once: its value cannot be
- *   checked and updated, as it has to be
+ * final recipient. undefined = unlimited, as for other methods, where the field has no meaning here.
+ * @throws GatehouseError `request-invalid` where the field is not a number, or was sent more than once: its value could not
+ *   be checked and updated, as required
  */
 export function readMaxForwards({
   method,
@@ -20,13 +20,13 @@ export function readMaxForwards({
   const [index, repeated] = maxForwardsIndexes(rawHeaders)
   if (index === undefined) return undefined
   const value = rawHeaders[index + 1] ?? ''
-  if (repeated !== undefined) throw malformed('came more than once')
+  if (repeated !== undefined) throw malformed('was sent more than once')
   if (!digits.test(value)) throw malformed('is not a number')
   const number = wellFormed.exec(value)?.[1]
   return number === undefined ? forwardsMax : Number(number)
 }
 
-/** The same fields with one step less, for the next recipient. @param remaining what readMaxForwards returned, at least 1 */
+/** The same fields with the number decremented, for the next recipient. @param remaining what readMaxForwards returned, at least 1 */
 export function withMaxForwards(rawHeaders: readonly string[], remaining: number): readonly string[] {
   const [index] = maxForwardsIndexes(rawHeaders)
   return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))

@@ -1,10 +1,10 @@
-/** From this size on the client has shown that it sends; no more is read before there is a connection. */
+/** At this size the client is not slow: reading pauses until there is a connection. */
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */
 export class PendingBody {
   readonly chunks: Buffer[] = []
-  /** Name, value, name, value; set once the body is whole. */
+  /** Name, value, name, value; set once the body is complete. */
   trailers: readonly string[] | undefined
   #bytes = 0
 
@@ -12,7 +12,7 @@ export class PendingBody {
     return this.#bytes >= pendingBytesMax
   }
 
-  /** @param chunk valid for good */
+  /** @param chunk not reused by the caller */
   add(chunk: Buffer): void {
     this.chunks.push(chunk)
     this.#bytes += chunk.length

@@ -10,7 +10,7 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
-  /** Whether this same array came a moment ago. */
+  /** Whether this is the array of an earlier request, from the head cache. */
   readonly isCachedHead: boolean
   readonly route: Pick<
     Route<{ readonly name: string }>,
@@ -20,20 +20,20 @@ export interface RequestHeadInput {
   readonly client: Client
   readonly requestId: string
   readonly body: RequestBody
-  /** Names in Connection, in lower case; they concern only the connection they came on. */
+  /** Names in Connection, in lower case; these fields are hop-by-hop. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly isUpgrade: boolean
-  /** Whether the upstream is told that no request follows on the connection (see isLastOnItsConnection). */
+  /** Whether the upstream is told that no request follows on the connection (see isLastOnConnection). */
   readonly isLast: boolean
-  /** The client's HTTP version: 1.0 knows neither trailer fields nor expectations. */
+  /** The client's HTTP version: 1.0 has neither trailer fields nor expectations. */
   readonly minorVersion: number
 }
 
 export interface RequestHeadOptions {
   readonly rules: HeaderRules
-  /** Lines that say who is calling, each ended by CR LF; always the same for the same principal. */
+  /** The identity header lines, each ended by CR LF; always the same for the same principal. */
   writeIdentity(principal: Principal): string
-  /** The assertion that proves who is calling; undefined = none is sent. */
+  /** The assertion of the caller's identity; undefined = none is sent. */
   readonly assertion: AssertionHeader | undefined
   /** Name of the cookie that never leaves the gateway. */
   readonly refreshCookie: string
@@ -41,12 +41,12 @@ export interface RequestHeadOptions {
 
 /** The lines that stay the same between requests with the same fields. */
 interface ReusableLines {
-  /** The client's fields that may pass, the framing, and the protocol and host of the client's request. */
+  /** The client's forwarded fields, the framing, and the protocol and host of the client's request. */
   readonly first: string
   readonly identity: string
 }
 
-/** Lines written before, and all that they depend on apart from the array of headers. */
+/** Cached lines, and all that they depend on apart from the array of headers. */
 interface CachedLines extends ReusableLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
   readonly isTrusted: boolean
   readonly protocol: string
@@ -57,18 +57,18 @@ const unremovableFields = new Set(['host', 'content-length', 'transfer-encoding'
 
 export interface RequestWriter {
   /**
-   * The header lines for the upstream, all but Host. The client's fields that may pass come first, then those of the
-   * gateway, the identity last.
+   * The header lines for the upstream, all but Host: first the client's forwarded fields, then those of the gateway,
+   * the identity last.
    */
   writeHead(input: RequestHeadInput): string
-  /** The trailer lines, by the same rules: a server may take a trailer field for a header field. */
+  /** The trailer lines, by the same rules: a server may treat a trailer field as a header field. */
   writeTrailers(rawTrailers: readonly string[]): string
 }
 
 /**
- * Whether no request may follow on the upstream's connection: a backend could read something of this one as the next.
- * One that does not wait for what comes after its answer leaves an expected body there, or trailer fields; if it was
- * told `close` it reads no request after this one (RFC 9112 9.6).
+ * Whether no request may follow on the upstream connection: a backend could read part of this one as the next. One that
+ * does not read on after its response leaves an expected body, or trailer fields, on the connection; told `close`, it
+ * reads no request after this one (RFC 9112 9.6).
  */
 export function isLastOnConnection(
   { expectsContinue, body }: Pick<RequestHead, 'expectsContinue' | 'body'>,
@@ -85,13 +85,13 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, isCachedHead } = input
     const { first, identity } = isCachedHead ? reuseLines(input) : buildLines(input)
-    // The identity comes last, so that nothing that the client sent can follow it.
+    // The identity comes last, so that no client field can follow it.
     const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${identity}`
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
 
-  /** The lines of heads that come again and again are written once. */
+  /** The lines of repeated heads are built once. */
   function reuseLines(input: RequestHeadInput): ReusableLines {
     const { rawHeaders, route, principal, isUpgrade } = input
     const { isTrusted, protocol } = input.client
@@ -106,7 +106,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       return cached
     }
     const { first, identity } = buildLines(input)
-    // Copied into one flat string each: a concatenated one would be flattened anew for each request.
+    // Copied into one flat string each: a concatenated one would be flattened again for each request.
     const reusable = { first: copyString(first), identity: copyString(identity) }
     linesCache.set(rawHeaders, { ...reusable, route, principal, isUpgrade, isTrusted, protocol })
     return reusable
@@ -120,7 +120,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     }
   }
 
-  /** The client's fields that may pass, and the framing. */
+  /** The client's forwarded fields, and the framing. */
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionOptions, body } = input
     let lines = ''
@@ -151,7 +151,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   return { writeHead, writeTrailers }
 }
 
-/** Whether a header of this request that a rule is about is forwarded. */
+/** Whether a header of this request with a special rule is forwarded. */
 function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
   const { route, client, principal, minorVersion } = input
   switch (rule) {
@@ -163,7 +163,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
     case 'secret-key':
       return route.forwardsCredentials
     case 'authorization':
-      // Where nobody was authenticated the field is for the upstream.
+      // For an anonymous caller the field is meant for the upstream.
       return route.forwardsCredentials || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
@@ -188,7 +188,7 @@ function cookieLine(name: string, value: string): string {
   return value === '' ? '' : `${name}: ${value}\r\n`
 }
 
-/** What concerns only the connection to the upstream (RFC 9110 7.6.1). */
+/** The hop-by-hop fields for the upstream (RFC 9110 7.6.1). */
 function connectionLines({ rawHeaders, isUpgrade, isLast, minorVersion }: RequestHeadInput): string {
   if (isUpgrade) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
   // Alone: some servers compare the whole value.
@@ -196,7 +196,7 @@ function connectionLines({ rawHeaders, isUpgrade, isLast, minorVersion }: Reques
   return minorVersion === 1 && acceptsTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
 }
 
-/** Whether the client reads the trailer fields of answers, which pass through here (RFC 9110 10.1.4). */
+/** Whether the client reads the trailer fields of responses, which are forwarded (RFC 9110 10.1.4). */
 function acceptsTrailers(rawHeaders: readonly string[]): boolean {
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.length !== 2 || rawHeaders[index]?.toLowerCase() !== 'te') continue

@@ -1,7 +1,7 @@
 import { dateLine } from '../http1/date-line.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 
-/** Fields about the connection to the upstream only (RFC 9110 7.6.1); that to the client is the gateway's own. */
+/** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -18,15 +18,15 @@ export interface ResponseHeadInput {
   readonly headers: readonly string[]
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
-  /** The origin by which the target would name itself in Location. */
+  /** The origin that the target would use for itself in Location. */
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
 }
 
 /**
- * The header lines for the client, each ended by CR LF: as they came, but without those about the connection, and
- * without the target's address.
+ * The header lines for the client, each ended by CR LF: as received, but without hop-by-hop fields and without the
+ * target's address.
  */
 export function responseHeaderLines({
   status,
@@ -60,7 +60,7 @@ interface FieldContext {
 
 function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldContext): boolean {
   if (lower === 'trailer') return !mayHaveTrailers
-  // Without a body there is no length (RFC 9110 8.6): a client that believed it would wait for a body.
+  // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for a body.
   if (lower === 'content-length') return hasLength || status < 200 || status === 204
   return hopByHop.has(lower)
 }
@@ -77,8 +77,8 @@ function rewriteValue(
 }
 
 /**
- * Trailer lines that may pass: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that a head
- * may not say about the target or CORS, and nothing that the head's Connection names.
+ * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
+ * removed from heads (the target's address, CORS), and nothing that the head's Connection names.
  */
 export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
   const connectionOptions = connectionOptionsOf(headers)
@@ -117,17 +117,17 @@ const forbiddenInTrailers = new Set([
   'vary',
 ])
 
-/** Of names that are not just passed on. */
+/** Rules for names that are not simply forwarded. */
 const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'date', 'location', 'content-location'])
 
-/** Names that the upstream's Connection marks as only for us; undefined where there are none. */
+/** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
 function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
   for (let index = 0; index + 1 < headers.length; index += 2) {
     if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
     for (const part of (headers[index + 1] ?? '').toLowerCase().split(',')) {
       const name = part.trim()
-      // The framing of the response is decided already: the upstream cannot remove it here.
+      // The framing of the response is already decided: the upstream cannot remove it here.
       if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
         names = (names ?? new Set()).add(name)
     }
@@ -138,7 +138,7 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
 // RFC 3986 3: a scheme, which may be left out, and an authority.
 const originPattern = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
 
-/** Replaces the target's origin, however it is written, with the one that the client knows. */
+/** Replaces the target's origin, however it is written, with the gateway's public one. */
 function replaceTargetOrigin(
   location: string,
   targetOrigin: string,

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net'
 import { closeFrame, FrameTracker } from './frame-tracker.ts'
 
-/** An open WebSocket: two sockets whose bytes pass as they are. */
+/** An open WebSocket: two sockets whose bytes are relayed unchanged. */
 export interface Tunnel {
   /** Closes it towards both sides, between two frames. Does nothing if it is closing already. */
   close(code: number, reason: string): void
 }
 
-/** How long the sides may take to close after they were asked to. */
+/** How long the sides may take to close after the Close frame. */
 const closeTimeoutMs = 2_000
-/** How long a side may read nothing of what the other, which is gone, sent it. */
+/** How long a side may stall before reading what the closed side sent. */
 const drainTimeoutMs = 30_000
 
 /**
- * Joins the sockets of an upgraded connection. Only the beginnings of frames are parsed, so that pings, fragments and
- * extensions pass unchanged, in constant memory.
- * @param onClosed called once when both sides are gone
+ * Joins the sockets of an upgraded connection. Only frame headers are parsed, so that pings, fragments and extensions
+ * are relayed unchanged, in constant memory.
+ * @param onClosed called once when both sides are closed
  */
 export function openTunnel(client: Socket, upstream: Socket, onClosed: () => void): Tunnel {
   let pendingClose: { readonly code: number; readonly reason: string } | undefined

@@ -2,7 +2,7 @@ import { foldCase, normalizedPaths } from './normalized-paths.ts'
 import type { RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route-group.ts'
 
-/** A request, and the place that its path matches as it was sent. */
+/** A request, and the group that its literal path matches. */
 export interface RouteLookup<Upstream> {
   readonly host: string
   readonly target: RequestTarget
@@ -13,23 +13,23 @@ export interface RouteLookup<Upstream> {
 
 export interface AmbiguityIndex<Upstream> {
   /**
-   * The place, other than the one found, that a backend may read in the path (readings.ts), with regard to case or
-   * without; undefined where every reading leads to the same. Whether a backend folds case is said by the route that
-   * is found, or if there is none, by the one of the other place.
+   * Another group that a backend may resolve the path to (normalized-paths.ts), case-sensitively or not; undefined if
+   * every normalized path leads to the same group. Whether the backend ignores case is decided by the route found, or
+   * without one, by that of the other group.
    */
   findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
-  /** Places whose own prefix can be read as that of this one: no request to either is unambiguous. */
+  /** Groups whose prefix normalizes to that of this one: every request to either is ambiguous. */
   findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[]
-  /** Whether there are places below this one, or such as `sameAs` has: else every reading of its paths is its own. */
+  /** Whether a longer or an equivalent prefix exists: else every normalized path stays in this group. */
   hasConflicts(group: RouteGroup<Upstream>): boolean
 }
 
-/** The places of each host (undefined = any), by a reading of their prefix. */
+/** Groups by host (undefined = any), then by normalized prefix. */
 type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
 
 /**
- * Built once. Paths of a place without others cost nothing, and of the rest a path in lower case without escapes and
- * parameters next to nothing, as it has one reading only.
+ * Built once. Paths of a group without conflicts cost nothing; of the others, a lower-case path without escapes and
+ * parameters costs almost nothing, as it has only one normalized form.
  * @param firstSegments the part of a path that a prefix can match
  */
 export function createAmbiguityIndex<Upstream>(
@@ -92,7 +92,7 @@ export function createAmbiguityIndex<Upstream>(
 
 const mayNeedNormalizing = /[A-Z%;]/
 
-/** A prefix has no parameters, and so one reading. */
+/** A prefix has no parameters, and so one normalized form. */
 function normalizePrefix(prefix: string): string {
   return normalizedPaths(prefix)[0] ?? ''
 }
@@ -109,7 +109,7 @@ function addGroup<Upstream>(
   else equivalents.push(group)
 }
 
-/** Adds the prefixes above this one; what is above one that is there is there too. */
+/** Adds all ancestors of a prefix; an ancestor that is present has its own ancestors present too. */
 function addAncestors(ancestors: Set<string>, prefix: string): void {
   for (let end = prefix.lastIndexOf('/'); end !== -1; end = prefix.lastIndexOf('/', end - 1)) {
     const next = prefix.slice(0, end)
@@ -119,7 +119,7 @@ function addAncestors(ancestors: Set<string>, prefix: string): void {
   }
 }
 
-/** The longest prefix of a reading decides: whatever else than the place found has it. */
+/** The longest prefix of a normalized path decides: any other group that has it conflicts. */
 function findIn<Upstream>(
   byHost: GroupsByHost<Upstream>,
   path: string,
@@ -130,7 +130,7 @@ function findIn<Upstream>(
   let prefix = path
   for (;;) {
     const hostGroups = ofHost?.get(prefix) ?? []
-    // A place of this host hides the one of any host that has the very same prefix.
+    // A group for this host takes precedence over one for any host with the same prefix.
     const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
       hostGroups.every((one) => one.prefix !== any.prefix),
     )

@@ -3,7 +3,7 @@ import type { Access, RateLimit, Route, SchemeName } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
-/** A route as the config describes it. */
+/** A route as configured. */
 export interface RouteOptions {
   readonly name: string
   readonly host: string | undefined
@@ -32,8 +32,8 @@ interface WithTimeout {
 }
 
 /**
- * Turns the routes of the config into the form that the hot path uses.
- * @param upstreams the opened upstreams, by name; the config was checked, so each route finds its own
+ * Compiles the routes of the config for the hot path.
+ * @param upstreams the opened upstreams, by name; the config was validated, so each route finds its own
  */
 export function compileRoutes<Upstream extends WithTimeout>(
   configs: readonly RouteOptions[],
@@ -42,7 +42,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
   return configs.map((config) => {
     const upstream = upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
-    if (!upstream || !target) throw new Error(`route ${config.name} passed the check, but cannot be built`)
+    if (!upstream || !target) throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
     return {
       name: config.name,

@@ -1,15 +1,15 @@
 /**
- * The paths that backends may read in one path. Matching takes a path almost as it was sent (target.ts); a backend may
- * go further, and read another one in it:
- * - it decodes every escape (Django, Flask, Go, PHP), also those of slashes, and takes a backslash for a slash (IIS),
- * - it takes off the parameters of a segment (Tomcat), or all from the first one on (Fastify 4), before it decodes or
- *   after,
- * - it reads several slashes as one (nginx).
- * What it might leave out of this need not be looked at: each of these steps can only make a path match a longer
- * prefix. So one reading with all of them stands for those with fewer.
+ * The paths that backends may normalize one path to. Matching uses a path almost as it was sent (request-target.ts); a
+ * backend may normalize further:
+ * - it decodes every escape (Django, Flask, Go, PHP), also those of slashes, and treats a backslash as a slash (IIS),
+ * - it strips the parameters of a segment (Tomcat), or everything from the first one on (Fastify 4), before or after
+ *   decoding,
+ * - it merges slashes (nginx).
+ * Backends that do only some of this need no extra check: each step can only make a path match a longer prefix, so the
+ * form with all steps stands for those with fewer.
  *
  * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
- * @returns one reading, or two where it matters whether parameters are taken off before the path is decoded
+ * @returns one form, or two where it matters whether parameters are stripped before the path is decoded
  */
 export function normalizedPaths(path: string): readonly string[] {
   const decoded = decodeEscapes(path)
@@ -25,7 +25,7 @@ export function withoutParameters(path: string): string {
 }
 
 /**
- * A text in which all characters are equal that some backend takes for the same: by the i of a regular expression
+ * A text in which all characters are equal that some backend treats as equal: by the i flag of a regular expression
  * (Express, @koa/router: without Unicode, so that it folds K but not the Kelvin sign), by a lower case, an upper case
  * or a case folding of Unicode (which fold that sign too), and by normalisation (file systems).
  */
@@ -49,7 +49,7 @@ function decodeEscapes(path: string): string {
   return path.includes('%') ? path.replaceAll(encodedCharacter, decodeEscape) : path
 }
 
-/** What is no UTF-8 may be Latin-1. */
+/** Bytes that are not UTF-8 may be Latin-1. */
 function decodeEscape(encoded: string): string {
   try {
     return decodeURIComponent(encoded)
@@ -59,7 +59,7 @@ function decodeEscape(encoded: string): string {
   }
 }
 
-/** Backslashes as slashes, and several as one; none at the end, as prefixes have none. */
+/** Backslashes become slashes, and slashes are merged; none at the end, as prefixes have none. */
 function mergeSlashes(path: string): string {
   return path.replaceAll(/[/\\]+/g, '/').replace(/\/$/, '')
 }

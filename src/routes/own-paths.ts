@@ -1,12 +1,12 @@
 import { standardMethods } from './route.ts'
 
-/** A method that an endpoint of the gateway can take; GET includes HEAD. */
+/** A method that an endpoint of the gateway can support; GET includes HEAD. */
 export type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 const adminPrefix = '/api/v1/admin/'
 
 /**
- * Every path of the gateway itself, and the methods it takes: Fastify's routes, the 405s, preflights, `explain` and the
+ * Every path of the gateway itself, and the methods it supports: Fastify's routes, the 405s, preflights, `explain` and the
  * OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
  */
 export const ownOperations = {
@@ -27,7 +27,7 @@ export type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
 export type PublicPath = Exclude<OwnPath, AdminPath>
 
-/** Where both keys are traded for tokens, for the examples that people are shown. */
+/** Where both keys are exchanged for tokens, for the code examples. */
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
 
 /** One value for each operation, so that the compiler finds the one that is missing. */
@@ -35,10 +35,10 @@ export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
   readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
 }
 
-/** A method that no endpoint of the gateway takes: it stands for all methods but the usual ones. */
+/** A method that no endpoint of the gateway supports: it stands for all methods but the usual ones. */
 export const unlistedMethod = 'TRACE'
 /**
- * The methods that the endpoints tell apart: each path is registered for each of them, and with all of Node's methods
+ * The methods that the endpoints distinguish: each path is registered for each of them, and with all of Node's methods
  * that would take a tenth of the start.
  */
 export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
@@ -57,7 +57,7 @@ const adminPatterns = ownEntries
     methods,
   }))
 
-/** What belongs to the operations of some paths, by path and method, in the order of the table. */
+/** Values for the operations of some paths, by path and method, in the order of the table. */
 export function byPathAndMethod<Value, Path extends OwnPath>(
   values: PerOperation<Value, Path>,
 ): readonly (readonly [path: string, ofPath: readonly (readonly [method: OwnMethod, value: Value])[]])[] {
@@ -73,7 +73,7 @@ export function byPathAndMethod<Value, Path extends OwnPath>(
   })
 }
 
-/** The methods that a path of the table takes, as Allow lists them. */
+/** The methods that a path of the table supports, as Allow lists them. */
 export function allowedMethods(path: string): readonly string[] {
   return methodsByPath.get(path) ?? []
 }
@@ -83,10 +83,10 @@ export function isAdminPath(path: string): boolean {
   return path.startsWith(adminPrefix)
 }
 
-/** The paths that belong to the gateway for every method, and win over any route. */
+/** The paths that belong to the gateway for every method, and take precedence over any route. */
 export interface OwnPaths {
   has(path: string): boolean
-  /** The methods that a path takes; undefined where the portal decides. */
+  /** The methods that a path supports; undefined where the portal decides. */
   methodsOf(path: string): readonly string[] | undefined
 }
 

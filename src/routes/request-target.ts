@@ -21,12 +21,12 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
 const unreserved = /[A-Za-z0-9\-._~]/
-// A segment that is `.` or `..`, or that a server may take for it: with parameters, or next to encoded slashes.
+// A segment that is `.` or `..`, or that a server may treat as one: with parameters, or next to encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
  * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, of which the path is used.
- * @returns undefined where servers could read the path differently: dot segments (encoded, with
+ * @returns undefined where servers could interpret the path differently: dot segments (encoded, with
  *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
  *   control character, a fragment, a broken escape, no path at all
  */

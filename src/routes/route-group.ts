@@ -4,13 +4,13 @@ import type { Route } from './route.ts'
 export interface RouteGroup<Upstream> {
   /** In lower case; undefined = any. */
   readonly host: string | undefined
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly prefix: string
-  /** The most specific about methods first. */
+  /** Most specific methods first. */
   readonly routes: readonly Route<Upstream>[]
 }
 
-/** Gathers routes into their places. */
+/** Groups routes by host and prefix. */
 export function groupRoutes<Upstream>(routes: readonly Route<Upstream>[]): readonly RouteGroup<Upstream>[] {
   const sorted = routes.toSorted((a, b) => generalityOf(a) - generalityOf(b))
   const byHost = Map.groupBy(sorted, ({ host }) => host)
@@ -23,7 +23,7 @@ export function groupRoutes<Upstream>(routes: readonly Route<Upstream>[]): reado
   )
 }
 
-/** The route of a place that takes a method. */
+/** The route of a group that allows a method. */
 export function routeFor<Upstream>(
   { routes }: RouteGroup<Upstream>,
   method: string,
@@ -32,8 +32,8 @@ export function routeFor<Upstream>(
 }
 
 /**
- * How general a route's methods are. A route that names HEAD comes before one that takes it only because it takes GET,
- * and both before one that takes all.
+ * How general a route's methods are. A route that names HEAD comes before one that allows it only because it allows
+ * GET, and both before one that allows all methods.
  */
 function generalityOf({ methods }: Route<unknown>): number {
   if (methods === undefined) return 2

@@ -1,6 +1,6 @@
 import type { RequestTarget } from './request-target.ts'
 
-/** What a route says of who may pass, and how often. */
+/** Who may call a route, and how often. */
 export interface GatedRoute {
   readonly name: string
   readonly access: Access
@@ -12,16 +12,16 @@ export interface GatedRoute {
 export interface Route<Upstream> extends GatedRoute {
   /** In lower case; undefined = any. */
   readonly host: string | undefined
-  /** Without a slash at its end; empty for the route of everything. */
+  /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
-  /** Number of its segments: how many `stripPrefix` takes off. */
+  /** Number of its segments: how many `stripPrefix` removes. */
   readonly depth: number
   /** undefined = any; includes HEAD if it includes GET. */
   readonly methods: ReadonlySet<string> | undefined
   readonly upstream: Upstream
   readonly stripPrefix: boolean
   readonly passesEncodedSlash: boolean
-  /** Whether its backend tells `/Orders` from `/orders`. */
+  /** Whether its backend treats paths as case-sensitive. */
   readonly isCaseSensitive: boolean
   readonly passesMethodOverride: boolean
   /** Whether trailer fields of requests reach the upstream. */
@@ -31,10 +31,10 @@ export interface Route<Upstream> extends GatedRoute {
   readonly responseTimeoutMs: number
 }
 
-/** The methods announced for a route that takes any: those that RFC 9110 9 defines for resources, and PATCH. */
+/** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** So many requests at once, and as many again per `perMs`, for each account or client address. */
+/** A burst of so many requests, refilled by as many per `perMs`, for each account or client address. */
 export interface RateLimit {
   readonly limit: number
   readonly perMs: number
@@ -43,13 +43,13 @@ export interface RateLimit {
 
 export type SchemeName = 'secretKey' | 'bearer'
 
-/** Who may pass. A protected route has at least one scheme, so an empty list cannot mean "open". */
+/** Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". */
 export type Access =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'protected'
       readonly schemes: readonly [SchemeName, ...SchemeName[]]
-      /** Whether a request without credentials passes anonymously. */
+      /** Whether a request without credentials is admitted anonymously. */
       readonly isOptional: boolean
       /** undefined = any. */
       readonly roles: ReadonlySet<string> | undefined

@@ -8,7 +8,7 @@ export type RouteMatch<Upstream> =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'ambiguous'
-      /** Why, in words for the operator. */
+      /** Why; for the log. */
       readonly reason: string
     }
   | {
@@ -23,13 +23,13 @@ export interface RouteTable<Upstream> {
   readonly groups: readonly RouteGroup<Upstream>[]
   readonly ambiguityIndex: AmbiguityIndex<Upstream>
   /**
-   * The longest prefix of whole segments wins, for the same prefix a route for this host before one for any; of routes
-   * that share both, one that names the method before one that takes all.
+   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one for any; of routes
+   * that share both, one that names the method before one that allows all.
    */
   match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }
 
-/** Builds the table once; a look-up then costs one map probe for each segment of the path. */
+/** Built once; matching then costs one map lookup per segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const groups = groupRoutes(routes)
   const byHost = new Map(
@@ -55,8 +55,8 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 }
 
 /**
- * Names of the routes on which some paths are refused because a backend that ignores case would read one of another
- * route in them: those with others below them that do not say `caseSensitive`.
+ * Names of the routes on which some paths are refused because a case-insensitive backend would match another route:
+ * those without `caseSensitive` that have others below them.
  */
 export function routesWithCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>): readonly string[] {
   return groups
@@ -71,7 +71,7 @@ const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects enc
 
 function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
   const names = routes.map(({ name }) => `"${name}"`).join(', ')
-  const reason = `a backend that folds case, decodes escapes or takes off parameters would read a path of ${names} (${prefix || '/'})`
+  const reason = `a backend that ignores case, decodes escapes or strips path parameters would read it as a path of ${names} (${prefix || '/'})`
   return { kind: 'ambiguous', reason } as const
 }
 
@@ -94,7 +94,7 @@ function matchMethod<Upstream>(
   return target.hasEncodedSlash && !route.passesEncodedSlash ? encodedSlashRejected : { kind: 'route', route }
 }
 
-/** The part of a path that a prefix can match: thousands of segments must not cost thousands of probes. */
+/** The part of a path that a prefix can match: thousands of segments must not cost thousands of lookups. */
 function firstSegments(path: string, count: number): string {
   let end = 0
   for (let segments = 0; segments <= count; segments++) {

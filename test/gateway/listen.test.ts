@@ -15,6 +15,6 @@ t.test('a port that only root may have is told with the right to grant', async (
   if (!isRefused) return void t.pass(`anybody may have the port: ${failure}`)
   t.match(failure, {
     message: 'cannot listen on 127.0.0.1:80: permission denied',
-    hint: 'Choose another address with listen.port in the config, or grant CAP_NET_BIND_SERVICE; port 0 takes any that is free.',
+    hint: 'Choose another address with listen.port in the config, or grant CAP_NET_BIND_SERVICE; port 0 picks a free port.',
   })
 })

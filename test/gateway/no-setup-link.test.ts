@@ -25,7 +25,9 @@ t.test('an account whose set-up link cannot be made is made, and its keys are no
     })
     t.equal(issued.status, 200, 'the keys work')
     t.ok(
-      gateway.logLines.some((line) => line.includes('"status":201') && line.includes('no set-up link: ')),
+      gateway.logLines.some(
+        (line) => line.includes('"status":201') && line.includes('set-up link not created: '),
+      ),
       'the log says why there is no link',
     )
   })

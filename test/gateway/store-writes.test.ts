@@ -51,14 +51,14 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
   })
   t.equal(told.code, 200, 'callers can still be let in')
   t.match(told.reason, reason)
-  t.ok(told.refused?.includes('getting and refreshing tokens'))
+  t.ok(told.refused?.includes('issuing and refreshing tokens'))
   const metrics = await readMetrics(gateway.opsUrl)
   t.equal(metrics.value('gatehouse_store_writable'), 0)
   t.equal(metrics.value('gatehouse_store_up'), 1)
   t.equal((await ask(t, gateway.url, 'GET /key', key)).status, 200)
   const page = await (await fetch(`${gateway.opsUrl}/status`)).text()
   t.match(page, 'read-only')
-  t.match(page, 'cannot be changed: ')
+  t.match(page, 'Writes are rejected: ')
   t.match(await (await fetch(`${gateway.opsUrl}/status?json`)).json(), {
     status: 'degraded',
     store: { isUp: true, isWritable: false, writesRefused: reason },

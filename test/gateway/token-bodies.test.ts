@@ -115,7 +115,7 @@ t.test(
       const response = await send(...lines)
       assertProblem(t, response, { status: 400, code: 'request-invalid' })
       t.strictSame(errorsOf(response), [
-        { field: 'Content-Type', message: 'comes more than once, with different values' },
+        { field: 'Content-Type', message: 'was sent more than once, with different values' },
       ])
     }
     t.equal((await send(json, json)).status, 200)
@@ -126,7 +126,7 @@ t.test(
 t.test('every request-invalid names what is wrong', async (t) => {
   const gateway = await startGateway(t)
   const notObject = { field: 'body', message: 'must be a JSON object' }
-  const notJson = { field: 'body', message: 'is not valid JSON in UTF-8' }
+  const notJson = { field: 'body', message: 'is not valid UTF-8 JSON' }
   const cases: readonly (readonly [body: string | Buffer, errors: readonly object[]])[] = [
     ['{', [notJson]],
     ['token=x', [notJson]],
@@ -135,7 +135,7 @@ t.test('every request-invalid names what is wrong', async (t) => {
     ['1', [notObject]],
     ['"x"', [notObject]],
     ['null', [notObject]],
-    ['{"token":1}', [{ field: 'token', message: 'must be text that is not empty' }]],
+    ['{"token":1}', [{ field: 'token', message: 'must be a non-empty string' }]],
     ['', [{ field: 'token', message: 'is missing, and so is the cookie' }]],
   ]
   for (const path of [refreshTokenPath, revokeTokenPath]) {
@@ -146,7 +146,7 @@ t.test('every request-invalid names what is wrong', async (t) => {
     }
   }
   const nowhere = await ask(t, gateway.url, 'GET /public', ['Host: two.test'])
-  t.strictSame(errorsOf(nowhere), [{ field: 'Host', message: 'came more than once' }])
+  t.strictSame(errorsOf(nowhere), [{ field: 'Host', message: 'was sent more than once' }])
   const broken = await ask(t, gateway.url, 'GET /public', ['Bad name: x'])
   assertProblem(t, broken, { status: 400, code: 'request-invalid' })
   t.match(errorsOf(broken), [{ field: 'field-line', message: /.+/ }])

@@ -8,15 +8,15 @@ import type { AdminOperations } from '../operation.ts'
 import { tryCreateSetupLink } from '../try-create-setup-link.ts'
 import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
 
-/** What the operations of the admin API need. */
+/** What the admin API's operations need. */
 export interface AdminOperationOptions {
-  /** The acts of the Admin who calls, under their name. */
+  /** Account actions on behalf of the calling Admin, who is named in the audit log. */
   actionsOf(request: FastifyRequest): AccountActions
   /** Whether new accounts get a set-up link. */
   readonly hasPortal: boolean
 }
 
-/** The query of a page of a list, as its schema lets it through. */
+/** The query of a list page, as validated by its schema. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string
@@ -45,7 +45,7 @@ export function accountsOperations({
       answers: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
       problems: ['request-invalid'],
       handler: async (request) => {
-        // The cast is sound: the schema has let nothing else through, and fills in the limit.
+        // The cast is sound: the schema has validated it, and fills in the limit.
         const { q = '', cursor, limit } = request.query as PageQuery & { readonly q?: string }
         const page = await actionsOf(request).search.page({ query: q, cursor, limit })
         return { items: page.items.map(accountData), nextCursor: page.nextCursor ?? null }
@@ -53,7 +53,7 @@ export function accountsOperations({
     },
     POST: {
       id: 'createAccount',
-      summary: 'Makes an account with its keys, which are shown this once.',
+      summary: 'Creates an account with its keys, which are shown only once.',
       description:
         'There is no `setupUrl` without a portal, nor where the link cannot be made at the moment: the account is made all the same, and the portal or `gatehouse accounts setup-link` makes a link later.',
       body: newAccount,
@@ -62,7 +62,7 @@ export function accountsOperations({
       },
       problems: ['request-invalid', 'account-exists'],
       handler: async (request, reply) => {
-        // The cast is sound: the schema has let nothing else through.
+        // The cast is sound: the schema has validated it.
         const { isVerified = false, ...input } = request.body as Omit<AccountInput, 'isVerified'> & {
           readonly isVerified?: boolean
         }
@@ -92,12 +92,12 @@ export function accountOperations({
     PATCH: {
       id: 'updateAccount',
       summary: 'Changes an account.',
-      description: 'A new role ends its access tokens, disabling all its sessions.',
+      description: 'Changing the role revokes access tokens; disabling the account ends its sessions.',
       body: accountChanges,
-      answers: { 200: { description: 'The account as it is now.', schema: account } },
+      answers: { 200: { description: 'The updated account.', schema: account } },
       problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
       handler: async (request) => {
-        // The cast is sound: the schema has let nothing else through.
+        // The cast is sound: the schema has validated it.
         const { disabled, ...changes } = request.body as Omit<AccountChanges, 'isDisabled'> & {
           readonly disabled?: boolean
         }
@@ -107,8 +107,8 @@ export function accountOperations({
     },
     DELETE: {
       id: 'deleteAccount',
-      summary: 'Removes an account; its keys, tokens and sessions end.',
-      answers: { 204: { description: 'It is gone.' } },
+      summary: 'Deletes an account; its keys, tokens and sessions are revoked.',
+      answers: { 204: { description: 'Deleted.' } },
       problems: ['account-not-found', 'own-account'],
       handler: async (request, reply) => {
         await actionsOf(request).accounts.remove(idOf(request))

@@ -18,11 +18,11 @@ type AdminOperations = PerOperation<Operation, AdminPath>
 
 export interface AdminApi {
   readonly operations: AdminOperations
-  /** Registers them in a scope of their own. */
+  /** Registers them in their own scope. */
   register(scope: FastifyInstance): void
 }
 
-/** The admin API: what Admins do in the portal, for programs. No cache may keep its answers. */
+/** The admin API: the Admin actions of the portal, for programs. Its responses are never cached. */
 export function createAdminApi({ actionsOf, hasPortal, ...options }: AdminOptions): AdminApi {
   const operations = adminOperations({ actionsOf: (request) => actionsOf(adminActorOf(request)), hasPortal })
   const admission = createAdmission(options)

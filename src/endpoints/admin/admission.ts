@@ -10,7 +10,7 @@ import { adminRoute } from './admin-route.ts'
 
 export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute'>
 
-/** Lets Admins in, with the same checks, limits and metrics as a route. */
+/** Admits Admins, with the same checks, limits and metrics as a route. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { authenticator } = options
   const { access } = adminRoute
@@ -33,7 +33,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   return { admit, admitAgain }
 }
 
-/** The Admin who was let in, as the audit log names them. */
+/** The admitted Admin, as the audit log names them. */
 export function adminActorOf({ raw }: FastifyRequest): Actor {
   const arrival = arrivalOf(raw)
   const principal = principalOf(arrival)

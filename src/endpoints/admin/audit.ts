@@ -5,7 +5,7 @@ import { sendFile } from '../send-file.ts'
 import type { AdminOperationOptions, PageQuery } from './accounts.ts'
 import { auditEntry, auditQuery, pageSchema } from './schemas.ts'
 
-/** The query as the schema lets it through, with the limit filled in. */
+/** The query as validated by the schema, with the limit filled in. */
 interface AuditQuery extends PageQuery, Partial<AuditFilter> {
   readonly format?: AuditFormat
 }
@@ -16,7 +16,7 @@ export function auditOperations({
   return {
     GET: {
       id: 'listAudit',
-      summary: 'Who did what to whom, newest first.',
+      summary: 'Lists entries of the audit log, newest first.',
       query: auditQuery,
       answers: {
         200: {
@@ -28,7 +28,7 @@ export function auditOperations({
       },
       problems: ['request-invalid'],
       handler: async (request, reply) => {
-        // The cast is sound: the schema has let nothing else through.
+        // The cast is sound: the schema has validated it.
         const { cursor, limit, format, action, who } = request.query as AuditQuery
         const { audit } = actionsOf(request)
         const filter = { action, who }

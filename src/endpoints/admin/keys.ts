@@ -8,13 +8,13 @@ export function secretKeyOperations({
   return {
     POST: {
       id: 'resetSecretKey',
-      summary: 'Replaces the secret key; the new one is shown this once.',
+      summary: 'Replaces the secret key; the new one is shown only once.',
       body: secretKeyReset,
       isBodyOptional: true,
       answers: { 200: { description: 'The new key.', schema: secretKey } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
-        // The cast is sound: the schema has let nothing else through, and fills in what is missing.
+        // The cast is sound: the schema has validated it, and fills in defaults.
         const { graceSeconds } = request.body as { readonly graceSeconds: number }
         return { secretKey: await actionsOf(request).keys.resetSecretKey(idOf(request), graceSeconds) }
       },
@@ -28,7 +28,8 @@ export function apiKeyOperations({
   return {
     POST: {
       id: 'resetApiKey',
-      summary: 'Replaces the API key; the old one ends now, and the new one is shown this once.',
+      summary:
+        'Replaces the API key; the old one stops working immediately, and the new one is shown only once.',
       body: emptyObject,
       isBodyOptional: true,
       answers: { 200: { description: 'The new key.', schema: apiKey } },

@@ -5,7 +5,7 @@ import { auditFiles } from '../../accounts/audit-log.ts'
 import { auditActions } from '../../store/audit-entry.ts'
 import type { JsonSchema } from '../operation.ts'
 
-/** What the admin API takes and answers. The contents of texts are checked where accounts are made. */
+/** The request and response schemas of the admin API. The contents of texts are checked where accounts are created. */
 
 const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -13,7 +13,7 @@ const flag = { type: 'boolean' } as const
 const count = { type: 'integer', minimum: 0 } as const
 const textOrNull = { type: ['string', 'null'] } as const
 
-/** An object with exactly these members, of which those in `missing` may be missing. */
+/** An object with exactly these members, of which those in `missing` are optional. */
 export function objectSchema(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],
@@ -80,7 +80,7 @@ export const searchQuery = query({
   ...page,
   q: {
     type: 'string',
-    description: 'Words that begin the e-mail, a part of it, its domain or a name; or an ID.',
+    description: 'Prefixes of the e-mail, a part of it, its domain or a name; or an ID.',
   },
 })
 

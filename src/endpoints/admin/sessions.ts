@@ -9,12 +9,12 @@ export function sessionsOperations({
   return {
     GET: {
       id: 'listSessions',
-      summary: 'Lists the sessions of an account that have not ended, newest first.',
+      summary: 'Lists the active sessions of an account, newest first.',
       query: pageQuery,
       answers: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
-        // The cast is sound: the schema has let nothing else through, and fills in the limit.
+        // The cast is sound: the schema has validated it, and fills in the limit.
         const { cursor, limit } = request.query as PageQuery
         const page = await actionsOf(request).sessions.page(idOf(request), { cursor, limit })
         return { items: page.items.map(sessionData), nextCursor: page.nextCursor ?? null }
@@ -22,12 +22,12 @@ export function sessionsOperations({
     },
     DELETE: {
       id: 'endSessions',
-      summary: 'Ends all sessions of an account with their access tokens, or one of them.',
+      summary: 'Revokes all sessions of an account with their access tokens, or one of them.',
       query: sessionsQuery,
-      answers: { 204: { description: 'They have ended.' } },
+      answers: { 204: { description: 'Revoked.' } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request, reply) => {
-        // The cast is sound: the schema has let nothing else through.
+        // The cast is sound: the schema has validated it.
         const { session: sessionId } = request.query as { readonly session?: string }
         const { sessions } = actionsOf(request)
         if (sessionId === undefined) await sessions.endAll(idOf(request))

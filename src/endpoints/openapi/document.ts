@@ -10,7 +10,7 @@ export interface DocumentOptions {
   readonly portalPath: string | undefined
 }
 
-/** The OpenAPI 3.1 document, from the descriptions that requests are checked against. */
+/** The OpenAPI 3.1 document, from the schemas that requests are validated against. */
 export function createDocument({ version, publicOrigin, operations, portalPath }: DocumentOptions): object {
   const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
     path.replaceAll(/:(\w+)/g, '{$1}'),
@@ -91,7 +91,7 @@ function responseOf({ description, schema, alternatives = [], headers }: AnswerD
 const portalItem = {
   get: {
     operationId: 'getPortal',
-    summary: 'The portal: pages where people sign in, see and reset their keys, and Admins see to accounts.',
+    summary: 'The portal: pages to sign in, to reveal and reset keys, and for Admins to manage accounts.',
     security: [],
     responses: {
       200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },

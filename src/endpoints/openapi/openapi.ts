@@ -5,7 +5,7 @@ import { createDocument, type DocumentOptions } from './document.ts'
 /** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
 
-/** The OpenAPI document of the endpoints of the gateway itself. */
+/** The OpenAPI document of the built-in endpoints. */
 export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
   const body = JSON.stringify(createDocument(options))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
 import type { JsonSchema, OperationDoc } from '../operation.ts'
 
-/** The problems that any request may be answered with. */
+/** The problems that any request may get. */
 const commonProblems: readonly ErrorCode[] = [
   'path-ambiguous',
   'request-invalid',
@@ -15,7 +15,7 @@ const adminProblems: readonly ErrorCode[] = [
   ...(['too-many-failures', 'store-unavailable'] as const),
 ]
 
-/** The schema of every error answer (RFC 9457). */
+/** The schema of every error response (RFC 9457). */
 export const problemSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -39,7 +39,7 @@ export const problemSchema: JsonSchema = {
   additionalProperties: false,
 }
 
-/** The error answers of an operation, by status. */
+/** The error responses of an operation, by status. */
 export function problemResponses(
   { body, problems }: OperationDoc,
   isAdmin: boolean,

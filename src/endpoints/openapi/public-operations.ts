@@ -23,7 +23,7 @@ const refreshBody = {
 
 const issue: OperationDoc = {
   id: 'issueTokens',
-  summary: 'Trades both keys of an account for an access token, and a refresh token in body and cookie.',
+  summary: 'Exchanges both keys of an account for an access token, and a refresh token in body and cookie.',
   body: {
     type: 'object',
     properties: { SecretKey: tokenText, APIKey: tokenText },
@@ -42,7 +42,7 @@ const issue: OperationDoc = {
 
 const refresh: OperationDoc = {
   id: 'refreshTokens',
-  summary: 'Trades a refresh token for the next one, and a new access token.',
+  summary: 'Exchanges a refresh token for a new one and a new access token.',
   description:
     'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
   body: refreshBody,
@@ -62,10 +62,11 @@ const refresh: OperationDoc = {
 
 const revoke: OperationDoc = {
   id: 'revokeTokens',
-  summary: 'Ends the session of a refresh token, with its access tokens. An unknown token is not an error.',
+  summary:
+    'Revokes the session of a refresh token, with its access tokens. An unknown token is not an error.',
   body: refreshBody,
   isBodyOptional: true,
-  answers: { 200: { description: 'It has ended.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
+  answers: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
   problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
 }
 
@@ -76,7 +77,7 @@ const jwks: OperationDoc = {
   summary: 'The public keys that access tokens are verified with (RFC 7517).',
   answers: {
     200: {
-      description: 'The keys; those that will sign soon are among them.',
+      description: 'The keys, including those announced but not used yet.',
       schema: objectSchema({ keys: { type: 'array', items: jwk } }),
       headers: ['Cache-Control'],
     },
@@ -89,12 +90,12 @@ const openApi: OperationDoc = {
   summary: 'This document.',
   answers: {
     200: { description: 'The document.', schema: { type: 'object' }, headers: ['Cache-Control', 'ETag'] },
-    304: { description: 'It is still the one that If-None-Match names.' },
+    304: { description: 'Not modified.' },
   },
   problems: [],
 }
 
-/** What the endpoints outside the admin API take and answer. */
+/** The requests and responses of the endpoints outside the admin API. */
 export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
   '/api/v1/accounts/access-token': { POST: issue },
   '/api/v1/accounts/refresh-token': { POST: refresh },
