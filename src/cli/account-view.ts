@@ -2,7 +2,7 @@ import { fullName } from '../accounts/account-input.ts'
 import type { Account } from '../store/account.ts'
 import { fieldLines } from './print.ts'
 
-/** An account as shown to people. */
+/** An account as text. */
 export function accountLines(account: Account): string[] {
   const { id, email, role, isVerified, isDisabled, createdAt } = account
   return fieldLines({

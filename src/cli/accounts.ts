@@ -26,7 +26,7 @@ const profileOptions = {
 const create: Command = {
   name: 'accounts create',
   operands: [],
-  summary: 'Makes an account and prints its keys.',
+  summary: 'Creates an account and prints its keys.',
   options: {
     ...profileOptions,
     verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
@@ -44,26 +44,22 @@ const create: Command = {
       isVerified: invocation.flag('verified'),
     }
     const password = await readPassword(invocation, input)
-    const {
-      created,
-      doubt: unconfirmed,
-      wayIn: portalSetup,
-      routes,
-    } = await withSealingOperator(invocation.config, async (operator) => {
+    const work = withSealingOperator(invocation.config, async (operator) => {
       const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
       const portalSetup = unconfirmed ? {} : await setUpPortal(operator, created.account, password)
-      return { created, doubt: unconfirmed, wayIn: portalSetup, routes: operator.config.routes }
+      return { created, unconfirmed, portalSetup, routes: operator.config.routes }
     })
+    const { created, unconfirmed, portalSetup, routes } = await work
     const { setupUrl, failure = unconfirmed } = portalSetup
     printData(invocation, createdData(created, setupUrl), [
       unconfirmed
-        ? 'The account and its keys, valid only if the change lasts:'
-        : 'The account has been made. Keep its keys:',
+        ? 'Account and keys (unconfirmed: valid only if the change was saved):'
+        : 'Account created. Save these keys:',
       ...accountLines(created.account),
       ...fieldLines({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
       ...(setupUrl === undefined
         ? []
-        : ['To set a password for the portal, within 15 minutes:', `  ${setupUrl}`]),
+        : ['Set a portal password with this link (valid for 15 minutes):', `  ${setupUrl}`]),
     ])
     warnOfSimilarRole(invocation, input.role, routes)
     if (failure) throw failure
@@ -73,11 +69,11 @@ const create: Command = {
 
 interface PortalSetup {
   readonly setupUrl?: string
-  /** Why the way in could not be made. */
+  /** Why the sign-in could not be set up. */
   readonly failure?: unknown
 }
 
-/** Makes the way into the portal. If that fails the keys are still printed: they could not be shown again. */
+/** Sets up portal sign-in. If that fails the keys are still printed: they could not be shown again. */
 async function setUpPortal(operator: Operator, account: Account, password?: string): Promise<PortalSetup> {
   try {
     if (password !== undefined) await setPassword(operator, account, password)
@@ -116,7 +112,7 @@ const show: Command = {
 const update: Command = {
   name: 'accounts update',
   operands: ['ID|EMAIL'],
-  summary: 'Changes an account. A new role ends its access tokens, disabling ends its sessions.',
+  summary: 'Updates an account. A role change revokes access tokens; disabling revokes sessions.',
   options: {
     ...profileOptions,
     role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
@@ -130,18 +126,18 @@ const update: Command = {
     const changes = readChanges(invocation)
     const password = await readPassword(invocation)
     if (Object.keys(changes).length === 0 && password === undefined) {
-      throw new UsageError('nothing to change: name at least one option')
+      throw new UsageError('nothing to update: give at least one option')
     }
     const { account, routes } = await withOperator(invocation.config, async (operator) => {
       const found = await operator.accounts.find(who)
-      // All that may be refused comes first, and the password last: a refused command has changed nothing.
+      // All checks come first, and the password last: a rejected command has changed nothing.
       if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })
       const isChanged = Object.keys(changes).length > 0
       const account = isChanged ? await operator.accounts.update(found.id, changes) : found
       if (password !== undefined) await setPassword(operator, account, password)
       return { account, routes: operator.config.routes }
     })
-    printData(invocation, accountData(account), ['The account has been changed:', ...accountLines(account)])
+    printData(invocation, accountData(account), ['Account updated:', ...accountLines(account)])
     warnOfSimilarRole(invocation, changes.role, routes)
     return 0
   },
@@ -150,16 +146,16 @@ const update: Command = {
 const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
-  summary: 'Makes a link for setting a portal password; it works once, within 15 minutes.',
+  summary: 'Creates a one-time link for setting a portal password, valid for 15 minutes.',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { url, expiresAt } = await withOperator(invocation.config, ({ config, setupLinks }) => {
       if (config.portal.enabled) return setupLinks.create(who)
-      throw new OperatorError('there is no portal', { hint: 'See portal.enabled in the config.' })
+      throw new OperatorError('the portal is disabled', { hint: 'See portal.enabled in the config.' })
     })
     const data = { setupUrl: url, expiresAt: new Date(expiresAt).toISOString() }
-    printData(invocation, data, [url, 'It works once, within 15 minutes; earlier links no longer work.'])
+    printData(invocation, data, [url, 'One-time link, valid for 15 minutes; earlier links are revoked.'])
     return 0
   },
 }
@@ -167,14 +163,12 @@ const setupLink: Command = {
 const remove: Command = {
   name: 'accounts delete',
   operands: ['ID|EMAIL'],
-  summary: 'Removes an account; its keys, tokens and sessions end.',
+  summary: 'Deletes an account and revokes its keys, tokens and sessions.',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const account = await withOperator(invocation.config, ({ accounts }) => accounts.remove(who))
-    printData(invocation, { id: account.id }, [
-      `The account ${account.id} (${account.email}) has been removed.`,
-    ])
+    printData(invocation, { id: account.id }, [`Account ${account.id} (${account.email}) deleted.`])
     return 0
   },
 }
@@ -187,7 +181,7 @@ function accountsTable(accounts: readonly Account[]): readonly string[] {
     isVerified ? 'yes' : 'no',
     isDisabled ? 'yes' : 'no',
   ])
-  const whenEmpty = 'There are no accounts yet. Make one with: gatehouse accounts create --email E'
+  const whenEmpty = 'No accounts yet. Create one with: gatehouse accounts create --email E'
   return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty)
 }
 
@@ -216,7 +210,7 @@ function readChanges(invocation: Invocation): AccountChanges {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** Says so where a role opens nothing, as routes name it in another case. */
+/** Warns about a role that differs from one in the routes only in case. */
 function warnOfSimilarRole(
   { terminal }: Invocation,
   role: string | undefined,
@@ -224,16 +218,13 @@ function warnOfSimilarRole(
 ): void {
   const similar = role === undefined ? undefined : similarRole(role, knownRoles(routes))
   if (similar === undefined) return
-  printToStderr(
-    terminal,
-    `warning: the role "${role}" is not "${similar}": roles are compared with their case`,
-  )
+  printToStderr(terminal, `warning: role "${role}" is not "${similar}": roles are case-sensitive`)
 }
 
 function readBoolean(invocation: Invocation, option: string): boolean | undefined {
   const text = invocation.text(option)
   if (text === undefined) return undefined
-  if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} takes true or false`)
+  if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} must be true or false`)
   return text === 'true'
 }
 

@@ -14,8 +14,12 @@ const list: Command = {
   summary: 'Lists the entries of the audit log, newest first.',
   options: {
     action: { type: 'string', value: 'ACTION', help: 'Only entries with this action.' },
-    who: { type: 'string', value: 'ID|EMAIL', help: 'Only entries by or about this account, or operator.' },
-    limit: { type: 'string', value: 'N', help: `How many at most; default ${entriesShown}.` },
+    who: {
+      type: 'string',
+      value: 'ID|EMAIL',
+      help: 'Only entries by or about this account, or by this operator.',
+    },
+    limit: { type: 'string', value: 'N', help: `Maximum number of entries; default ${entriesShown}.` },
   },
   printsData: true,
   run: async (invocation) => {
@@ -33,7 +37,7 @@ const list: Command = {
       target ?? '-',
     ])
     const header = ['AT', 'ACTOR', 'FROM', 'ACTION', 'TARGET']
-    printData(invocation, data, table(header, rows, 'There are no such entries.'))
+    printData(invocation, data, table(header, rows, 'No matching entries.'))
     return 0
   },
 }
@@ -41,21 +45,23 @@ const list: Command = {
 const verify: Command = {
   name: 'audit verify',
   operands: [],
-  summary: 'Checks that no entry of the audit log was changed or removed.',
+  summary: 'Verifies the hash chain of the audit log: that no entry was changed or removed.',
   printsData: true,
   run: async (invocation) => {
     const result = await withOperator(invocation.config, ({ store }) => verifyAudit(store))
     if (result.kind === 'broken') {
       const { position, problem } = result
       const data = { verified: false, entry: position ?? null, problem }
-      printData(invocation, data, [`The audit log is broken at entry ${position ?? '(none)'}: ${problem}.`])
+      printData(invocation, data, [
+        `Audit log verification failed at entry ${position ?? '(none)'}: ${problem}.`,
+      ])
       return 1
     }
     const { entries, unchained } = result
     const before =
       unchained === 0 ? '' : ` (${unchained} of them were written before entries were chained: not checked)`
     printData(invocation, { verified: true, entries, unchained }, [
-      `The audit log is whole: ${entries} ${entries === 1 ? 'entry' : 'entries'}${before}.`,
+      `Audit log is intact: ${entries} ${entries === 1 ? 'entry' : 'entries'}${before}.`,
     ])
     return 0
   },

@@ -10,7 +10,7 @@ import { printData } from './print.ts'
 export const checkCommand: Command = {
   name: 'check',
   operands: [],
-  summary: 'Reads the whole config, prints every problem and warns of what is risky.',
+  summary: 'Validates the config: prints every problem, and warnings for risky options.',
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
@@ -22,7 +22,7 @@ export const checkCommand: Command = {
     const notes = table ? caseNotes(table) : []
     const verdict =
       problems.length === 0
-        ? `${reading.file} is good: ${count(table?.routes.length ?? 0, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
+        ? `${reading.file} is valid: ${count(table?.routes.length ?? 0, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
         : `${reading.file} has ${count(reading.problems.length, 'problem')}.`
     printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings, notes }, [
       ...problems,
@@ -34,7 +34,7 @@ export const checkCommand: Command = {
   },
 }
 
-/** Builds the real table: a config whose table cannot be built must not pass. It connects to nothing. */
+/** Builds the real route table, without connecting to anything: a config whose table cannot be built is invalid. */
 function buildTable({ routes, upstreams }: NonNullable<ReturnType<typeof readConfig>['config']>) {
   const byName = new Map(upstreams.map((upstream) => [upstream.name, upstream]))
   return createRouteTable(compileRoutes(routes, byName))
@@ -48,7 +48,7 @@ function caseNotes(table: RouteTable<unknown>): readonly string[] {
   const named = names.slice(0, namedMax).map((name) => `"${name}"`)
   const rest = names.length > namedMax ? ` and ${names.length - namedMax} more` : ''
   return [
-    `routes with another below them, where a path that would match that one without regard to case is refused: ${named.join(', ')}${rest}. Where the backend tells /Orders from /orders, caseSensitive: true lets it pass`,
+    `nested routes that reject paths matching the inner route only when case is ignored: ${named.join(', ')}${rest}. If the backend is case-sensitive, set caseSensitive: true to allow them`,
   ]
 }
 

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 interface Option {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
-  /** One letter that means the same. */
+  /** One-letter alias. */
   readonly short?: string
   /** The placeholder for the value in the help: `FILE`. */
   readonly value?: string
@@ -23,13 +23,13 @@ export interface Command {
   readonly operands: readonly string[]
   readonly summary: string
   readonly options?: Readonly<Record<string, Option>>
-  /** Whether it prints data, and so takes --json. */
+  /** Whether it prints data, and therefore accepts --json. */
   readonly printsData?: boolean
   /** @returns the exit status */
   run(invocation: Invocation): Promise<number>
 }
 
-/** A call of a command, with its arguments. */
+/** One run of a command, with its arguments. */
 export interface Invocation {
   readonly operands: readonly string[]
   readonly config: ConfigInput
@@ -41,7 +41,7 @@ export interface Invocation {
   flag(option: string): boolean
 }
 
-/** A call that does not make sense: exit status 2. */
+/** Invalid usage of a command: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -50,7 +50,7 @@ const commonOptions: Readonly<Record<string, Option>> = {
   config: {
     type: 'string',
     value: 'FILE',
-    help: 'The config; default $GATEHOUSE_CONFIG, else config/gateway.yaml.',
+    help: 'Config file; default $GATEHOUSE_CONFIG, else config/gateway.yaml.',
   },
   set: {
     type: 'string',
@@ -58,7 +58,7 @@ const commonOptions: Readonly<Record<string, Option>> = {
     value: 'OPTION=VALUE',
     help: 'Overrides an option of the config; may be repeated.',
   },
-  help: { type: 'boolean', short: 'h', help: 'Shows this.' },
+  help: { type: 'boolean', short: 'h', help: 'Shows this help.' },
 }
 const jsonOption: Readonly<Record<string, Option>> = { json: { type: 'boolean', help: 'Prints JSON.' } }
 
@@ -66,7 +66,7 @@ export function optionsOf({ options, printsData }: Command): Readonly<Record<str
   return { ...options, ...(printsData && jsonOption), ...commonOptions }
 }
 
-/** @throws UsageError for unknown options, and operands that are missing or too many */
+/** @throws UsageError for unknown options, and missing or extra operands */
 export function parseInvocation(
   command: Command,
   args: readonly string[],
@@ -127,7 +127,7 @@ function escapeDashOperands(
     Object.entries(options).some(
       ([name, { type, short }]) => type === 'string' && (arg === `--${name}` || arg === `-${short}`),
     )
-  // The value of a one-letter option may follow at once: -HName: value.
+  // The value of a one-letter option may follow directly: -HName: value.
   const isShort = (arg: string) =>
     Object.values(options).some(({ type, short }) =>
       type === 'string' ? short !== undefined && arg.startsWith(`-${short}`) : arg === `-${short}`,

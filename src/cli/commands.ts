@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** The commands by their first word. Only the commands of the given word are loaded, for a quick start. */
+/** The commands by their first word. Only the commands of the given word are loaded, for a fast start. */
 const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   serve: async () => [(await import('./serve.ts')).serveCommand],
   check: async () => [(await import('./check.ts')).checkCommand],

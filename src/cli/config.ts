@@ -21,12 +21,12 @@ const schema: Command = {
 const show: Command = {
   name: 'config show',
   operands: [],
-  summary: 'Prints every option in effect and where its value comes from.',
+  summary: 'Prints the effective config: every option, and where its value comes from.',
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
     if (!reading.config) {
-      throw new OperatorError(['the config has problems:', ...listProblems(reading.problems)].join('\n  '))
+      throw new OperatorError(['invalid config:', ...listProblems(reading.problems)].join('\n  '))
     }
     const options = showConfig(reading)
     const rows = options.map(

@@ -11,7 +11,7 @@ import { printData } from './print.ts'
 export const explainCommand: Command = {
   name: 'explain',
   operands: ['METHOD', 'URL'],
-  summary: 'Says what the gateway would decide about a request, step by step; sends nothing.',
+  summary: 'Explains step by step how the gateway would handle a request; sends nothing.',
   options: {
     header: {
       type: 'string',

@@ -19,12 +19,12 @@ export function generalHelp(commands: readonly Command[], word?: string): string
   return [
     `Usage: ${program} COMMAND [OPTIONS]`,
     '',
-    'An authenticating reverse proxy: it finds out who is calling, and forwards what may pass.',
+    'An authenticating reverse proxy: it authenticates and authorizes requests, and forwards those that are allowed.',
     '',
     'Commands:',
     ...columns(rows),
     '',
-    `${program} COMMAND --help tells more. Exit status: 0 done, 1 refused, 2 bad usage or a forced stop.`,
+    `Run ${program} COMMAND --help for details. Exit status: 0 success, 1 failure, 2 usage error or forced stop.`,
   ].join('\n')
 }
 

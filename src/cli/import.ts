@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts'
 export const importCommand: Command = {
   name: 'accounts import',
   operands: ['FILE'],
-  summary: 'Makes accounts from CSV with a heading or JSON lines: all of them, or none.',
+  summary: 'Imports accounts from CSV with a header row, or from JSON Lines; all or none.',
   printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
@@ -71,7 +71,7 @@ function createAll(
 
 function refuse(path: string, badLines: readonly BadLine[], terminal: Terminal): never {
   for (const { line, message } of badLines) printToStderr(terminal, `${path}:${line}  ${message}`)
-  const count = badLines.length === 1 ? 'a bad line' : `${badLines.length} bad lines`
+  const count = badLines.length === 1 ? '1 invalid line' : `${badLines.length} invalid lines`
   throw new OperatorError(`${path} has ${count}; nothing was imported`, {
     hint: 'Fix them and import the file again.',
   })

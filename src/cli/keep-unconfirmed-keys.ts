@@ -1,12 +1,12 @@
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
 
-/** New keys, and why the change that made them may not last; undefined = it lasts. */
+/** New keys, and why the change is unconfirmed; undefined = it was saved. */
 export interface MaybeUnconfirmed<Made> {
   readonly result: Made
   readonly unconfirmed: UnconfirmedKeys | undefined
 }
 
-/** Waits for work that makes keys: keeps those of an uncertain change, as they could not be shown again. */
+/** Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again. */
 export async function keepUnconfirmedKeys<Made>(work: Promise<Made>): Promise<MaybeUnconfirmed<Made>> {
   try {
     return { result: await work, unconfirmed: undefined }

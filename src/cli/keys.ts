@@ -14,7 +14,7 @@ const resetSecret: Command = {
     grace: {
       type: 'string',
       value: '0s',
-      help: 'How long the old key keeps working, up to 30d; 0s ends it and all sessions at once.',
+      help: 'Grace period during which the old key stays valid, up to 30d; 0s revokes it and all sessions at once.',
     },
   },
   printsData: true,
@@ -26,8 +26,8 @@ const resetSecret: Command = {
       withSealingOperator(invocation.config, ({ keys }) => keys.resetSecretKey(who, graceSeconds)),
     )
     const oldKeyNote =
-      graceSeconds === 0 ? 'The old one no longer works.' : `The old one works for another ${grace}.`
-    const lines = ['The secret key has been replaced:', `  ${secretKey}`, oldKeyNote]
+      graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
+    const lines = ['New secret key:', `  ${secretKey}`, oldKeyNote]
     printData(invocation, { secretKey }, unconfirmed ? unconfirmedLines('secret', secretKey) : lines)
     if (unconfirmed) throw unconfirmed
     return 0
@@ -44,7 +44,7 @@ const resetApi: Command = {
     const { result: apiKey, unconfirmed } = await keepUnconfirmedKeys(
       withSealingOperator(invocation.config, ({ keys }) => keys.resetApiKey(who)),
     )
-    const lines = ['The API key has been replaced:', `  ${apiKey}`, 'The old one no longer works.']
+    const lines = ['New API key:', `  ${apiKey}`, 'The old key is revoked.']
     printData(invocation, { apiKey }, unconfirmed ? unconfirmedLines('API', apiKey) : lines)
     if (unconfirmed) throw unconfirmed
     return 0
@@ -54,7 +54,7 @@ const resetApi: Command = {
 const show: Command = {
   name: 'keys show',
   operands: ['ID|EMAIL'],
-  summary: 'Shows both keys again, where sealed copies are kept (keys.reveal).',
+  summary: 'Shows both keys again, if encrypted copies are stored (keys.reveal).',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -63,8 +63,8 @@ const show: Command = {
       return { secretKey: await keys.reveal(id, 'secretKey'), apiKey: await keys.reveal(id, 'apiKey') }
     })
     if (secretKey === undefined || apiKey === undefined) {
-      throw new OperatorError('no readable copy of these keys is kept', {
-        hint: 'They were made with keys.reveal: false or with another sealing key. Replace them: gatehouse keys reset-secret',
+      throw new OperatorError('these keys cannot be shown again', {
+        hint: 'They were created with keys.reveal: false or with another sealing key. Reset them: gatehouse keys reset-secret',
       })
     }
     printData(invocation, { secretKey, apiKey }, fieldLines({ 'Secret key': secretKey, 'API key': apiKey }))
@@ -72,15 +72,15 @@ const show: Command = {
   },
 }
 
-/** @throws UsageError where the text is no duration, or none that a key may work on for */
+/** @throws UsageError if the text is not a duration, or not an allowed grace period */
 function parseGraceSeconds(text: string): number {
   const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isValidGrace(seconds)) throw new UsageError('--grace takes 0s to 30d, such as 24h')
+  if (!isValidGrace(seconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
   return seconds
 }
 
 function unconfirmedLines(kind: 'secret' | 'API', key: string): string[] {
-  return [`The new ${kind} key, valid only if the change lasts:`, `  ${key}`]
+  return [`New ${kind} key (unconfirmed: valid only if the change was saved):`, `  ${key}`]
 }
 
 export const keyCommands: readonly Command[] = [resetSecret, resetApi, show]

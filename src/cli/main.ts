@@ -37,7 +37,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
   }
 }
 
-/** Without a matching command: prints help if it was asked for, else what was probably meant. */
+/** Without a matching command: prints help if it was requested, else the command that was probably meant. */
 async function printUsage(
   args: readonly string[],
   group: readonly Command[],
@@ -46,7 +46,7 @@ async function printUsage(
   const all = await allCommands()
   const wantsHelp = args.includes('--help') || args.includes('-h')
   const words = args.filter((word) => !word.startsWith('-'))
-  // Help for what does not exist is an error too: scripts find out by the exit status whether a command exists.
+  // Help for an unknown command is an error too: scripts test by the exit status whether a command exists.
   if (wantsHelp && words.length <= (group.length > 0 ? 1 : 0)) {
     print(terminal, [group.length > 0 ? generalHelp(group, args[0]) : generalHelp(all)])
     return exitStatus.done
@@ -92,13 +92,13 @@ function report(error: unknown, command: Command, terminal: Terminal): number {
 function describe(error: GatehouseError): string {
   const { code, detail, title, cause } = error
   if (isStoreFailure(error, 'unconfirmed')) {
-    return `the change may have been made, and may be lost again: ${errorMessage(cause)}\n  Once the store and its replicas are back, check whether the change is there; if it is not, make it again.`
+    return `the change is unconfirmed: ${errorMessage(cause)}\n  Once the store and its replicas are available again, check whether it was saved; if not, repeat it.`
   }
   if (isStoreFailure(error, 'lost', 'newer')) return errorMessage(cause)
   if (code === 'store-unavailable') {
-    return `the store does not answer: ${errorMessage(cause)}\n  See store in the config.`
+    return `credential store unavailable: ${errorMessage(cause)}\n  See store in the config.`
   }
-  // Here it is about the options or the input of a command, not about a request.
-  if (code === 'request-invalid') return 'these values are not valid:'
+  // For a command it concerns its options or input, not a request.
+  if (code === 'request-invalid') return 'invalid values:'
   return detail ?? title
 }

@@ -17,7 +17,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { createSigningKeys, type SigningKeys } from '../tokens/signing-keys.ts'
 
-/** What an operator's commands work with: the same domain functions as the gateway's, on the same store. */
+/** What operator commands work with: the domain functions of the gateway, on its store. */
 export interface Operator {
   readonly config: Config
   readonly store: Store
@@ -27,16 +27,16 @@ export interface Operator {
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
   readonly passwords: Passwords
-  /** Makes the audit log's entry about an act. */
+  /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
 }
 
-/** How long a store may take for its first answer: with Sentinel or a Cluster other nodes are asked first. */
+/** How long a store may take for its first response: with Sentinel or Cluster the node is discovered first. */
 const storeTimeoutMs = { direct: 1_500, discovered: 5_000 } as const
 
 /**
- * Opens the store of the config while some work is done.
- * @throws OperatorError where config, sealing key or store is not available
+ * Runs some work with the store of the config, and closes the store afterwards.
+ * @throws OperatorError if config, sealing key or store is not available
  */
 export async function withOperator<Result>(
   input: ConfigInput,
@@ -75,7 +75,7 @@ function storeTimeoutFor({ store }: Config): number {
   return isDirect ? storeTimeoutMs.direct : storeTimeoutMs.discovered
 }
 
-/** Who runs the command, as far as the system knows. */
+/** The user that runs the command, as the operating system names them. */
 function currentUser(): Actor {
   const operator = { kind: 'operator', channel: 'cli' } as const
   try {
@@ -86,7 +86,7 @@ function currentUser(): Actor {
   }
 }
 
-/** The same, for work that seals: what is sealed with another key than the gateway's could never be read. */
+/** The same, for work that encrypts: the gateway could never read what another sealing key encrypted. */
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,

@@ -15,19 +15,19 @@ export interface RequestArguments {
   readonly peer: string
 }
 
-/** It has no Host if neither the URL nor a header names one. */
+/** It has no Host if neither the URL nor a header gives one. */
 export interface ParsedRequest extends ExplainedRequest {
   readonly hasHost: boolean
 }
 
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
-// Bytes that would end the target or the line, or that the gateway takes for ambiguous in any case.
+// Bytes that would end the target or the line, or that the gateway always treats as ambiguous.
 const invalidTargetBytes = /[\0- \x7f]/
 const lineBreak = /[\r\n\0]/
 
-/** @throws UsageError if the description is not a request; the message never repeats a possible secret */
+/** @throws UsageError if it is not a valid request; the message never repeats a possible secret */
 export function parseExplainedRequest({ method, url, lines, peer }: RequestArguments): ParsedRequest {
-  if (isIP(peer) === 0) throw new UsageError(`--from takes an address such as 203.0.113.7, not "${peer}"`)
+  if (isIP(peer) === 0) throw new UsageError(`--from must be an address such as 203.0.113.7, not "${peer}"`)
   assertMethod(method)
   const { authority, target } = parseUrl(method, url)
   const headers = lines.map(parseLine)
@@ -46,7 +46,7 @@ function assertMethod(method: string): void {
   if (!isToken(method)) throw new UsageError(`"${method}" is not an HTTP method`)
   const capitals = method.toUpperCase()
   if (method !== capitals && METHODS.includes(capitals)) {
-    throw new UsageError(`methods are in capitals: did you mean "${capitals}"?`)
+    throw new UsageError(`methods are case-sensitive: did you mean "${capitals}"?`)
   }
 }
 
@@ -65,12 +65,12 @@ function parseUrl(
   }
   if (authority.includes('@')) throw new UsageError('the URL contains a user name: give credentials with -H')
   if (parseHost(authority) === undefined || !URL.canParse(`http://${authority}`)) {
-    throw new UsageError('the host of the URL is not well formed')
+    throw new UsageError('the host of the URL is malformed')
   }
   return { authority, target: encodeTarget(rest.startsWith('/') ? rest : `/${rest}`) }
 }
 
-/** As the gateway encodes the bytes that would arrive. */
+/** Encoded as the gateway encodes the bytes that it receives. */
 function encodeTarget(target: string): string {
   return encodeHighBytes(Buffer.from(target).toString('latin1'))
 }
@@ -81,9 +81,9 @@ function parseLine(line: string, index: number): readonly [name: string, value: 
   const which = `header ${index + 1} (-H)`
   if (colon === -1) throw new UsageError(`${which} has no colon: it must look like 'Name: value'`)
   if (!isToken(name))
-    throw new UsageError(`the name of ${which} is not well formed: it must look like 'Name: value'`)
+    throw new UsageError(`the name of ${which} is malformed: it must look like 'Name: value'`)
   const value = line.slice(colon + 1).trim()
-  if (lineBreak.test(value)) throw new UsageError(`${which} holds a line break, or a NUL`)
-  // As it would arrive: one character a byte.
+  if (lineBreak.test(value)) throw new UsageError(`${which} contains a line break or a NUL`)
+  // As the gateway would receive it: one character per byte.
   return [name, Buffer.from(value).toString('latin1')]
 }

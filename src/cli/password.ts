@@ -9,13 +9,13 @@ export const passwordOption = {
   'password-stdin': { type: 'boolean', help: 'Reads a password for the portal from standard input.' },
 } as const
 
-/** How much is read: more than any password has. */
+/** How much is read: longer than any accepted password. */
 const inputBytesMax = 4_096
 
 /**
  * The password of `--password-stdin`: the only line of standard input, without its line break; undefined if the option
  * is not given. @param owner undefined = not known yet
- * @throws GatehouseError `request-invalid` for a password that nobody should have
+ * @throws GatehouseError `request-invalid` for a password that the policy rejects
  */
 export async function readPassword(
   { flag, terminal }: Invocation,
@@ -25,14 +25,14 @@ export async function readPassword(
   const bytes = await readInput(terminal.input ?? process.stdin)
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
-  // Input that was cut off may end within a character: it is refused for its length instead.
+  // Truncated input may end within a character: it is rejected for its length instead.
   if (bytes.length <= inputBytesMax && !isUtf8(bytes)) rejectPassword('must be in UTF-8')
-  if (/[\r\n]/.test(password)) rejectPassword('must be one line: no form takes one with a line break in it')
+  if (/[\r\n]/.test(password)) rejectPassword('must be one line: no sign-in form accepts a line break')
   assertGoodPassword(password, owner)
   return password
 }
 
-/** As bytes: a chunk may end within a character. */
+/** Reads bytes: a chunk may end within a character. */
 async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -46,8 +46,8 @@ async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 /**
- * Sets the password of an account, and ends its portal sessions.
- * @throws GatehouseError `request-invalid` for a password that its owner should not have
+ * Sets the password of an account, and revokes its portal sessions.
+ * @throws GatehouseError `request-invalid` for a password that the policy rejects for its owner
  */
 export async function setPassword(
   { store, passwords, auditEntry }: Operator,

@@ -10,7 +10,7 @@ import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The account made in an empty store, to try the gateway with, or one that existed already. */
+/** The account created in an empty store, to try the gateway with, or an existing one. */
 type FirstAccount =
   | {
       readonly kind: 'made'
@@ -41,25 +41,26 @@ const firstEmail = 'admin@localhost'
 const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
 
 /**
- * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store does not
- * answer the demo goes on without them, as the gateway itself does.
+ * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store is
+ * unreachable the demo continues without them, as the gateway itself does.
  */
 export async function printWelcome({ terminal, gateway, log, given, input }: WelcomeOptions): Promise<void> {
   const { url, opsUrl } = gateway
-  print(terminal, ['', `Gatehouse runs at ${url}; its metrics are at ${opsUrl}/metrics.`, ''])
+  print(terminal, ['', `Gatehouse is running at ${url}; metrics at ${opsUrl}/metrics.`, ''])
   try {
     const first = await findOrCreateFirstAccount(input)
     if (first.kind === 'made') return print(terminal, linesToPaste(url, first))
     const { account, isShown, hasPortal } = first
     const keys = `keys ${isShown ? 'show' : 'reset-secret'} ${shellWord(account.email)}`
-    const link = `A link to its portal: ${command(`accounts setup-link ${shellWord(account.email)}`, given)}`
-    print(terminal, [`The keys of an account: ${command(keys, given)}`, ...(hasPortal ? [link] : []), ''])
-  } catch (err) {
-    log.error({ err }, 'the first account cannot be made')
+    const link = `Create a link to its portal: ${command(`accounts setup-link ${shellWord(account.email)}`, given)}`
     print(terminal, [
-      `An account to try it with: ${command(`accounts create --email ${firstEmail}`, given)}`,
+      `Show the keys of an account: ${command(keys, given)}`,
+      ...(hasPortal ? [link] : []),
       '',
     ])
+  } catch (err) {
+    log.error({ err }, 'cannot create the first account')
+    print(terminal, [`Create an account: ${command(`accounts create --email ${firstEmail}`, given)}`, ''])
   }
 }
 
@@ -83,7 +84,7 @@ function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const created = await accounts.create(admin)
     const isShownAgain = config.keys.reveal
     if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain }
-    // A path only: the address that the demo was started at need not be the published one.
+    // Only a path: the address that the demo listens on need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
     return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}`, isShownAgain }
   }
@@ -111,12 +112,7 @@ function linesToPaste(
     '',
     ...(setupPath === undefined
       ? []
-      : [
-          'To set its password for the portal, open this link, which works once, within 15 minutes:',
-          '',
-          url + setupPath,
-          '',
-        ]),
+      : ['Set its portal password with this one-time link (valid for 15 minutes):', '', url + setupPath, '']),
     'Without credentials, with the secret key, and with a bearer token:',
     '',
     `curl -i ${url}/hello`,

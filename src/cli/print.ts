@@ -3,8 +3,8 @@ import { columns } from './help.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Prints data: as JSON if asked for, else as lines for people.
- * @param lines a function = the lines are made only if they are printed
+ * Prints data: as JSON with --json, else as text.
+ * @param lines a function = the lines are built only if they are printed
  */
 export function printData(
   { asJson, terminal }: Pick<Invocation, 'asJson' | 'terminal'>,
@@ -19,12 +19,12 @@ export function print({ out }: Terminal, lines: readonly string[]): void {
   out.write(`${lines.join('\n')}\n`)
 }
 
-/** Prints a message besides the data, for people. */
+/** Prints a message to standard error. */
 export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }
 
-/** Rows under headings, in columns; a sentence where there are none. */
+/** A table with headings; `whenEmpty` if it has no rows. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

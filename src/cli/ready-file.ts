@@ -4,19 +4,19 @@ import type { Gateway } from '../gateway.ts'
 import { parseJsonObject } from '../platform/json.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
-/** The file that tells other programs the gateway's URLs, as long as it takes requests. */
+/** The file that tells other programs the gateway's URLs, while it accepts requests. */
 export interface ReadyFile {
   write(gateway: Pick<Gateway, 'url' | 'opsUrl'>): void
 }
 
 /**
- * Makes sure, before anything is started, that the file can be written. The file of another running gateway stays
- * until this one takes requests: if it fails to start, such as for a taken port, the file is still true. Each process
- * removes its own file at its exit.
- * @throws OperatorError where it cannot be written: a program that waits for it would wait for ever
+ * Checks, before anything is started, that the file can be written. The file of another running gateway stays until
+ * this one accepts requests: if it fails to start, for example because the port is in use, the file is still correct.
+ * Each process removes its own file when it exits.
+ * @throws OperatorError where it cannot be written: a program that waits for it would wait forever
  */
 export function openReadyFile(path: string): ReadyFile {
-  // Named by process: two gateways that start at once do not take each other's draft.
+  // Named by process: two gateways that start at once do not overwrite each other's temporary file.
   const temporaryPath = `${path}.${process.pid}.tmp`
 
   function remove(): void {

@@ -15,11 +15,11 @@ import { openReadyFile, type ReadyFile } from './ready-file.ts'
 export const serveCommand: Command = {
   name: 'serve',
   operands: [],
-  summary: 'Runs the gateway until SIGTERM or SIGINT; a second one stops it at once.',
+  summary: 'Runs the gateway until SIGTERM or SIGINT; a second signal forces an immediate stop.',
   options: {
     demo: {
       type: 'boolean',
-      help: 'Also runs a small echo backend as the upstream "demo", and makes a first account where there is none.',
+      help: 'Also runs a small echo backend as the upstream "demo", and creates a first account if there is none.',
     },
     'ready-file': {
       type: 'string',
@@ -66,7 +66,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   warnOfInsecureFileModes(loaded, log)
   reload = gateway.reload
   const { url, opsUrl } = gateway
-  // The URLs are for this machine: they do not say whether others can connect.
+  // The URLs are for this machine: they do not show whether others can connect.
   const address = addressOf(config.listen.host, portOf(url))
   const opsAddress = addressOf(config.ops.host, portOf(opsUrl))
   log.info({ url, address, opsUrl, opsAddress, pid: process.pid }, 'listening')
@@ -84,7 +84,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   return isClean ? 0 : 2
 }
 
-/** The URLs of a gateway always have one, the default one too. */
+/** The URLs of a gateway always contain the port, even the default one. */
 function portOf(url: string): string {
   return url.slice(url.lastIndexOf(':') + 1)
 }
@@ -103,7 +103,7 @@ function stopSignal(log: Log): Promise<void> {
     function onSignal(signal: NodeJS.Signals): void {
       const now = performance.now()
       if (stoppingSince !== undefined && now - stoppingSince < duplicateSignalMs) return
-      log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping at once')
+      log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping immediately')
       // The log is flushed at the exit.
       if (stoppingSince !== undefined) process.exit(2)
       stoppingSince = now
@@ -114,7 +114,7 @@ function stopSignal(log: Log): Promise<void> {
   })
 }
 
-/** Says so where other users of the machine can read or replace a secret; `check` says the same. */
+/** Warns about secret files that other users can read or replace, as `check` does. */
 function warnOfInsecureFileModes({ snapshot }: LoadedConfig, log: Log): void {
   const folder = dirname(snapshot.file)
   for (const { path, message } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {

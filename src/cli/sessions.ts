@@ -7,7 +7,7 @@ import { printData, table } from './print.ts'
 const list: Command = {
   name: 'sessions list',
   operands: ['ID|EMAIL'],
-  summary: 'Lists the sessions of an account that have not ended.',
+  summary: 'Lists the active sessions of an account.',
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -23,7 +23,7 @@ const list: Command = {
     printData(
       invocation,
       data,
-      table(['ID', 'CREATED', 'REFRESHED', 'EXPIRES', 'FROM'], rows, 'The account has no open sessions.'),
+      table(['ID', 'CREATED', 'REFRESHED', 'EXPIRES', 'FROM'], rows, 'No active sessions.'),
     )
     return 0
   },
@@ -32,7 +32,7 @@ const list: Command = {
 const revoke: Command = {
   name: 'sessions revoke',
   operands: ['ID|EMAIL'],
-  summary: 'Ends the sessions of an account, and their access tokens.',
+  summary: 'Revokes the sessions of an account and their access tokens.',
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
   printsData: true,
   run: async (invocation) => {
@@ -41,17 +41,15 @@ const revoke: Command = {
     const revoked = await withOperator(invocation.config, (operator) =>
       sessionId === undefined ? operator.sessions.endAll(who) : revokeOne(operator, who, sessionId),
     )
-    const lines = [
-      `${revoked.length === 1 ? 'One session has' : `${revoked.length} sessions have`} been revoked.`,
-    ]
-    printData(invocation, { revoked }, lines)
+    const sessions = revoked.length === 1 ? 'session' : 'sessions'
+    printData(invocation, { revoked }, [`${revoked.length} ${sessions} revoked.`])
     return 0
   },
 }
 
 async function revokeOne({ sessions }: Operator, who: string, sessionId: string): Promise<string[]> {
   if (await sessions.end(who, sessionId)) return [sessionId]
-  throw new OperatorError(`the account has no open session ${sessionId}`, {
+  throw new OperatorError(`the account has no active session ${sessionId}`, {
     hint: `See: gatehouse sessions list ${who}`,
   })
 }

@@ -9,7 +9,7 @@ import { printData, table } from './print.ts'
 const list: Command = {
   name: 'signing-keys list',
   operands: [],
-  summary: 'Lists the keys that access tokens are signed with.',
+  summary: 'Lists the signing keys of access tokens.',
   printsData: true,
   run: async (invocation) => {
     const data = await withOperator(invocation.config, async ({ config, signingKeys }) => {
@@ -23,7 +23,7 @@ const list: Command = {
       createdAt,
       signsFrom,
     ])
-    const whenEmpty = 'There are no keys yet: the gateway makes the first when it starts.'
+    const whenEmpty = 'No signing keys yet: the gateway creates the first one at startup.'
     printData(
       invocation,
       data,
@@ -36,9 +36,12 @@ const list: Command = {
 const rotate: Command = {
   name: 'signing-keys rotate',
   operands: [],
-  summary: 'Adds a key. It is announced in the JWKS first and signs ten minutes later.',
+  summary: 'Adds a signing key. It is published in the JWKS first, and signs after ten minutes.',
   options: {
-    now: { type: 'boolean', help: 'Lets the new key sign at once, for when the current one has leaked.' },
+    now: {
+      type: 'boolean',
+      help: 'Signs with the new key immediately, for when the current one has leaked.',
+    },
   },
   printsData: true,
   run: async (invocation) => {
@@ -46,16 +49,16 @@ const rotate: Command = {
     const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
       const { config, signingKeys, auditEntry } = operator
       assertKeptInStore(config)
-      // Makes sure that there is a key that signs until then.
+      // Ensures that there is a key that signs until then.
       await signingKeys.load()
       return signingKeys.rotate(isNow ? 'now' : 'announced', (kid) =>
         auditEntry('signing-key-added', undefined, { kid }),
       )
     })
-    const when = isNow ? 'signs from now on' : `is announced, and signs in ${announcedMs / 60_000} minutes`
+    const when = isNow ? 'signs from now on' : `is published, and signs in ${announcedMs / 60_000} minutes`
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
-      `The key ${kid} ${when}.`,
-      'The previous key goes on verifying. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
+      `Signing key ${kid} ${when}.`,
+      'The previous key still verifies. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
     ])
     return 0
   },
@@ -64,7 +67,7 @@ const rotate: Command = {
 const retire: Command = {
   name: 'signing-keys retire',
   operands: ['KID'],
-  summary: 'Removes a key: access tokens signed with it end.',
+  summary: 'Removes a signing key; access tokens signed with it become invalid.',
   printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
@@ -72,7 +75,7 @@ const retire: Command = {
       assertKeptInStore(config)
       await signingKeys.retire(kid, () => auditEntry('signing-key-retired', undefined, { kid }))
     })
-    printData(invocation, { kid }, [`The key ${kid} has been removed.`])
+    printData(invocation, { kid }, [`Signing key ${kid} removed.`])
     return 0
   },
 }
@@ -80,7 +83,7 @@ const retire: Command = {
 function assertKeptInStore({ tokens }: Config): void {
   if (tokens.keys.length === 0) return
   throw new OperatorError('the signing keys come from the config (tokens.keys), not from the store', {
-    hint: 'Rotate them there: add the new one with use: verify, and let it sign once every verifier knows it.',
+    hint: 'Rotate them there: add the new one with use: verify, and switch it to use: sign once every verifier has it.',
   })
 }
 

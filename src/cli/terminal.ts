@@ -2,7 +2,7 @@ import type { Environment } from '../config/secrets.ts'
 
 /** The streams and the environment of a command. */
 export interface Terminal {
-  /** Standard output: for the data that was asked for. */
+  /** Standard output: for the requested data. */
   readonly out: Output
   /** Standard error: for everything else. */
   readonly err: Output

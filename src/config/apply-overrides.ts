@@ -58,10 +58,10 @@ function setAt(tree: Record<string, unknown>, { path, value }: Override): string
 
 function pathPartProblem(container: unknown, part: Path[number]): string | undefined {
   if (Array.isArray(container)) {
-    if (typeof part !== 'number') return 'an item of a list is named by its number, counted from 0'
-    return part > container.length ? `the next item of the list has number ${container.length}` : undefined
+    if (typeof part !== 'number') return 'an item of a list is identified by its index, counted from 0'
+    return part > container.length ? `the next index of the list is ${container.length}` : undefined
   }
-  return isRecord(container) ? undefined : 'is below an option that has a value of its own'
+  return isRecord(container) ? undefined : 'is below an option that is not a map or list'
 }
 
 function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {

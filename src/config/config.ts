@@ -16,8 +16,7 @@ import type { UpstreamConfig } from '../upstream/upstream.ts'
 
 /**
  * The config as the program uses it: every option resolved, times in milliseconds, sizes in bytes, paths
- * absolute, secrets read. Frozen: a reload makes another one. What one part of the program works on is of a type
- * of that part.
+ * absolute, secrets read. Frozen: a reload builds another one. Options of one component have that component's type.
  */
 export interface Config {
   /** Origin that clients see, such as `https://api.example.com`. */
@@ -38,12 +37,12 @@ export interface Config {
   readonly mail: MailServer | undefined
   readonly keys: {
     readonly sealingKey: SealingKeySource
-    /** Whether a sealed copy of each key is kept, to be shown again. */
+    /** Whether an encrypted copy of each key is stored, to be shown again. */
     readonly reveal: boolean
   }
   readonly store: StoreOptions
   readonly cache: CacheLimits
-  /** How many wrong credentials a client address may send. */
+  /** How many failed authentication attempts a client address may make. */
   readonly failures: Rate
   /** How many sessions an account may have. */
   readonly sessionsMax: number
@@ -60,7 +59,7 @@ export interface ListenConfig extends ServerOptions {
   readonly workers: number
 }
 
-/** A JWT for upstreams that says who is calling; its header is never taken from clients, enabled or not. */
+/** A JWT for upstreams that identifies the caller; its header is never accepted from clients, enabled or not. */
 export interface AssertionConfig {
   readonly enabled: boolean
   readonly header: string
@@ -76,12 +75,12 @@ export interface TokensConfig {
   readonly refreshIdleMs: number
   readonly reuseGraceMs: number
   readonly clockToleranceMs: number
-  /** Empty = the keys are made and kept in the store. */
+  /** Empty = the keys are created and kept in the store. */
   readonly keys: readonly ConfiguredKey[]
 }
 
 export interface TracingConfig {
-  /** URL that takes traces. */
+  /** URL that accepts traces. */
   readonly url: string
   /** From 0 to 1. */
   readonly sampleRatio: number

@@ -5,7 +5,7 @@ import { shippedConfig } from './shipped.ts'
 
 /**
  * The config of a demo: the one that comes with the program if none is named and none is in the working directory. Its
- * data is kept in the working directory all the same: the program's own folder is not for us to write.
+ * data is kept in the working directory even so: the program's own folder may be read-only.
  */
 export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
   if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given

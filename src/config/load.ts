@@ -55,7 +55,7 @@ export interface ConfigReadResult {
   readonly file: string
   /** undefined where there are problems. */
   readonly config: Config | undefined
-  /** What the config was made from, so that other processes can make the same; undefined where there are problems. */
+  /** What the config was built from, so that other processes can build the same; undefined where there are problems. */
   readonly snapshot: ConfigSnapshot | undefined
   readonly problems: readonly Problem[]
   /** The options with every default filled in; only valid where there are no problems. */
@@ -89,7 +89,7 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   const secrets: Record<string, string> = {}
   const secret = (reference: SecretReference) => {
     const found = readSecret(reference)
-    if (!('value' in found)) throw new Error('a secret that cannot be had passed the review')
+    if (!('value' in found)) throw new Error('a missing secret passed validation')
     secrets[nameOfSecret(reference)] = found.value
     return found.value
   }
@@ -113,15 +113,15 @@ export class ConfigError extends OperatorError {
   readonly problems: readonly string[]
 
   constructor(problems: readonly Problem[], hint: string) {
-    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     const lines = listProblems(problems)
-    super([`the config has ${count}:`, ...lines].join('\n  '), { hint })
+    super([`invalid config, ${count}:`, ...lines].join('\n  '), { hint })
     this.problems = lines
   }
 }
 
 /**
- * The config, ready for use, with what it was made from.
+ * The config, ready for use, with what it was built from.
  * @throws ConfigError with every problem; OperatorError where the file cannot be read
  */
 export function loadConfig(input: ConfigInput): LoadedConfig {

@@ -10,8 +10,8 @@ export interface Locator {
   offsetOfKey(path: Path): number
 }
 
-/** @param targets what each alias stands for */
-export function createLocator(contents: unknown, targets: ReadonlyMap<unknown, unknown>): Locator {
+/** @param aliasTargets what each alias refers to */
+export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): Locator {
   // Cached: there may be a look-up for each option, and searching a large map each time would take minutes.
   const pairsOf = new Map<unknown, ReadonlyMap<string, Pair>>()
 
@@ -38,13 +38,13 @@ export function createLocator(contents: unknown, targets: ReadonlyMap<unknown, u
   }
 
   function targetOf(node: unknown): unknown {
-    return isAlias(node) ? targets.get(node) : node
+    return isAlias(node) ? aliasTargets.get(node) : node
   }
 
   /** Of two pairs with the same name the last, whose value counts. */
   function pairOf(map: unknown, name: string | number | undefined): Pair | undefined {
     if (!isMap(map)) return undefined
-    const known = pairsOf.get(map) ?? new Map(map.items.map((pair) => [nameOf(pair.key, targets), pair]))
+    const known = pairsOf.get(map) ?? new Map(map.items.map((pair) => [nameOf(pair.key, aliasTargets), pair]))
     pairsOf.set(map, known)
     return known.get(String(name))
   }

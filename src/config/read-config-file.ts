@@ -10,7 +10,7 @@ import { type Fault, readTree, type TreeReadResult } from './tree.ts'
 
 /** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {
-  /** Of an option that is there twice it has the last. */
+  /** Of a duplicated option it has the last. */
   readonly tree: Record<string, unknown>
   readonly problems: readonly Problem[]
   /** Whether the tree is complete, so that it is worth looking for further problems in it. */
@@ -21,14 +21,14 @@ export interface ConfigFile {
   locateKey(path: Path): Source
 }
 
-/** More than any config needs. A gateway of one process answers no requests while it reads a config. */
+/** More than any config needs. A gateway with one process serves no requests while it reads a config. */
 const configBytesMax = 8 * 1_048_576
 
 interface ParsedDocument {
   readonly tree: ConfigFile['tree']
   readonly faults: readonly Fault[]
   readonly isReadable: boolean
-  readonly targets: TreeReadResult['targets']
+  readonly aliasTargets: TreeReadResult['aliasTargets']
 }
 
 /**
@@ -37,12 +37,12 @@ interface ParsedDocument {
  */
 export function readConfigFile(file: string): ConfigFile {
   const lines = new LineCounter()
-  // Warnings would go to standard error by themselves; whatever they are about is refused by the schema.
+  // Warnings would go to standard error by themselves; whatever they are about is rejected by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
   // The library would compare each name with all before it; readTree finds duplicates faster.
   const document = parseDocument(readText(file), { ...options, uniqueKeys: false })
-  const { tree, faults, isReadable, targets } = readDocument(document)
-  const locator = createLocator(document.contents, targets)
+  const { tree, faults, isReadable, aliasTargets } = readDocument(document)
+  const locator = createLocator(document.contents, aliasTargets)
   const sourceAt = (offset: number): Source => {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(line, 1), column: Math.max(col, 1) }
@@ -65,7 +65,7 @@ function readText(file: string): string {
   }
 }
 
-/** Reads no further than that, whatever size the file reports: a device or a pipe has none. */
+/** Reads at most `bytesMax`, whatever size the file reports: a device or a pipe has none. */
 function readAtMost(file: string, bytesMax: number): string {
   const descriptor = openSync(file, 'r')
   try {
@@ -89,8 +89,8 @@ function hint(cause: unknown): string {
 }
 
 function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
-  const { tree, duplicates, faults, targets } = readTree(contents)
-  const unreadable = { tree: {}, isReadable: false, targets }
+  const { tree, duplicates, faults, aliasTargets } = readTree(contents)
+  const unreadable = { tree: {}, isReadable: false, aliasTargets }
   const syntaxError = relevantError(errors)
   if (syntaxError)
     return {
@@ -100,14 +100,14 @@ function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
   if (faults.length > 0) return { ...unreadable, faults: [...faults, ...duplicates] }
   // A duplicate does not make the tree unreadable, and hides no other problem.
   const options = tree ?? {}
-  if (isRecord(options)) return { tree: options, faults: duplicates, isReadable: true, targets }
+  if (isRecord(options)) return { tree: options, faults: duplicates, isReadable: true, aliasTargets }
   return {
     ...unreadable,
     faults: [...duplicates, { offset: 0, path: [], message: 'must be a map of options' }],
   }
 }
 
-/** The first syntax error: the parser then reads on out of step, and may cause the others itself. */
+/** The first syntax error: the parser then loses sync, and may cause the others itself. */
 function relevantError(errors: readonly YAMLError[]): YAMLError | undefined {
   const [first] = errors
   // Among errors at the same place this one is about the indentation.
@@ -126,7 +126,7 @@ function unclosedQuote(
   const type = quote === '"' ? 'QUOTE_DOUBLE' : 'QUOTE_SINGLE'
   let offset: number | undefined
   visit(contents, (_key, node) => {
-    // The last one: it runs on to where the parser gave up.
+    // The last one: it extends to where the parser gave up.
     if (isScalar(node) && node.type === type) offset = node.range?.[0]
   })
   const detail = `the quote ${quote} that opens here is never closed`
@@ -138,7 +138,7 @@ function toFault({ code, message, pos }: YAMLError): Fault {
 }
 
 function describeError(code: YAMLError['code'], message: string): string {
-  if (code === 'MULTIPLE_DOCS') return 'the file holds more than one document'
+  if (code === 'MULTIPLE_DOCS') return 'the file contains more than one document'
   if (code === 'MULTILINE_IMPLICIT_KEY')
     return 'wrong indentation of the line below, or no colon after a name'
   if (/call stack/.test(message)) return 'it is nested too deeply'

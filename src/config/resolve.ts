@@ -173,9 +173,9 @@ function resolveSigningKey(
   lookup: SecretLookup,
 ): ConfiguredKey {
   const reference = privateKey ?? publicKey
-  if (!reference) throw new Error('a key without halves passed the review')
+  if (!reference) throw new Error('a key without private or public part passed validation')
   const material = parseKeyMaterial(lookup.secret(reference), privateKey ? 'private' : 'public', algorithm)
-  if ('unfit' in material) throw new Error('an unfit key passed the review')
+  if ('unfit' in material) throw new Error('an invalid key passed validation')
   return { kid, use, material }
 }
 

@@ -15,12 +15,12 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
   { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
 ]
 
-/** The changed options that need a restart, one line each; none = the config can be taken. */
+/** The changed options that require a restart, one line each; none = the config can be applied. */
 export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
   return restartOnly
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
     .map(({ path }) => {
-      const message = 'cannot change while the gateway runs: restart it, or undo the change'
+      const message = 'cannot be changed by a reload: restart the gateway, or revert the change'
       return formatProblem({ path, source: sourceOf(path), message })
     })
 }

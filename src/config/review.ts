@@ -4,7 +4,7 @@ import type { ConfigTree } from './schema/schema.ts'
 import type { SecretResult } from './secrets.ts'
 import type { Finding, Validation } from './validate.ts'
 
-/** What the rules that span several options work with: the tree, and a way to report what is wrong. */
+/** The input of rules that span several options: the tree, and a way to report problems. */
 export interface Review {
   readonly tree: ConfigTree
   /** Whether the schema found nothing wrong at, above or below a path: only then may a rule use its value. */
@@ -33,13 +33,13 @@ export function createReview(
   function secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined {
     const found = readSecret(reference)
     if ('value' in found) return found.value
-    report(path, found.isAbsent && creationHint ? `${found.problem}; ${creationHint}` : found.problem)
+    report(path, found.isMissing && creationHint ? `${found.problem}; ${creationHint}` : found.problem)
     return undefined
   }
 
   function secretIfPresent(path: Path, reference: SecretReference): string | undefined {
     const found = readSecret(reference)
-    return 'isAbsent' in found && found.isAbsent ? undefined : secret(path, reference)
+    return 'isMissing' in found && found.isMissing ? undefined : secret(path, reference)
   }
 
   return {

@@ -4,10 +4,10 @@ import type { SecretReference } from './schema/fields.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The text that a reference points at, without the line break at its end, or why it cannot be read. */
+/** The text that a reference points to, without the line break at its end, or why it cannot be read. */
 export type SecretResult =
   | { readonly value: string }
-  | { readonly problem: string; readonly isAbsent: boolean }
+  | { readonly problem: string; readonly isMissing: boolean }
 
 /** Reads each secret once: the text that is used is the one that was checked, even if its file has changed since. */
 export function createSecretReader(
@@ -34,16 +34,19 @@ export function readSecret(
 ): SecretResult {
   if (file !== undefined) return readSecretFile(resolvePath(file))
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
-  if (value === undefined) return { problem: `the environment variable ${name} is not set`, isAbsent: true }
-  if (value === '') return { problem: `the environment variable ${name} is empty`, isAbsent: false }
+  if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
+  if (value === '') return { problem: `the environment variable ${name} is empty`, isMissing: false }
   return { value }
 }
 
 function readSecretFile(file: string): SecretResult {
   try {
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-    return value === '' ? { problem: `${file} is empty`, isAbsent: false } : { value }
+    return value === '' ? { problem: `${file} is empty`, isMissing: false } : { value }
   } catch (error) {
-    return { problem: `cannot read ${file}: ${errorMessage(error)}`, isAbsent: hasErrorCode(error, 'ENOENT') }
+    return {
+      problem: `cannot read ${file}: ${errorMessage(error)}`,
+      isMissing: hasErrorCode(error, 'ENOENT'),
+    }
   }
 }

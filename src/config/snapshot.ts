@@ -5,7 +5,7 @@ import type { ConfigTree } from './schema/schema.ts'
 import { nameOfSecret } from './secrets.ts'
 
 /**
- * All that a config was made from, as plain JSON: for another process to make the same, even if files have changed.
+ * All that a config was built from, as plain JSON: for another process to build the same, even if files have changed.
  */
 export interface ConfigSnapshot {
   /** The config file: relative paths are relative to it. */
@@ -15,7 +15,7 @@ export interface ConfigSnapshot {
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** The config that a snapshot was taken of. It holds secrets, and must not be logged. */
+/** The config that a snapshot was taken of. It contains secrets, and must not be logged. */
 export function restoreConfig({ file, tree, secrets }: ConfigSnapshot): Config {
   return resolveConfig(tree, {
     secret: (reference) => secrets[nameOfSecret(reference)] ?? '',

@@ -11,18 +11,18 @@ export interface Fault {
 export interface TreeReadResult {
   /** Plain maps, lists and values. No object is in two places, so that changing one part changes no other. */
   readonly tree: unknown
-  /** Options that are in the file twice; the tree has the last. */
+  /** Duplicated options; the tree has the last. */
   readonly duplicates: readonly Fault[]
   /** Why the tree is not complete; none = it is. */
   readonly faults: readonly Fault[]
-  /** What each alias stands for. */
-  readonly targets: ReadonlyMap<unknown, unknown>
+  /** What each alias refers to. */
+  readonly aliasTargets: ReadonlyMap<unknown, unknown>
 }
 
 /** More than any config has: later walks through the tree cannot overflow the stack. */
 const depthMax = 100
 
-/** How many values aliases may add: ten lines of aliases can stand for billions of values. */
+/** How many values aliases may add: ten lines of aliases can expand to billions of values. */
 const copiesMax = 100_000
 
 /**
@@ -34,22 +34,22 @@ export function readTree(contents: unknown): TreeReadResult {
     duplicates: [],
     faults: [],
     copies: 0,
-    targets: new Map(),
+    aliasTargets: new Map(),
     anchors: new Map(),
     ancestors: new Set(),
   }
   const tree = readNode(walk, contents, { path: [], alias: undefined })
-  const { duplicates, faults, targets } = walk
-  return { tree, duplicates, faults, targets }
+  const { duplicates, faults, aliasTargets } = walk
+  return { tree, duplicates, faults, aliasTargets }
 }
 
 /** The state of the walk through a document. */
 interface Walk {
   readonly duplicates: Fault[]
   readonly faults: Fault[]
-  readonly targets: Map<unknown, unknown>
+  readonly aliasTargets: Map<unknown, unknown>
   readonly anchors: Map<string, unknown>
-  /** Maps and lists that are being read: an alias for one of them would never end. */
+  /** Maps and lists that contain the current node: an alias to one of them is circular. */
   readonly ancestors: Set<unknown>
   /** How many values came from aliases. */
   copies: number
@@ -77,10 +77,10 @@ function readNode(walk: Walk, node: unknown, context: NodeContext): unknown {
 }
 
 function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unknown {
-  const { targets, anchors, ancestors } = walk
-  // An anchor may be given twice: an alias stands for the one before it, even when the alias itself is copied.
-  if (!alias) targets.set(node, anchors.get(node.source))
-  const target = targets.get(node)
+  const { aliasTargets, anchors, ancestors } = walk
+  // An anchor may be given twice: an alias refers to the one before it, even when the alias itself is copied.
+  if (!alias) aliasTargets.set(node, anchors.get(node.source))
+  const target = aliasTargets.get(node)
   const problem =
     target === undefined
       ? unknownAliasMessage(node)
@@ -105,7 +105,7 @@ function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: NodeCont
   for (const { key, value } of pairs) {
     // Only for the anchors and aliases in it.
     readNode(walk, key, { path: [...path, ''], alias })
-    const name = nameOf(key, walk.targets)
+    const name = nameOf(key, walk.aliasTargets)
     const context = { path: [...path, name], alias }
     if (members.has(name) && !alias) {
       walk.duplicates.push({ offset: offsetOf(key) ?? 0, path: context.path, message: duplicateMessage })
@@ -125,21 +125,21 @@ function addFault(
   return null
 }
 
-const duplicateMessage = 'is given twice: remove one of them'
-const aliasLimitMessage = 'the aliases (*name) stand for too much'
+const duplicateMessage = 'is duplicated: remove one'
+const aliasLimitMessage = 'the aliases (*name) expand to too many values'
 const depthLimitMessage = 'it is nested too deeply'
 
 function unknownAliasMessage({ source }: Alias): string {
-  return `there is no anchor for the alias *${source}: a text that begins with * needs quotes`
+  return `unknown anchor *${source}: quote a text that begins with *`
 }
 
 function circularAliasMessage({ source }: Alias): string {
-  return `the alias *${source} stands for a part of the file that contains it: that would never end`
+  return `the alias *${source} is circular: it refers to a part of the file that contains it`
 }
 
-/** The name of a member as a text, even of a number. A key that is no name is reported as an unknown option. */
-export function nameOf(key: unknown, targets: ReadonlyMap<unknown, unknown>): string {
-  const node = isAlias(key) ? targets.get(key) : key
+/** The name of a member as a text, even of a number. A key that is not a name is reported as an unknown option. */
+export function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): string {
+  const node = isAlias(key) ? aliasTargets.get(key) : key
   if (isScalar(node)) return String(node.value ?? '')
   return isSeq(node) ? '[…]' : '{…}'
 }

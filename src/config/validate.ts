@@ -7,7 +7,7 @@ import { type ConfigTree, configSchema } from './schema/schema.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
-/** A finding of the schema: `at` says whether the name or the value of the option is to blame. */
+/** A finding of the schema: `at` says whether the name or the value of the option is wrong. */
 export interface Finding {
   readonly path: Path
   readonly at: 'key' | 'value'
@@ -33,7 +33,7 @@ export function validate(written: Record<string, unknown>): Validation {
   return { tree: tree as ConfigTree, findings }
 }
 
-/** Compiled when first needed: it would take most of the time of a short command. */
+/** Compiled lazily: it would take most of the time of a short command. */
 function compile() {
   const ajv = new Ajv({
     allErrors: true,
@@ -85,7 +85,7 @@ function toFinding(error: ErrorObject, tree: unknown): Finding {
 function emptyValueMessage(path: Path): string {
   const parent = schemaAt(path.slice(0, -1))
   const isNeeded = parent?.required?.includes(String(path.at(-1))) === true
-  return isNeeded ? 'is empty: give it a value' : 'is empty: give it a value or leave it out'
+  return isNeeded ? 'is empty: set a value' : 'is empty: set a value or remove it'
 }
 
 function unknownOptionMessage(name: string, node: SchemaNode | undefined): string {
@@ -98,7 +98,7 @@ function unknownOptionMessage(name: string, node: SchemaNode | undefined): strin
 function constraintMessage(error: ErrorObject, node: SchemaNode): string {
   const value: unknown = error.data
   if (node.secret && error.keyword === 'type') return `is never written inline: ${secretHint(value)}`
-  if (node.secret) return 'give exactly one of { file: … } and { env: … }'
+  if (node.secret) return 'set exactly one of { file: … } and { env: … }'
   if (node.duration) {
     const { min, max } = node.duration
     return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${min} to ${max}${durationHint(value)}`
@@ -115,18 +115,18 @@ function constraintMessage(error: ErrorObject, node: SchemaNode): string {
     case 'type':
       return `must be ${describeType(node)}`
     case 'pattern':
-      return `has the wrong form: it must ${describePattern(node.pattern)}`
+      return `has an invalid format: it must ${describePattern(node.pattern)}`
     case 'minLength':
     case 'minItems':
       return 'must not be empty'
     case 'uniqueItems':
-      return 'has the same value twice'
+      return 'contains duplicates'
     default:
       return error.message ?? 'is not valid'
   }
 }
 
-/** In words if the pattern only asks how a text begins. */
+/** In words if the pattern only requires a prefix. */
 function describePattern(pattern: string | undefined): string {
   const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
   return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`

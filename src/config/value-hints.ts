@@ -1,6 +1,6 @@
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
-/** What to write instead of a value that has the wrong form: the end of a message, or nothing. */
+/** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
 
 const durationWords: Readonly<Record<string, string>> = {
   millisecond: 'ms',
@@ -27,7 +27,7 @@ const sizeWords: Readonly<Record<string, string>> = {
   gib: 'GiB',
 }
 
-/** For a value that is no duration, such as `30`, `5 minutes` or `1h30m`; nothing where it is only out of range. */
+/** For a value that is not a duration, such as `30`, `5 minutes` or `1h30m`; empty if it is only out of range. */
 export function durationHint(value: unknown): string {
   if (typeof value === 'string' && parseDurationMs(value) !== undefined) return ''
   if (typeof value === 'number') return `: add the unit, such as ${value}s or ${value}ms`
@@ -38,7 +38,7 @@ export function durationHint(value: unknown): string {
   return withUnit(value, durationWords)
 }
 
-/** For a value that is no size, such as `10`, `16 KiB` or `10MB`; nothing where it is only out of range. */
+/** For a value that is not a size, such as `10`, `16 KiB` or `10MB`; empty if it is only out of range. */
 export function sizeHint(value: unknown): string {
   if (typeof value === 'string' && parseSizeBytes(value) !== undefined) return ''
   if (typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))) {
@@ -48,8 +48,8 @@ export function sizeHint(value: unknown): string {
 }
 
 /**
- * For a secret that was written into the file. It is only repeated where it is the name of a file: anything else may
- * be the secret itself, and messages are logged.
+ * For a secret that was written into the file. It is only repeated if it is the name of a file: anything else may be
+ * the secret itself, and messages are logged.
  */
 export function secretHint(value: unknown): string {
   const isFileName = typeof value === 'string' && /^[\w./-]{1,100}\.(?:pem|crt|cer|key|txt)$/i.test(value)

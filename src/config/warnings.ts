@@ -25,7 +25,7 @@ interface WarningOptions {
   readonly now?: number
 }
 
-/** Things in a config without problems that are allowed but probably not intended: warned about, not refused. */
+/** What a valid config allows but is probably not intended: reported as warnings, not rejected. */
 export function findWarnings(
   { config, tree, sourceOf, resolvePath }: ConfigReadResult,
   ownPaths: OwnPaths,
@@ -51,7 +51,7 @@ export function findWarnings(
 }
 
 function noRoutes({ routes }: Tree): Warning[] {
-  const message = 'nothing is forwarded: every request but those to the gateway itself gets a 404'
+  const message = "is empty: every request except to the gateway's own paths gets 404"
   return routes.length === 0 ? [{ path: ['routes'], message }] : []
 }
 
@@ -60,7 +60,7 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
     .filter(([, { path }]) => ownPaths.has(path.replace(/(?<=.)\/$/, '')))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'path'],
-      message: `route "${name}" is never used for this path, which belongs to the gateway itself: choose another path`,
+      message: `route "${name}" is never used: this path belongs to the gateway itself; choose another path`,
     }))
 }
 
@@ -71,19 +71,19 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
     const range = parseAddressRange(text)
     if (!range || range.bits >= bitsMin[range.family]) return []
-    const who = range.bits === 0 ? 'every client is' : `clients from a large part of the Internet are`
-    const message = `${who} believed about their address, host and scheme: list only the proxies themselves`
+    const who = range.bits === 0 ? 'every client' : 'a large part of the Internet'
+    const message = `X-Forwarded-* is trusted from ${who}: list only the proxies`
     return [{ path: ['trustedProxies', index], message }]
   })
 }
 
-/** Over plain http from other machines, everybody on the way can read credentials and the refresh cookie. */
+/** Over plain http, anyone on the network path can read credentials and the refresh cookie. */
 function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
   // With listen.tls the connection is secure: plainPublicUrl reports what is wrong then.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol === 'https:' || isLoopback(hostname)) return []
-  const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}: give the https URL that clients use`
+  const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}: set the https URL that clients use`
   return [{ path: ['publicUrl'], message }]
 }
 
@@ -95,7 +95,7 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
     )
     .map(([name]) => ({
       path: ['upstreams', name, 'tls', 'verify'],
-      message: 'any server that answers is trusted as the backend: give its certificate as tls.ca instead',
+      message: "the backend's certificate is not verified: set its CA as tls.ca instead",
     }))
 }
 
@@ -104,7 +104,7 @@ function webSocketsWithoutGet({ routes }: Tree): Warning[] {
     .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'websocket'],
-      message: `route "${name}" does not accept GET, and so no WebSocket: add GET to its methods`,
+      message: `route "${name}" does not accept GET, which WebSockets need: add GET to its methods`,
     }))
 }
 
@@ -116,6 +116,6 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
   const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: give the https URL'
+    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: set the https URL'
   return [{ path: ['publicUrl'], message }]
 }

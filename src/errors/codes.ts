@@ -15,7 +15,7 @@ export const errorDefinitions = {
     title: 'Invalid request',
     detail: 'The request, or a member of its body, does not match what this endpoint accepts.',
     check:
-      'The `errors` list names each member of the body, a header, `body` or `request`, and what is wrong with it.',
+      'The `errors` list names each member of the body, a header, `body` or `request`, and what is wrong.',
   },
   'path-ambiguous': {
     status: 400,
@@ -29,7 +29,7 @@ export const errorDefinitions = {
     status: 400,
     title: 'More than one credential',
     detail: 'Send either one SecretKey or one Authorization header.',
-    check: 'Whether a proxy or a client library adds a second header beside the one you set.',
+    check: 'Whether a proxy or a client library adds a second header to the one you set.',
   },
   'credentials-missing': {
     status: 401,
@@ -138,7 +138,7 @@ export const errorDefinitions = {
     title: 'The link is no longer valid',
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
     check:
-      'Only the latest link works, and only once: a set-up link for 15 minutes, a verification link for an hour.',
+      'Only the latest link is valid, and only once: a set-up link for 15 minutes, a verification link for an hour.',
   },
   'route-not-found': {
     status: 404,
@@ -231,7 +231,7 @@ export const errorDefinitions = {
     title: 'The service is unavailable',
     detail: 'The service behind this path cannot handle the request at the moment.',
     check:
-      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a log line of its own says why), or all `connections` are in use: slow targets, or too few of them.',
+      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a separate log line says why), or all `connections` are in use: slow targets, or too few of them.',
   },
   'store-unavailable': {
     status: 503,

@@ -126,7 +126,7 @@ export function formatRawProblem(error: GatehouseError, requestId: string): stri
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
 }
 
-/** The same as a page, for a person in a browser. @param portalPath undefined = there is no portal */
+/** The same as a page, for a person in a browser. @param portalPath undefined = the portal is disabled */
 export function answerErrorPage(
   arrival: Arrival,
   error: GatehouseError,

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** One spelling for each address: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
+/** Normalizes a host: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
 export function normalizeHost(host: string): string {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1'
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
@@ -12,7 +12,7 @@ export function isLoopback(host: string): boolean {
   return /^(?:.+\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(normalizeHost(host))
 }
 
-/** Whether a host stands for every address of the machine. */
+/** Whether a host is the wildcard address (0.0.0.0 or ::). */
 export function isWildcardAddress(host: string): boolean {
   return ['0.0.0.0', '::'].includes(normalizeHost(host))
 }

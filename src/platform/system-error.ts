@@ -5,11 +5,11 @@ export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-/** A system error in words a person knows: `no such file or directory` rather than ENOENT. */
+/** The description of a system error: `no such file or directory` rather than ENOENT. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('hostname' in error && 'code' in error && error.code === 'ENOTFOUND') {
-    return `there is no host ${error.hostname}`
+    return `host ${error.hostname} not found`
   }
   if (!('errno' in error) || typeof error.errno !== 'number') return error.message
   return getSystemErrorMap().get(error.errno)?.[1] ?? error.message

@@ -65,12 +65,12 @@ export function parseKeyMaterial(
     }
     return { algorithm: actual, privateKey, publicKey }
   } catch {
-    return { unfit: `holds no ${half} key in PEM form` }
+    return { unfit: `contains no PEM ${half} key` }
   }
 }
 
 function parseSecret(text: string, algorithm: Algorithm): KeyMaterial | { readonly unfit: string } {
-  if (algorithm !== 'HS256') return { unfit: 'holds no key in PEM form' }
+  if (algorithm !== 'HS256') return { unfit: 'contains no PEM key' }
   const bytes = Buffer.from(text)
   if (bytes.length < secretBytesMin) {
     return { unfit: `is a secret of ${bytes.length} bytes: ${secretBytesMin} is the least` }

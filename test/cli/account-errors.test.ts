@@ -59,7 +59,7 @@ t.test(
 t.test('all that is wrong is told at once, as of a command, not of a request', async (t) => {
   const { stderr } = await run('accounts', 'create', '--email', 'a', '--role', '1', '--first-name', '\n')
   for (const field of [/^ +email: /m, /^ +role: /m, /^ +first-?name: /im]) t.match(stderr, field)
-  t.match(stderr, /^gatehouse: these values are not valid:\n/)
+  t.match(stderr, /^gatehouse: invalid values:\n/)
   t.notMatch(stderr, /request/i)
 })
 

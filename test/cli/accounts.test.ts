@@ -20,10 +20,7 @@ for (const driver of storeDrivers) {
     t.test('before there is an account, the list says how to make one', async (t) => {
       const outcome = await run('accounts', 'list')
       t.equal(outcome.status, 0)
-      t.match(
-        outcome.stdout,
-        /^There are no accounts yet\. Make one with: gatehouse accounts create --email E\n$/,
-      )
+      t.match(outcome.stdout, /^No accounts yet\. Create one with: gatehouse accounts create --email E\n$/)
       t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
     })
 
@@ -102,7 +99,7 @@ for (const driver of storeDrivers) {
         firstName: '',
       })
       const renamed = await run('accounts', 'update', 'ada@example.com', '--email', 'ada@new.example')
-      t.match(renamed.stdout, /^The account has been changed:\n[\s\S]* +E-mail +ada@new\.example$/m)
+      t.match(renamed.stdout, /^Account updated:\n[\s\S]* +E-mail +ada@new\.example$/m)
       t.equal((await run('accounts', 'show', 'ada@example.com')).status, 1, 'the old e-mail is free')
     })
 
@@ -130,7 +127,7 @@ for (const driver of storeDrivers) {
     t.test('delete removes an account once', async (t) => {
       const first = await run('accounts', 'delete', 'ada@new.example')
       t.equal(first.status, 0)
-      t.match(first.stdout, /^The account \w{16} \(ada@new\.example\) has been removed\.\n$/)
+      t.match(first.stdout, /^Account \w{16} \(ada@new\.example\) deleted\.\n$/)
       const again = await run('accounts', 'delete', 'ada@new.example')
       t.equal(again.status, 1)
       t.match(again.stderr, /^gatehouse: There is no account with this ID or e-mail\./)

@@ -12,16 +12,16 @@ t.test('a good config is told to be good, with what is in it', async (t) => {
   const { config, run } = createWorkspace(t)
   const { status, stdout, stderr } = await run('check')
   t.equal(status, 0)
-  t.equal(stdout, `${config} is good: 1 route, 1 upstream.\n`)
+  t.equal(stdout, `${config} is valid: 1 route, 1 upstream.\n`)
   t.equal(stderr, '')
   const { stdout: none } = await run('check', '--set', 'routes=[]')
-  t.match(none, /^warning: .+ {2}routes: nothing is forwarded: .+\n.+: 0 routes, 1 upstream\.\n$/)
+  t.match(none, /^warning: .+ {2}routes: is empty: .+\n.+: 0 routes, 1 upstream\.\n$/)
 })
 
 t.test('the configs that are shipped can be checked as they are', async (t) => {
   const { status, stdout } = await run(t, ['check'])
   t.equal(status, 0)
-  t.equal(stdout, 'config/gateway.yaml is good: 1 route, 1 upstream.\n')
+  t.equal(stdout, 'config/gateway.yaml is valid: 1 route, 1 upstream.\n')
 })
 
 t.test('every problem gets a line with its place, and the exit status is 1', async (t) => {
@@ -47,9 +47,9 @@ t.test('what is risky is warned of, and no reason to refuse', async (t) => {
   t.equal(status, 0)
   const [warning, note, verdict] = stdout.split('\n')
   t.match(warning, `warning: ${config}:1:`)
-  t.match(warning, /routes\[0\]\.auth: route "all" lets everybody reach everything/)
+  t.match(warning, /routes\[0\]\.auth: route "all" is public and matches every path/)
   t.match(note, /^note: .*: "all"\. .*caseSensitive: true/)
-  t.equal(verdict, `${config} is good: 2 routes, 1 upstream.`)
+  t.equal(verdict, `${config} is valid: 2 routes, 1 upstream.`)
 })
 
 t.test('a variable with one underscore, which is not read, is warned of', async (t) => {
@@ -66,8 +66,8 @@ t.test('--json tells the same to programs', async (t) => {
     file: config,
     isValid: true,
     problems: [],
-    warnings: [/routes\[0\]\.auth: route "all" lets/],
-    notes: [/refused: "all"\./],
+    warnings: [/routes\[0\]\.auth: route "all" is public/],
+    notes: [/is ignored: "all"\./],
   })
   const bad = await run('check', '--json', '--set', 'listen.port=x')
   t.equal(bad.status, 1)
@@ -99,15 +99,17 @@ t.test('GATEHOUSE_CONFIG names the config, and --config wins over it', async (t)
   const first = createWorkspace(t)
   const second = createWorkspace(t)
   const env = { GATEHOUSE_CONFIG: first.config }
-  t.match(await run(t, ['check'], { env }), { stdout: `${first.config} is good` })
-  t.match(await run(t, ['check', '--config', second.config], { env }), { stdout: `${second.config} is good` })
+  t.match(await run(t, ['check'], { env }), { stdout: `${first.config} is valid` })
+  t.match(await run(t, ['check', '--config', second.config], { env }), {
+    stdout: `${second.config} is valid`,
+  })
 })
 
 t.test('checking makes nothing: no database, no sealing key', async (t) => {
   const { folder, run } = createWorkspace(t)
   await run('check')
   const { stdout } = await run('check', '--set', `keys.sealingKey.file=${folder}/data/other.key`)
-  t.match(stdout, 'is good')
+  t.match(stdout, 'is valid')
   t.strictSame(readdirSync(folder), ['gateway.yaml'])
 })
 

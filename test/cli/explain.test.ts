@@ -359,7 +359,7 @@ for (const driver of storeDrivers) {
       for (const headers of [key(user), bearer(token)]) {
         const explained = (await explain('GET /any', headers, ...nowhere)).json() as Explained
         t.match(explained, { decision: 'refuse', status: 503, code: 'store-unavailable', route: 'any' })
-        t.match(explained.steps.at(-1)?.detail, /the store does not answer \(.+\)/)
+        t.match(explained.steps.at(-1)?.detail, /credential store unavailable \(.+\)/)
       }
       const malformed = (await explain('GET /any', mistyped, ...nowhere)).json()
       t.match(malformed, { status: 401, code: 'secret-key-invalid' }, 'a malformed key needs no store')
@@ -530,19 +530,19 @@ const bad: readonly (readonly [what: string, args: readonly string[], told: RegE
   ['a control character', ['GET', '/a\x7fb'], /percent-encode/],
   ['* with another method than OPTIONS', ['GET', '*'], /the URL must look like/],
   ['a host beyond ASCII', ['GET', 'http://é.example/'], /host of the URL/],
-  ['a method in small letters', ['get', '/'], /methods are in capitals: did you mean "GET"\?/],
+  ['a method in small letters', ['get', '/'], /methods are case-sensitive: did you mean "GET"\?/],
   ['a method that is none', ['G T', '/'], /"G T" is not an HTTP method/],
   ['a header without colon', ['GET', '/', '-H', 'SecretKey'], /header 1 \(-H\) has no colon/],
   [
     'a header without name',
     ['GET', '/', '-H', 'A: b', '-H', ': x'],
-    /the name of header 2 \(-H\) is not well formed/,
+    /the name of header 2 \(-H\) is malformed/,
   ],
-  ['a line break in a header', ['GET', '/', '-H', 'A: b\r\nC: d'], /header 1 \(-H\) holds a line break/],
+  ['a line break in a header', ['GET', '/', '-H', 'A: b\r\nC: d'], /header 1 \(-H\) contains a line break/],
   [
     'an address that is none',
     ['GET', '/', '--from', 'here'],
-    /--from takes an address such as 203\.0\.113\.7, not "here"/,
+    /--from must be an address such as 203\.0\.113\.7, not "here"/,
   ],
 ]
 

@@ -77,7 +77,7 @@ t.test('help names every command with its operands, and what the exit status mea
     t.equal(status, 0)
     t.equal(stderr, '')
     t.match(stdout, /^Usage: gatehouse COMMAND/)
-    t.match(stdout, /Exit status: 0 done, 1 refused, 2 bad usage/)
+    t.match(stdout, /Exit status: 0 success, 1 failure, 2 usage error/)
     const listed = [...stdout.matchAll(/^ {2}(\S+(?: \S+)*) {2,}\S/gm)].map(([, command]) => command)
     t.strictSame(
       listed,
@@ -96,7 +96,7 @@ t.test('help of a word shows the commands that begin with it', async (t) => {
     t.equal(status, 0)
     t.match(stdout, /^Usage: gatehouse accounts COMMAND \[OPTIONS\]\n/)
     t.match(stdout, /^ {2}create /m)
-    t.match(stdout, /^gatehouse accounts COMMAND --help tells more/m)
+    t.match(stdout, /^Run gatehouse accounts COMMAND --help for details/m)
     t.notMatch(stdout, /rotate/, args.join(' '))
   }
 })

@@ -110,7 +110,7 @@ for (const [what, text, told] of cases) {
     const lines = stderr.split('\n').filter((line) => line.startsWith('people:'))
     t.match(lines, told)
     t.equal(lines.length, told.length)
-    t.match(stderr, /^gatehouse: people has (a bad line|\d+ bad lines); nothing was imported$/m)
+    t.match(stderr, /^gatehouse: people has (1 invalid line|\d+ invalid lines); nothing was imported$/m)
   })
 }
 

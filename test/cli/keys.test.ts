@@ -29,10 +29,7 @@ for (const driver of storeDrivers) {
     t.test('reset-secret with grace: the old key works beside the new one', async (t) => {
       const outcome = await gatehouse('keys', 'reset-secret', account.email, '--grace', '24h')
       t.equal(outcome.status, 0)
-      t.match(
-        outcome.stdout,
-        /^The secret key has been replaced:\n {2}gsk_\w+\nThe old one works for another 24h\.\n$/,
-      )
+      t.match(outcome.stdout, /^New secret key:\n {2}gsk_\w+\nThe old key stays valid for 24h\.\n$/)
       const [replacement = ''] = /gsk_\w+/.exec(outcome.stdout) ?? []
       t.not(replacement, secretKey)
       await until('the new key works', async () => (await statusOf(replacement)) === 502 || undefined)
@@ -62,7 +59,7 @@ for (const driver of storeDrivers) {
       await until('the new key works', async () => (await statusWith(replacement)) === 200 || undefined)
       t.equal(await statusWith(apiKey), 401)
       const { stdout } = await gatehouse('keys', 'reset-api', account.id)
-      t.match(stdout, /^The API key has been replaced:\n {2}gak_\w+\nThe old one no longer works\.\n$/)
+      t.match(stdout, /^New API key:\n {2}gak_\w+\nThe old key is revoked\.\n$/)
     })
 
     t.test('show prints what is in force now', async (t) => {
@@ -87,7 +84,7 @@ t.test('where no sealed copy is kept a key is shown once, at creation', async (t
   const { status, stdout, stderr } = await run('keys', 'show', 'ada@example.com', '--json')
   t.equal(status, 1)
   t.equal(stdout, '')
-  t.match(stderr, /^gatehouse: no readable copy of these keys is kept\n.*keys\.reveal: false/)
+  t.match(stderr, /^gatehouse: these keys cannot be shown again\n.*keys\.reveal: false/)
 })
 
 t.test('with another sealing key nothing is shown, and why', async (t) => {

@@ -143,7 +143,7 @@ t.test('without a portal there are no links to it', async (t) => {
   t.equal(loadConfig({ file: here.config, env: {} }).config.portal.enabled, false)
   const outcome = await here.run('accounts', 'create', '--email', ada, '--json')
   t.notOk(Object.hasOwn(outcome.json() as object, 'setupUrl'))
-  t.match(await here.run('accounts', 'setup-link', ada), { status: 1, stderr: /there is no portal/ })
+  t.match(await here.run('accounts', 'setup-link', ada), { status: 1, stderr: /the portal is disabled/ })
 })
 
 t.test('the real program reads the password from its standard input', async (t) => {

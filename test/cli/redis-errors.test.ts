@@ -12,11 +12,7 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
   const url = `redis://127.0.0.1:${server.port}`
   const reasons: readonly (readonly [what: string, redis: object, reason: RegExp])[] = [
     ['nobody listens', { url: 'redis://127.0.0.1:1' }, /connection refused/i],
-    [
-      'there is no such host',
-      { url: 'redis://gatehouse.invalid:6379' },
-      /there is no host gatehouse\.invalid/,
-    ],
+    ['there is no such host', { url: 'redis://gatehouse.invalid:6379' }, /host gatehouse\.invalid not found/],
     ['no password', { url }, /password|authentication|NOAUTH/i],
     ['a wrong password', { url, password: { env: 'PASSWORD' } }, /password|WRONGPASS/i],
     [
@@ -99,7 +95,7 @@ t.test('a change that no replica has is told as doubtful, and its keys are not l
   const { url } = await startRedis(t)
   const { run } = createWorkspace(t, onRedis({ url, replicas: 1 }), withKey)
   const sure = (...args: readonly string[]) => run(...args, '--set', 'store.redis.replicas=0')
-  const doubt = /^gatehouse: the change may have been made, and may be lost again: only 0 of 1 replicas/
+  const doubt = /^gatehouse: the change is unconfirmed: only 0 of 1 replicas/
   const email = 'ada@example.com'
 
   const created = await run('accounts', 'create', '--email', email, '--json')
@@ -123,7 +119,7 @@ t.test('a change that no replica has is told as doubtful, and its keys are not l
     t.equal(told.status, 1, command)
     t.match(
       told.stdout,
-      /^The new (secret|API) key, valid only if the change lasts:\n {2}g[sa]k_\S+\n$/,
+      /^New (secret|API) key \(unconfirmed: valid only if the change was saved\):\n {2}g[sa]k_\S+\n$/,
       command,
     )
     const shown = (await sure('keys', 'show', email, '--json')).json() as Readonly<Record<string, string>>
@@ -196,7 +192,7 @@ t.test(
     })
     t.equal(lines.length, 1)
     t.match(JSON.parse(lines[0] ?? ''), {
-      msg: 'the store does not answer',
+      msg: 'store unreachable',
       err: { message: /^cannot reach Redis at 127\.0\.0\.1:\d+: connection refused$/ },
     })
     t.notMatch(lines[0], /stack|\.ts:/, 'no stack trace: nothing is wrong with the program')

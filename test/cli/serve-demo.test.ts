@@ -66,7 +66,7 @@ t.test('the keys are printed once: the second start shows none, and makes no oth
   const again = await demo(t, folder)
   t.notMatch(again, /gsk_|gak_|gsl_|curl/)
   t.match(again, /accounts setup-link admin@localhost/)
-  t.match(again, /Gatehouse runs at http:\/\/127\.0\.0\.1:\d+/)
+  t.match(again, /Gatehouse is running at http:\/\/127\.0\.0\.1:\d+/)
   t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
 })
 
@@ -86,7 +86,7 @@ t.test('that way can be pasted as it stands, also where the config is not the us
     const gateway = await serve(t, args, { cwd: folder })
     gateway.child.kill('SIGTERM')
     const { stdout } = await gateway.ended
-    t.match(stdout, 'Gatehouse runs at')
+    t.match(stdout, 'Gatehouse is running at')
     const [, command] = /npm run -s gatehouse -- (.+)/.exec(stdout) ?? []
     if (isFirst) t.match(stdout, /gsk_/)
     else t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gsk_/)

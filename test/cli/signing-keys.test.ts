@@ -90,11 +90,11 @@ t.test(
   async (t) => {
     for (const driver of storeDrivers) {
       const { run } = await createWorkspaceOn(t, driver)
-      t.match(await run('signing-keys', 'list'), { status: 0, stdout: /^There are no keys yet: / })
+      t.match(await run('signing-keys', 'list'), { status: 0, stdout: /^No signing keys yet: / })
       t.equal((await run('signing-keys', 'list', '--json')).stdout, '[]\n')
       t.match(await run('signing-keys', 'rotate'), {
         status: 0,
-        stdout: /is announced, and signs in 10 minutes/,
+        stdout: /is published, and signs in 10 minutes/,
       })
       const keys = (await run('signing-keys', 'list', '--json')).json() as readonly ListedKey[]
       t.strictSame(keys.map(({ state }) => state).toSorted(), ['announced', 'signing'])

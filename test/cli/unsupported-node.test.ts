@@ -27,7 +27,7 @@ t.test('an older Node is told what is needed, and shows no stack trace', async (
   symlinkSync(join(process.cwd(), 'src/platform/compile-cache.ts'), join(folder, 'dist/compile-cache.ts'))
   const { status, stderr } = spawnSync(systemNode, [join(folder, 'dist/main.js')], { encoding: 'utf8' })
   t.equal(status, 1)
-  t.match(stderr, /^gatehouse: needs Node 24\.18 or newer: \S+ is v\d+\.\d+\.\d+\n$/)
+  t.match(stderr, /^gatehouse: requires Node 24\.18 or newer; \S+ is v\d+\.\d+\.\d+\n$/)
 })
 
 /** The major version of a Node; undefined where there is none. */

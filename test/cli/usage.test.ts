@@ -28,23 +28,27 @@ const cases: readonly (readonly [what: string, args: readonly string[], told: Re
   ['an operand too few', ['accounts', 'show'], /ID\|EMAIL is missing/],
   ['two operands for one', ['signing-keys', 'retire', 'a', 'b'], /unexpected argument "b"/],
   ['an account without e-mail', ['accounts', 'create'], /--email is missing/],
-  ['an update of nothing', ['accounts', 'update', 'a@example.com'], /nothing to change/],
+  ['an update of nothing', ['accounts', 'update', 'a@example.com'], /nothing to update/],
   [
     'neither true nor false',
     ['accounts', 'update', 'a@example.com', '--disabled', 'yes'],
-    /--disabled takes true or false/,
+    /--disabled must be true or false/,
   ],
   [
     'a grace without unit',
     ['keys', 'reset-secret', 'a@example.com', '--grace', '60'],
-    /--grace takes 0s to 30d/,
+    /--grace must be from 0s to 30d/,
   ],
   [
     'a grace beyond 30 days',
     ['keys', 'reset-secret', 'a@example.com', '--grace', '31d'],
-    /--grace takes 0s to 30d/,
+    /--grace must be from 0s to 30d/,
   ],
-  ['a negative grace', ['keys', 'reset-secret', 'a@example.com', '--grace=-1s'], /--grace takes 0s to 30d/],
+  [
+    'a negative grace',
+    ['keys', 'reset-secret', 'a@example.com', '--grace=-1s'],
+    /--grace must be from 0s to 30d/,
+  ],
 ]
 
 for (const [what, args, told] of cases) {

@@ -46,12 +46,12 @@ for (const [what, setting] of refused) {
 }
 
 t.test('what keeps an override from being placed is told by its own name', async (t) => {
-  const own = 'is below an option that has a value of its own'
+  const own = 'is below an option that is not a map or list'
   const reasons: readonly (readonly [setting: string, complaint: string])[] = [
     ['listen.port.x=1', `listen.port.x: ${own}`],
     ['publicUrl.x=1', `publicUrl.x: ${own}`],
-    ['routes.all.auth=none', 'routes.all.auth: an item of a list is named by its number, counted from 0'],
-    ['routes[2].auth=none', 'routes[2].auth: the next item of the list has number 1'],
+    ['routes.all.auth=none', 'routes.all.auth: an item of a list is identified by its index, counted from 0'],
+    ['routes[2].auth=none', 'routes[2].auth: the next index of the list is 1'],
     ['=1', '(config): does not name an option'],
   ]
   for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
@@ -72,7 +72,7 @@ t.test('a list may be made longer, an item after the other', async (t) => {
   const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
   t.strictSame(problemMessages(t, minimalConfig, { settings }), [])
   t.strictSame(problemMessages(t, minimalConfig, { settings: settings.toReversed() }), [
-    'trustedProxies[1]: the next item of the list has number 0',
+    'trustedProxies[1]: the next index of the list is 0',
   ])
 })
 

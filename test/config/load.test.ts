@@ -36,12 +36,12 @@ tokens:
       '5:3  listen.prot: unknown option, did you mean "port"?',
       '8:22  upstreams.orders.targets[0].url: must be a URL such as http://10.0.0.11:3000',
       '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
-      '12:11  routes[0].path: has the wrong form: it must begin with /',
-      '13:15  routes[0].upstream: there is no upstream "order", did you mean "orders"?',
+      '12:11  routes[0].path: has an invalid format: it must begin with /',
+      '13:15  routes[0].upstream: unknown upstream "order", did you mean "orders"?',
       '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
-      '15:11  routes[1].name: there is another route named "orders"',
+      '15:11  routes[1].name: duplicate route name "orders"',
       '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
-      '19:5  routes[1].roles: cannot be combined with auth: none, which lets anonymous requests pass',
+      '19:5  routes[1].roles: cannot be combined with auth: none, which allows anonymous requests',
       '20:21  keys.sealingKey: is never written inline: write { file: PATH } or { env: NAME }',
       '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10ms',
     ])
@@ -105,7 +105,7 @@ t.test('a config with problems is never handed out: the error has every one of t
   const thrown = t.throws(() => loadConfig({ file, env: {} }), OperatorError)
   t.match(thrown, {
     message: [
-      'the config has 2 problems:',
+      'invalid config, 2 problems:',
       `  ${file}:2:9  routes: must be a list`,
       `  ${file}:3:1  nope: unknown option`,
     ].join('\n'),
@@ -119,7 +119,7 @@ t.test('of very many problems the first hundred are listed, and the number of al
   const file = join(folder, 'gateway.yaml')
   const thrown = t.throws(() => loadConfig({ file, env: {} }), OperatorError)
   const [first, ...lines] = thrown instanceof Error ? thrown.message.split('\n') : []
-  t.equal(first, 'the config has 150 problems:')
+  t.equal(first, 'invalid config, 150 problems:')
   t.equal(lines.length, 101)
   t.strictSame(lines.slice(-2), [`  ${file}:102:1  nope99: unknown option`, '  and 50 more'])
 })

@@ -106,7 +106,7 @@ t.test('of YAML that is broken nothing is told about options that may be there',
 })
 
 t.test('an option that stands there twice is told, and hides nothing else that is wrong', async (t) => {
-  const twice = 'is given twice: remove one of them'
+  const twice = 'is duplicated: remove one'
   const text = [
     'nope: 1',
     'ops: { port: 1, port: x }',
@@ -125,10 +125,10 @@ t.test('an option that stands there twice is told, and hides nothing else that i
     /^4:15 {2}log\.level: must be one of/,
     `5:48  upstreams.b.targets[0].url: ${twice}`,
     /^5:53 {2}upstreams\.b\.targets\[0\]\.url: must be a URL/,
-    '8:13  routes[1].name: there is another route named "a"',
-    '8:36  routes[1].upstream: there is no upstream "c", did you mean "b"?',
+    '8:13  routes[1].name: duplicate route name "a"',
+    '8:36  routes[1].upstream: unknown upstream "c", did you mean "b"?',
     `8:50  routes[1].path: ${twice}`,
-    /^8:56 {2}routes\[1\]\.path: has the wrong form/,
+    /^8:56 {2}routes\[1\]\.path: has an invalid format/,
   ])
   const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
   t.strictSame(problems(t, `${good}routes: []\n`), [`3:1  routes: ${twice}`], 'twice the same is no better')
@@ -141,7 +141,7 @@ t.test('an option that stands there twice is told, and hides nothing else that i
 
 t.test('an asterisk that YAML takes for an alias is told at its place', async (t) => {
   const text = `${good}publicUrl: *.example.com\n`
-  t.match(problems(t, text), [/^3:12 {2}.*alias/i])
+  t.match(problems(t, text), [/^3:12 {2}.*anchor/i])
 })
 
 t.test('aliases that grow beyond measure are refused where they do', async (t) => {
@@ -149,7 +149,7 @@ t.test('aliases that grow beyond measure are refused where they do', async (t) =
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
   const lines = names.map((name, index) => `${name}: &${name} ${tenfold(`*${names[index - 1]}`)}\n`)
   const text = `${good}${lines.join('').replaceAll('*undefined', 'x')}`
-  t.strictSame(problems(t, text), ['7:36  e[7]: the aliases (*name) stand for too much'])
+  t.strictSame(problems(t, text), ['7:36  e[7]: the aliases (*name) expand to too many values'])
 })
 
 t.test('an anchor may be used again, as often as there are routes', async (t) => {
@@ -188,7 +188,7 @@ t.test(
   },
 )
 
-t.test('an alias stands for the anchor before it, where the same name is given twice', async (t) => {
+t.test('an alias stands for the anchor before it, where the same name is duplicated', async (t) => {
   const text = `${good}log: { level: &x debug }\nmail: { host: *x, from: &x a@b.example, username: *x }\n`
   const { tree } = read(t, text)
   t.match(tree.mail, { host: 'debug', username: 'a@b.example' })
@@ -196,7 +196,7 @@ t.test('an alias stands for the anchor before it, where the same name is given t
 
 t.test('an alias for what it is a part of is told at its place, once', async (t) => {
   const rest = (name: string) =>
-    `the alias *${name} stands for a part of the file that contains it: that would never end`
+    `the alias *${name} is circular: it refers to a part of the file that contains it`
   t.strictSame(problems(t, 'upstreams: &u\n  a: *u\nroutes: []\n'), [`2:6  upstreams.a: ${rest('u')}`])
   t.strictSame(problems(t, 'routes: &r [*r]\nupstreams: {}\n'), [`1:13  routes[0]: ${rest('r')}`])
   t.strictSame(problems(t, `${good}a: &a { b: { c: *a } }\nlog: *a\n`), [`3:17  a.b.c: ${rest('a')}`])
@@ -250,6 +250,6 @@ t.test(
       'routes: []',
       'routes: [{ name: r, path: /, upstream: "\\e[1m", auth: any }]',
     )
-    t.match(problems(t, upstream), ['2:40  routes[0].upstream: there is no upstream "\\u001b[1m"'])
+    t.match(problems(t, upstream), ['2:40  routes[0].upstream: unknown upstream "\\u001b[1m"'])
   },
 )

@@ -127,7 +127,7 @@ t.test('a name that every object has is no environment variable', async (t) => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     t.match(
       readSecret({ env: name }, {}, (path) => path),
-      { isAbsent: true },
+      { isMissing: true },
       name,
     )
   }

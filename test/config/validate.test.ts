@@ -55,7 +55,7 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
     ],
     [withRoute({ methods: [] }), 'routes[0].methods: must not be empty'],
     [withRoute({ methods: 'GET' }), 'routes[0].methods: must be a list'],
-    [withRoute({ roles: ['Admin', 'Admin'] }), 'routes[0].roles: has the same value twice'],
+    [withRoute({ roles: ['Admin', 'Admin'] }), 'routes[0].roles: contains duplicates'],
     [withRoute({ host: '' }), 'routes[0].host: must not be empty'],
     [withRoute({ rateLimit: 600 }), 'routes[0].rateLimit: must be a map such as { limit: …, per: … }'],
     [withRoute({ rateLimit: { limit: 600 } }), 'routes[0].rateLimit.per: is missing'],
@@ -79,7 +79,7 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
 })
 
 t.test('an option without a value says so', async (t) => {
-  const empty = 'is empty: give it a value or leave it out'
+  const empty = 'is empty: set a value or remove it'
   t.strictSame(problemMessages(t, { ...minimalConfig, log: null }), [`log: ${empty}`])
   t.strictSame(problemMessages(t, { ...minimalConfig, log: { level: null } }), [`log.level: ${empty}`])
   t.strictSame(problemMessages(t, { ...minimalConfig, listen: { port: null } }), [`listen.port: ${empty}`])
@@ -104,7 +104,7 @@ t.test('names of upstreams, routes and keys are plain words of at most 64 charac
     t.strictSame(problemMessages(t, { upstreams: { [name]: backend }, routes: [] }), [
       `upstreams.${name}: ${rule}`,
     ])
-    t.match(problemMessages(t, withRoute({ name })), [/^routes\[0\]\.name: has the wrong form/], name)
+    t.match(problemMessages(t, withRoute({ name })), [/^routes\[0\]\.name: has an invalid format/], name)
   }
   for (const name of ['a', '7', 'A-b_9', 'constructor', 'a'.repeat(64)]) {
     t.strictSame(problemMessages(t, { upstreams: { [name]: backend }, routes: [] }), [], name)
@@ -130,7 +130,7 @@ t.test('a secret that is written inline is refused, and never repeated', async (
 })
 
 t.test('a secret comes from exactly one place', async (t) => {
-  const one = 'give exactly one of { file: … } and { env: … }'
+  const one = 'set exactly one of { file: … } and { env: … }'
   for (const sealingKey of [{}, { file: 'a', env: 'B' }]) {
     t.strictSame(problemMessages(t, { ...minimalConfig, keys: { sealingKey } }), [`keys.sealingKey: ${one}`])
   }

@@ -40,7 +40,7 @@ t.test('a route for a path of the gateway itself is warned of', async (t) => {
     t.strictSame(
       warnings(t, withRoute({ path })),
       [
-        'routes.0.path: route "all" is never used for this path, which belongs to the gateway itself: choose another path',
+        'routes.0.path: route "all" is never used: this path belongs to the gateway itself; choose another path',
       ],
       path,
     )
@@ -48,7 +48,6 @@ t.test('a route for a path of the gateway itself is warned of', async (t) => {
 })
 
 t.test('proxies that are everybody, or a good part of it, are warned of', async (t) => {
-  const believed = 'believed about their address, host and scheme: list only the proxies themselves'
   const ranges = [
     '10.0.0.1',
     '0.0.0.0/0',
@@ -60,24 +59,24 @@ t.test('proxies that are everybody, or a good part of it, are warned of', async 
     '2000::/3',
   ]
   t.strictSame(warnings(t, { ...minimalConfig, trustedProxies: ranges }), [
-    `trustedProxies.1: every client is ${believed}`,
-    `trustedProxies.2: every client is ${believed}`,
-    `trustedProxies.3: clients from a large part of the Internet are ${believed}`,
-    `trustedProxies.5: clients from a large part of the Internet are ${believed}`,
-    `trustedProxies.7: clients from a large part of the Internet are ${believed}`,
+    'trustedProxies.1: X-Forwarded-* is trusted from every client: list only the proxies',
+    'trustedProxies.2: X-Forwarded-* is trusted from every client: list only the proxies',
+    'trustedProxies.3: X-Forwarded-* is trusted from a large part of the Internet: list only the proxies',
+    'trustedProxies.5: X-Forwarded-* is trusted from a large part of the Internet: list only the proxies',
+    'trustedProxies.7: X-Forwarded-* is trusted from a large part of the Internet: list only the proxies',
   ])
 })
 
-t.test('a config without routes is warned of: nothing is forwarded', async (t) => {
+t.test('a config without routes is warned of: is empty', async (t) => {
   t.strictSame(warnings(t, { ...minimalConfig, routes: [] }), [
-    'routes: nothing is forwarded: every request but those to the gateway itself gets a 404',
+    "routes: is empty: every request except to the gateway's own paths gets 404",
   ])
 })
 
 t.test(
   'keys and tokens that travel unencrypted are warned of, on this machine alone they do not',
   async (t) => {
-    const rest = 'give the https URL that clients use'
+    const rest = 'set the https URL that clients use'
     const secure = { cookie: { secure: true } }
     t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'http://api.example.com' }), [
       `publicUrl: keys and tokens travel unencrypted, and the refresh cookie is not Secure: ${rest}`,
@@ -104,14 +103,14 @@ t.test('a backend that is not checked is warned of, where there is something to 
   t.strictSame(warnings(t, upstream('http://a')), [])
   for (const url of ['https://a', 'HTTPS://a']) {
     t.strictSame(warnings(t, upstream(url)), [
-      'upstreams.backend.tls.verify: any server that answers is trusted as the backend: give its certificate as tls.ca instead',
+      "upstreams.backend.tls.verify: the backend's certificate is not verified: set its CA as tls.ca instead",
     ])
   }
 })
 
 t.test('a WebSocket route that takes no GET is warned of', async (t) => {
   t.strictSame(warnings(t, withRoute({ websocket: true, methods: ['POST'] })), [
-    'routes.0.websocket: route "all" does not accept GET, and so no WebSocket: add GET to its methods',
+    'routes.0.websocket: route "all" does not accept GET, which WebSockets need: add GET to its methods',
   ])
 })
 
@@ -128,6 +127,6 @@ t.test('a certificate whose time is over, and a publicUrl without TLS, are warne
   t.strictSame(warned('https://a.example'), [certificate])
   t.strictSame(warned('http://localhost:8080'), [
     certificate,
-    'publicUrl: begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: give the https URL',
+    'publicUrl: begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: set the https URL',
   ])
 })

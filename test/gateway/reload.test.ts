@@ -32,7 +32,7 @@ t.test('a config with problems is refused with all of them, and the one before r
   t.equal(code, 422)
   t.equal(status, 'refused')
   t.equal(problems?.length, 2)
-  t.match(problems?.[0], /gateway\.yaml:1:\d+ {2}routes\[0\]\.upstream: there is no upstream "bakend"/)
+  t.match(problems?.[0], /gateway\.yaml:1:\d+ {2}routes\[0\]\.upstream: unknown upstream "bakend"/)
   t.match(problems?.[1], /routes\[0\]\.auth: must be one of/)
   t.strictSame(await metrics(), [0, 0, 1])
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)

@@ -126,7 +126,7 @@ t.test('what is no key is unfit, and its text is not told', async (t) => {
     'only its frame': '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n',
   }
   for (const [name, text] of Object.entries(texts))
-    t.equal(unfitness(text, 'private'), 'holds no private key in PEM form', name)
-  t.equal(unfitness('', 'private'), 'holds no key in PEM form')
-  t.equal(unfitness('-----BEGIN NONSENSE-----', 'public'), 'holds no public key in PEM form')
+    t.equal(unfitness(text, 'private'), 'contains no PEM private key', name)
+  t.equal(unfitness('', 'private'), 'contains no PEM key')
+  t.equal(unfitness('-----BEGIN NONSENSE-----', 'public'), 'contains no PEM public key')
 })

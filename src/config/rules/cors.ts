@@ -18,8 +18,8 @@ export function reviewCors(review: Review): void {
 function corsOriginProblem(text: string): string {
   const form = 'an origin such as https://app.example.com'
   if (text.includes('*')) {
-    return `must be ${form}, without *: pages send credentials, so each origin must be named`
+    return `must be ${form}, without *: pages send credentials, so each origin must be listed`
   }
-  if (text.toLowerCase() === 'null') return `must be ${form}: any page can make its origin null`
+  if (text.toLowerCase() === 'null') return `must be ${form}: any page can send the origin null`
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`
 }

@@ -1,6 +1,6 @@
 import type { Review } from '../review.ts'
 
-/** Headers that the gateway, the connection or the client need themselves, reduced to letters and digits. */
+/** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */
 const reservedHeaders = new Set([
   'authorization',
   'connection',
@@ -32,7 +32,7 @@ const reservedHeaders = new Set([
   'xrequestid',
 ])
 
-/** Checks that identity headers have names of their own: all different, and none of a reserved header. */
+/** Checks that the names of identity headers are distinct and not reserved. */
 export function reviewIdentity(review: Review): void {
   const seen = new Map<string, string>()
   for (const [path, name] of headerNames(review).filter(([path]) => review.isValid(path))) {
@@ -40,7 +40,7 @@ export function reviewIdentity(review: Review): void {
     const duplicate = seen.get(normalized)
     if (normalized === '') review.report(path, 'must contain a letter or digit')
     else if (reservedHeaders.has(normalized))
-      review.report(path, `"${name}" has a meaning of its own: choose another name`)
+      review.report(path, `"${name}" is a reserved header: choose another name`)
     else if (duplicate)
       review.report(
         path,

@@ -12,7 +12,7 @@ export function reviewPorts(review: Review): void {
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
   // Reported at the option that was changed from its default.
-  const message = (other: string) => `is also the port of ${other}, on the same address: choose another`
+  const message = (other: string) => `conflicts with ${other}.port on the same address: choose another port`
   if (ops.port === defaultOpsPort) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }
@@ -48,12 +48,12 @@ export function reviewListen(review: Review): void {
 
 function certificateProblem(pem: string): string {
   if (/PRIVATE KEY-----/.test(pem)) return 'holds a private key, not a certificate: are cert and key swapped?'
-  return 'holds no certificate in PEM form'
+  return 'contains no PEM certificate'
 }
 
 function privateKeyProblem(pem: string): string {
   if (/BEGIN CERTIFICATE-----/.test(pem)) return 'holds a certificate, not its key: are cert and key swapped?'
   if (/ENCRYPTED/.test(pem))
     return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
-  return 'holds no private key in PEM form'
+  return 'contains no PEM private key'
 }

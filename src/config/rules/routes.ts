@@ -9,7 +9,7 @@ type RouteTree = Review['tree']['routes'][number]
 const neverProxied = new Set(['CONNECT', 'TRACE'])
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/
 
-/** Checks that each route is valid by itself, and that no two are for the same request. */
+/** Checks that each route is valid by itself, and that no two match the same request. */
 export function reviewRoutes(review: Review): void {
   if (!review.hasValidShape(['routes'])) return
   const routes = [...review.tree.routes.entries()].filter(([index]) =>
@@ -33,7 +33,7 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
     if (!review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
     // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
-    review.report(path, `there is no upstream "${upstream}"${hint}`)
+    review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
 }
 
@@ -54,13 +54,13 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
   }
 }
 
-// What other gateways and routers use for "anything": taken literally it would protect nothing.
+// What other gateways and routers use as wildcards: matched literally it would protect nothing.
 const wildcard = /\*|\/:|[{}]/
 
-/** Why servers could read a path differently; undefined where they cannot. */
+/** Why servers could interpret a path differently; undefined if they cannot. */
 function pathProblem(path: string): string | undefined {
   if (wildcard.test(path)) {
-    return 'is a prefix and takes whatever is below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
+    return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
   const target = parseRequestTarget(path)
   if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
@@ -79,7 +79,7 @@ function methodProblem(method: string): string | undefined {
 function reviewAccess(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   if (!review.isValid(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
-  const message = `cannot be combined with auth: ${route.auth}, which lets anonymous requests pass`
+  const message = `cannot be combined with auth: ${route.auth}, which allows anonymous requests`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
@@ -89,7 +89,7 @@ function reviewNames(review: Review, routes: readonly [number, RouteTree][]): vo
   for (const [index, { name }] of routes) {
     const path = ['routes', index, 'name']
     if (!review.isValid(path)) continue
-    if (seen.has(name)) review.report(path, `there is another route named "${name}"`)
+    if (seen.has(name)) review.report(path, `duplicate route name "${name}"`)
     seen.add(name)
   }
 }
@@ -109,7 +109,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
     const conflicts = matchKeys.map((key) => first.get(key)).filter((rival) => rival !== undefined)
     const [conflict] = conflicts.toSorted(([a], [b]) => a - b)
     if (conflict) {
-      const message = `route "${conflict[1].name}" has the same host, path and method: one of them would never be used`
+      const message = `route "${conflict[1].name}" has the same host, path and method: one of them would never match`
       review.report(['routes', index, 'path'], message)
     }
     for (const key of matchKeys) if (!first.has(key)) first.set(key, [index, route])
@@ -117,8 +117,8 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 }
 
 /**
- * Host, path and method of the requests that a route is for. A route that names its methods wins over one that takes
- * all: only two of the same kind can conflict.
+ * Host, path and method of the requests that a route matches. A route that lists its methods wins over one that
+ * matches all: only two of the same kind can conflict.
  */
 function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`

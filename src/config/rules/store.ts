@@ -15,7 +15,7 @@ export function reviewStore(review: Review): void {
   }
   if (!redis) return
   const endpoints = [redis.url, redis.sentinel, redis.cluster].filter((place) => place !== undefined)
-  if (endpoints.length !== 1) review.report(path, 'give exactly one of url, sentinel and cluster')
+  if (endpoints.length !== 1) review.report(path, 'set exactly one of url, sentinel and cluster')
   reviewUrl(review, redis.url)
   reviewNodes(review, 'sentinel')
   reviewNodes(review, 'cluster')
@@ -43,7 +43,7 @@ function reviewText(review: Review, path: Path, text: string, isInline: boolean)
   } else if (isInline && url.password) {
     review.report(
       path,
-      'a password is never inline: give the URL as { env: … } or { file: … }, or use password',
+      'a password is never inline: set the URL as { env: … } or { file: … }, or use password',
     )
   } else if (!/^\/?\d{0,4}$/.test(url.pathname)) {
     review.report(path, 'its path must be the number of a database')

@@ -13,7 +13,7 @@ export function reviewTokens(review: Review): void {
   for (const [index, key] of keys.entries()) {
     const at = [...path, index]
     if (review.isValid([...at, 'kid'])) {
-      if (kids.has(key.kid)) review.report([...at, 'kid'], `there is another key with the ID "${key.kid}"`)
+      if (kids.has(key.kid)) review.report([...at, 'kid'], `duplicate kid "${key.kid}"`)
       kids.add(key.kid)
     }
     if (review.isValid(at)) reviewMaterial(review, at, key)

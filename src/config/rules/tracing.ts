@@ -8,7 +8,7 @@ export function reviewTracing(review: Review): void {
   const url = URL.parse(tracing.otlp.endpoint)
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     review.report(path, 'must be a URL such as http://localhost:4318')
-  } else if (url.username || url.password) review.report(path, 'must not hold a user or password')
+  } else if (url.username || url.password) review.report(path, 'must not contain credentials')
   else if (url.search || url.hash)
     review.report(path, 'must have no query or fragment: /v1/traces is added to it')
 }

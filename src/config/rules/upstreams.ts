@@ -30,7 +30,7 @@ export function originProblem(text: string, example: string): string | undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     return `must be a URL such as ${example}`
   }
-  if (url.username || url.password) return 'must not hold a user or password'
+  if (url.username || url.password) return 'must not contain credentials'
   if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
   return undefined
 }
@@ -46,6 +46,6 @@ export function reviewCertificates(
   try {
     new X509Certificate(pem)
   } catch {
-    review.report(path, 'holds no certificate in PEM form')
+    review.report(path, 'contains no PEM certificate')
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The kinds of field that an option can be, as JSON Schema that carries its type. `duration`, `size` and `secret` are
- * keywords of our own beside those of JSON Schema: the first two bound a text of that form, the third marks options
+ * custom keywords in addition to those of JSON Schema: the first two bound a text of that form, the third marks options
  * that are never written inline.
  */
 
@@ -176,8 +176,8 @@ export const section = <Members extends Fields>(
 
 export const secret = (doc: Doc): Field<SecretReference> => ({
   ...item(doc.description, {
-    file: optional(text({ description: 'Path of a file that holds it.' })),
-    env: optional(text({ description: 'Name of an environment variable that holds it.' })),
+    file: optional(text({ description: 'Path of a file that contains it.' })),
+    env: optional(text({ description: 'Name of an environment variable that contains it.' })),
   }),
   ...doc,
   minProperties: 1,

@@ -1,9 +1,9 @@
 import { choice, duration, flag, integer, item, optional, secret, section, text } from './fields.ts'
 
 export const portal = section(
-  'Pages where people sign in, see and reset their keys, and Admins manage accounts.',
+  'The web portal: users sign in, see and reset their keys, and Admins manage accounts.',
   {
-    enabled: flag(true, 'Whether there is a portal.'),
+    enabled: flag(true, 'Whether the portal is enabled.'),
     path: text({
       pattern: '^(?:/[A-Za-z0-9._~-]+)+$',
       default: '/portal',
@@ -13,13 +13,13 @@ export const portal = section(
       min: '1s',
       max: '30d',
       default: '12h',
-      description: 'How long people stay signed in.',
+      description: 'How long users stay signed in.',
     }),
   },
 )
 
 export const mail = optional(
-  item('Mail server for verifying e-mails; absent = no mail is sent, and an Admin verifies them.', {
+  item('Mail server for verifying e-mails; absent = no mail is sent, and an Admin verifies e-mails.', {
     host: text({ description: 'Name or address of the SMTP server.' }),
     port: integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Port of the SMTP server.' }),
     security: choice(['starttls', 'tls', 'none'], {

@@ -2,7 +2,7 @@ import { durationPattern, sizePattern } from '../units.ts'
 import type { SchemaNode } from './fields.ts'
 import { configSchema } from './schema.ts'
 
-/** The schema for editors, in JSON Schema 2020-12 without our own keywords. */
+/** The schema for editors, in JSON Schema 2020-12 without our custom keywords. */
 export function publishedSchema(): object {
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...publish(configSchema) }
 }

@@ -21,45 +21,45 @@ export const route = item('Sends matching requests to an upstream.', {
   upstream: text({ description: 'Name of the upstream.' }),
   auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
     description:
-      'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are not looked at.',
+      'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',
   }),
   roles: optional(
     list(text({ description: 'A role.' }), {
       minItems: 1,
       uniqueItems: true,
-      description: 'Roles that may pass; absent = any.',
+      description: 'Allowed roles; absent = any.',
     }),
   ),
-  verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail may pass.'),
-  stripPrefix: flag(false, 'Whether the path prefix is taken off before forwarding.'),
+  verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
+  stripPrefix: flag(false, 'Whether the path prefix is removed before forwarding.'),
   websocket: flag(false, 'Whether Upgrade: websocket is proxied too.'),
   encodedSlash: choice(['auto', 'reject', 'pass'], {
     default: 'auto',
     description:
-      'Whether a path with %2F or %5C in it is rejected or passed on. auto and pass do the same: one that would match another route once it is decoded is refused all the same.',
+      'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded is rejected anyway.',
   }),
   caseSensitive: flag(
     false,
-    'Whether the backend tells /Orders from /orders. If not, a path that would match another route without regard to case is refused.',
+    'Whether paths of the backend are case-sensitive. If not, a path that would match another route when case is ignored is rejected.',
   ),
   methodOverride: choice(['drop', 'pass'], {
     default: 'drop',
     description:
-      'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then carry out another method than the route accepted.',
+      'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then perform another method than the route accepted.',
   }),
   trailers: choice(['drop', 'pass'], {
     default: 'drop',
     description:
-      'What becomes of the trailer fields of requests. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a connection of their own. Trailer fields of answers always pass.',
+      'Whether trailer fields of requests are dropped or forwarded. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
   }),
   forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
   rateLimit: optional(
-    item('How many requests may pass, counted across instances; absent = any number.', {
-      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'How many may come at once.' }),
+    item('Rate limit, counted across instances; absent = unlimited.', {
+      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
       per: duration({
         min: '100ms',
         max: '24h',
-        description: 'Time in which a used-up limit is restored, evenly.',
+        description: 'Time in which a spent limit refills, at a steady rate.',
       }),
       by: choice(['account', 'ip'], {
         default: 'account',

@@ -31,7 +31,7 @@ const headerName = (doc: { readonly description: string; readonly default?: stri
 
 /**
  * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
- * of `config schema`, the reference in docs/ and the check of the annotated example are all made from it.
+ * of `config schema`, the reference in docs/ and the check of the annotated example are all generated from it.
  */
 export const configSchema = {
   title: 'Gatehouse config',
@@ -80,7 +80,7 @@ export const configSchema = {
           default: [],
           maxItems: 100,
           description:
-            'Further names by which it is reached; addresses, localhost and names of services need not be listed.',
+            'Additional host names it accepts; addresses, localhost and names of services need not be listed.',
         },
       ),
     }),
@@ -88,13 +88,13 @@ export const configSchema = {
     mail,
     trustedProxies: list(text({ description: 'An address or a CIDR range.' }), {
       default: [],
-      description: 'Proxies in front of the gateway whose X-Forwarded-* and X-Request-Id are believed.',
+      description: 'Proxies in front of the gateway whose X-Forwarded-* and X-Request-Id are trusted.',
     }),
     upstreams: named(upstream, {
       description: 'The backends, by name.',
     }),
-    routes: list(route, { description: 'The rules; their order never matters.' }),
-    identity: section('What the upstream is told about the caller.', {
+    routes: list(route, { description: 'The routes; their order does not matter.' }),
+    identity: section('What is sent to the upstream about the caller.', {
       headers: section('Names of the headers that carry it; their values are percent-encoded.', {
         id: headerName({ default: 'X-User-Id', description: 'Account ID.' }),
         role: headerName({ default: 'X-User-Role', description: 'Role.' }),
@@ -104,14 +104,14 @@ export const configSchema = {
         session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
         scheme: optional(headerName({ description: 'secretKey or bearer.' })),
       }),
-      assertion: section('A JWT signed by the gateway that says the same and that the upstream can verify.', {
-        enabled: flag(false, 'Whether authorised requests carry one.'),
+      assertion: section('A JWT signed by the gateway with the same claims, which the upstream can verify.', {
+        enabled: flag(false, 'Whether authorized requests carry one.'),
         header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Name of its header.' }),
         lifetime: duration({
           min: '1s',
           max: '1h',
           default: '60s',
-          description: 'Its lifetime; one is reused until half of that has passed.',
+          description: 'Its lifetime; an assertion is reused for half of it.',
         }),
       }),
     }),
@@ -124,7 +124,7 @@ export const configSchema = {
           default: [],
           maxItems: 1_000,
           description:
-            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers pass unchanged.',
+            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged.',
         },
       ),
     }),
@@ -132,20 +132,20 @@ export const configSchema = {
       sealingKey: secret({
         default: { file: '../data/sealing.key' },
         description:
-          'Seals (encrypts) stored keys and signs refresh tokens; made on first start with SQLite only.',
+          'Encrypts stored keys and signs refresh tokens; created at first start, with SQLite only.',
       }),
       reveal: flag(
         true,
-        'Whether keys can be shown again; false = a key is shown once, at creation, and no sealed copy is kept.',
+        'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored.',
       ),
     }),
     store,
-    cache: section('Accounts and sessions kept in the process.', {
+    cache: section('In-memory cache of accounts and sessions.', {
       entries: integer({
         minimum: 1,
         maximum: 10_000_000,
         default: 100_000,
-        description: 'Most accounts that are kept, and most sessions.',
+        description: 'Maximum number of cached accounts, and of cached sessions.',
       }),
       ttl: duration({
         min: '0s',
@@ -157,13 +157,13 @@ export const configSchema = {
         min: '0s',
         max: '1h',
         default: '5s',
-        description: 'How long it is remembered that an account does not exist.',
+        description: 'How long a missing account is cached.',
       }),
       maxStale: duration({
         min: '0s',
         max: '24h',
         default: '10m',
-        description: 'How long known accounts are still served while the store is out of reach.',
+        description: 'How long known accounts are still served while the store is unavailable.',
       }),
     }),
     limits: section('Bounds on what clients send.', {
@@ -177,29 +177,28 @@ export const configSchema = {
         minimum: 1,
         maximum: 1_000_000_000,
         default: 100,
-        description: 'Most sessions of one account; with one more the oldest ends.',
+        description: 'Maximum number of sessions per account; the oldest is revoked when it is exceeded.',
       }),
       bodyRate: size({
         min: '1B',
         max: '1GiB',
         default: '500B',
-        description:
-          'Least rate of a request body: so much a second, over 10 s, while the client is waited for; else 408.',
+        description: 'Minimum rate of a request body per second, averaged over 10 s; slower clients get 408.',
       }),
       failures: section(
-        'How many wrong keys, pairs and passwords one client address may send; a right one always passes.',
+        'Failed authentication attempts allowed per client address; valid credentials are always accepted.',
         {
           limit: integer({
             minimum: 1,
             maximum: 1_000_000_000,
             default: 10,
-            description: 'How many may come at once.',
+            description: 'Burst size: how many at once.',
           }),
           per: duration({
             min: '1s',
             max: '24h',
             default: '1m',
-            description: 'Time in which a used-up limit is restored, evenly.',
+            description: 'Time in which a spent limit refills, at a steady rate.',
           }),
         },
       ),
@@ -223,7 +222,7 @@ export const configSchema = {
         min: '0s',
         max: '1h',
         default: '20s',
-        description: 'How long requests under way and idle connections may then take to end.',
+        description: 'How long requests in flight and idle connections may then take to finish.',
       }),
     }),
   }),

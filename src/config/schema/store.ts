@@ -44,7 +44,7 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
     {
       default: 'auto',
       description:
-        'How many replicas must have a change before it is acknowledged; auto = 1 with Sentinel or a Cluster, 0 with one server.',
+        'Replicas that must acknowledge a write (WAIT) before it is confirmed; auto = 1 with Sentinel or Cluster, 0 with one server.',
     },
   ),
   keyPrefix: text({

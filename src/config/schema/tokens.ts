@@ -57,18 +57,17 @@ export const tokens = section('Access and refresh tokens.', {
     min: '0s',
     max: '10m',
     default: '10s',
-    description:
-      'How long the previous refresh token still gives the current one, once that has been given out; 0s = not at all.',
+    description: 'Grace period in which the previous refresh token still returns the current one; 0s = none.',
   }),
   clockTolerance: duration({
     min: '0s',
     max: '5m',
     default: '5s',
-    description: 'Allowed difference between clocks.',
+    description: 'Allowed clock skew.',
   }),
   keys: list(signingKey, {
     default: [],
-    description: 'Signing keys from files; an empty list = keys are made and kept in the store.',
+    description: 'Signing keys from files; an empty list = keys are created and kept in the store.',
   }),
 })
 

@@ -25,29 +25,29 @@ const active = item('Health checks: requests that the gateway sends to each targ
     min: '10ms',
     max: '5m',
     default: '2s',
-    description: 'How long a check may take, from connecting to the head of the answer.',
+    description: 'How long a check may take, from connecting to the head of the response.',
   }),
   unhealthyAfter: integer({
     minimum: 1,
     maximum: 100,
     default: 3,
-    description: 'Failed checks in a row that take a target out.',
+    description: 'Consecutive failed checks that mark a target unhealthy.',
   }),
   healthyAfter: integer({
     minimum: 1,
     maximum: 100,
     default: 2,
-    description: 'Good checks in a row that bring it back.',
+    description: 'Consecutive successful checks that mark it healthy again.',
   }),
 })
 
-const passive = item('Passive checks: failed requests of clients take their target out; absent = none.', {
+const passive = item('Passive checks: failed requests of clients eject their target; absent = none.', {
   maxFailures: integer({
     minimum: 1,
     maximum: 1_000,
     default: 5,
     description:
-      'This many failures within the window take a target out: no connection, no answer in time, or a broken answer. A status such as 500 is not a failure.',
+      'This many failures within the window eject a target: no connection, no response in time, or an invalid response. A status such as 500 is not a failure.',
   }),
   window: duration({
     min: '10ms',
@@ -59,7 +59,7 @@ const passive = item('Passive checks: failed requests of clients take their targ
     min: '10ms',
     max: '24h',
     default: '15s',
-    description: 'How long the target is left alone before one request tries it again.',
+    description: 'How long a target stays ejected before one request probes it.',
   }),
 })
 
@@ -68,7 +68,7 @@ export const upstream = item('A named backend that routes send requests to.', {
   balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
     default: 'roundRobin',
     description:
-      'Which target gets a request, by weight: roundRobin = each in turn, leastRequests = the one with the fewest under way, ipHash = always the same one for a client address.',
+      'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address.',
   }),
   health: section('Which targets get requests.', {
     active: optional(active),
@@ -79,7 +79,7 @@ export const upstream = item('A named backend that routes send requests to.', {
       min: '10ms',
       max: '5m',
       default: '2s',
-      description: 'Until there is a connection, including the wait for a free one.',
+      description: 'Until a connection is available, including the wait for a free one.',
     }),
     response: duration({
       min: '10ms',
@@ -91,7 +91,7 @@ export const upstream = item('A named backend that routes send requests to.', {
       min: '10ms',
       max: '24h',
       default: '60s',
-      description: 'Longest silence within a body.',
+      description: 'Maximum idle time within a body.',
     }),
   }),
   retries: section('Retries after a failure.', {
@@ -107,7 +107,7 @@ export const upstream = item('A named backend that routes send requests to.', {
     minimum: 1,
     maximum: 65_535,
     default: 128,
-    description: 'Most connections from each worker to one target, not counting WebSockets.',
+    description: 'Maximum connections from each worker to one target, not counting WebSockets.',
   }),
   host: choice(['client', 'target'], {
     default: 'client',

@@ -2,7 +2,7 @@ import { isLoopback, isWildcardAddress, normalizeHost } from '../../platform/hos
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Warning } from './warning.ts'
 
-/** Addresses and ports that are valid by themselves, but do not fit together. */
+/** Addresses and ports that are valid by themselves, but conflict with each other. */
 export function findAddressConflicts(tree: ConfigTree): Warning[] {
   return [...portMismatch(tree), ...loopbackPublicUrl(tree), ...exposedOps(tree), ...selfTargets(tree)]
 }
@@ -13,7 +13,7 @@ function portMismatch({ publicUrl, listen, trustedProxies }: ConfigTree): Warnin
   const isBehindProxy = trustedProxies.length > 0 || (url.protocol === 'https:' && !listen.tls)
   if (!isLoopback(url.hostname) || isBehindProxy) return []
   if (listen.port === 0 || portOf(url) === listen.port) return []
-  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links lead nowhere and the portal refuses forms: give both the same port`
+  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links are broken and the portal rejects forms: use the same port for both`
   return [{ path: ['publicUrl'], message }]
 }
 
@@ -21,14 +21,14 @@ function portMismatch({ publicUrl, listen, trustedProxies }: ConfigTree): Warnin
 function loopbackPublicUrl({ publicUrl, listen, portal }: ConfigTree): Warning[] {
   if (!portal.enabled || isLoopback(listen.host) || !isLoopback(new URL(publicUrl).hostname)) return []
   const message =
-    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: give the URL that clients use'
+    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: set the URL that clients use'
   return [{ path: ['publicUrl'], message }]
 }
 
 function exposedOps({ ops }: ConfigTree): Warning[] {
   if (isLoopback(ops.host)) return []
   const message =
-    'anyone who reaches this address can read all metrics and POST /reload: keep it on a private address, or let only your monitoring in'
+    'anyone who reaches this address can read all metrics and POST /reload: bind it to a private address, or restrict access to your monitoring'
   return [{ path: ['ops', 'host'], message }]
 }
 
@@ -38,7 +38,7 @@ function selfTargets({ upstreams, listen }: ConfigTree): Warning[] {
       .filter(([, { url }]) => isSelf(new URL(url), listen))
       .map(([index]) => ({
         path: ['upstreams', name, 'targets', index, 'url'],
-        message: 'is the gateway itself, so requests would loop: give the address of a backend',
+        message: 'is the gateway itself, so requests would loop: use the address of a backend',
       })),
   )
 }

@@ -3,7 +3,7 @@ import { createRouteTable } from '../../routes/table.ts'
 import type { Config } from '../config.ts'
 import type { Warning } from './warning.ts'
 
-/** Routes whose paths a backend may read as the same: the gateway would refuse every request to them. */
+/** Routes whose paths a backend may treat as the same: the gateway would reject every request to them. */
 export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
   const { groups, ambiguityIndex } = createRouteTable(compiled)
@@ -13,7 +13,7 @@ export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' 
     if (other === undefined) return []
     return place.routes.map((route) => ({
       path: ['routes', indexOf.get(route) ?? 0, 'path'],
-      message: `route "${route.name}" is never used: a backend that folds case or decodes escapes reads ${place.prefix} and ${other.prefix} of "${other.routes[0]?.name}" as the same, so requests to them are refused. Give them one path, or caseSensitive: true if only case differs and the backend tells it`,
+      message: `route "${route.name}" is never used: its path ${place.prefix} and ${other.prefix} of route "${other.routes[0]?.name}" are ambiguous to a backend that ignores case or decodes escapes, so requests to them are rejected. Use one path, or set caseSensitive: true if only case differs and the backend is case-sensitive`,
     }))
   })
 }

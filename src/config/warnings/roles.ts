@@ -12,7 +12,7 @@ export function findSimilarRoles({ routes }: Pick<ConfigTree, 'routes'>): Warnin
       const others = known.filter((other) => other !== role)
       const similar = similarRole(role, others)
       if (similar === undefined) return []
-      const message = `route "${name}" names the role "${role}", which is not "${similar}": roles are compared with their case`
+      const message = `route "${name}" has the role "${role}", which is not "${similar}": roles are case-sensitive`
       return [{ path: ['routes', route, 'roles', index], message }]
     }),
   )

@@ -6,20 +6,20 @@ import type { UpstreamConfig } from '../../upstream/upstream.ts'
 export type CompiledRoute = Route<UpstreamConfig>
 
 /**
- * What the rules about open routes need: the routes as the gateway has them, and its route table. A look-up costs
- * about the same however many routes there are.
+ * An index of routes for the rules about unprotected routes, and the gateway's route table. A look-up costs about the
+ * same however many routes there are.
  */
 export interface RouteIndex {
   readonly table: RouteTable<UpstreamConfig>
   /** The routes of a host and prefix; undefined = the routes for any host. */
   routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
-  /** All routes that could get a request for this host whose path is this prefix. */
+  /** All routes that could match a request for this host whose path is this prefix. */
   candidates(host: string, prefix: string): readonly CompiledRoute[]
-  /** A host that no route names, and the hosts of guarded routes at or above a prefix, the nearest first. */
+  /** A host that no route names, and the hosts of protected routes at or above a prefix, the nearest first. */
   hostsToCheck(prefix: string): Iterable<string>
-  /** The guarded route of one host whose backend and path this open route reaches for other hosts. */
+  /** The protected route with a host whose backend and path this unprotected route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
-  /** The guarded route whose paths at the backend this open route reaches too, as one of the two strips its prefix. */
+  /** The protected route whose backend paths this unprotected route reaches too, as one of the two strips its prefix. */
   bypassedByStripping(route: CompiledRoute): CompiledRoute | undefined
 }
 
@@ -65,7 +65,7 @@ export function stripsPrefix({ stripPrefix, depth }: CompiledRoute): boolean {
 
 export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
   const target = parseRequestTarget(prefix || '/')
-  if (!target) throw new Error(`the prefix of route ${name} is no path`)
+  if (!target) throw new Error(`the prefix of route ${name} is not a path`)
   return target
 }
 
@@ -92,7 +92,7 @@ function prefixesOf(prefix: string): readonly string[] {
   return segments.map((_, index) => segments.slice(0, segments.length - index).join('/'))
 }
 
-/** For each open route, the first guarded route of one host that it bypasses for other hosts. */
+/** For each unprotected route, the first protected route with a host that it bypasses for other hosts. */
 function findBypassed(
   protectedRoutes: readonly CompiledRoute[],
   table: RouteTable<UpstreamConfig>,
@@ -130,7 +130,7 @@ function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteInd
 
 /** Finds the first of the routes that shares a method with another. */
 function createMethodIndex(routes: readonly CompiledRoute[]) {
-  /** The first position by method; '*' = of a route that takes all methods, '' = of any route. */
+  /** The first position by method; '*' = of a route that matches all methods, '' = of any route. */
   const first = new Map<string, number>()
   for (const [position, { methods }] of routes.entries()) {
     for (const method of ['', ...(methods ?? ['*'])]) if (!first.has(method)) first.set(method, position)

@@ -12,7 +12,7 @@ import {
 } from './route-index.ts'
 import type { Warning } from './warning.ts'
 
-/** Why a route that needs no credential opens more than it seems to; undefined where it does not. */
+/** Why a route without authentication exposes more than it seems to; undefined if it does not. */
 type Rule = (route: CompiledRoute, routeIndex: RouteIndex) => string | undefined
 
 const rules: readonly Rule[] = [
@@ -24,8 +24,8 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Routes that let requests without credentials pass where that is probably not intended. They are found with the same
- * route table that the gateway uses, so that a warning is always true.
+ * Routes that allow requests without credentials where that is probably not intended. They are found with the same
+ * route table that the gateway uses, so that a warning is always correct.
  */
 export function findUnprotectedRoutes({
   routes,
@@ -43,10 +43,10 @@ export function findUnprotectedRoutes({
 function exposesAllPaths(route: CompiledRoute): string | undefined {
   if (route.access.kind !== 'public' || route.prefix !== '') return undefined
   const where = route.host === undefined ? '/' : `${route.host}/`
-  return `route "${route.name}" lets everybody reach everything under ${where} that no other route takes: give it auth: any, or a longer path`
+  return `route "${route.name}" is public and matches every path under ${where} that no other route matches: give it auth: any, or a longer path`
 }
 
-/** Without this route its requests would get to one that needs a credential. */
+/** Without this route its requests would match one that requires a credential. */
 function exposesNestedPaths(
   route: CompiledRoute,
   { table, candidates, hostsToCheck }: RouteIndex,
@@ -54,7 +54,7 @@ function exposesNestedPaths(
   const target = targetOf(route)
   const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [route.host]
   for (const host of hosts) {
-    // No other routes could get requests for this host and path.
+    // No other routes could match this host and path.
     const others = candidates(host, route.prefix).filter((other) => other !== route)
     const without = createRouteTable(others)
     for (const method of methodsOf(
@@ -63,34 +63,34 @@ function exposesNestedPaths(
     )) {
       const next = matchRoute(without, { host, target, method })
       if (!next || allowsAnonymous(next) || matchRoute(table, { host, target, method }) !== route) continue
-      // Both have the same host and prefix: a route that names a method there is intended.
+      // Both have the same host and prefix: a route that lists a method there is intended.
       if (next.prefix === route.prefix && next.host === route.host) continue
       const place =
         next.prefix === route.prefix
-          ? `for host ${host}, where it comes before the protected route "${next.name}"`
+          ? `for host ${host}, where it takes precedence over the protected route "${next.name}"`
           : `inside the protected route "${next.name}" (${next.prefix || '/'})`
-      return `route "${route.name}" ${verbOf(route)} ${place}: if that is not meant, give it the auth of "${next.name}"`
+      return `route "${route.name}" ${verbOf(route)} ${place}: if that is not intended, give it the auth of "${next.name}"`
     }
   }
   return undefined
 }
 
-/** It takes all methods that protected routes of the same host and prefix do not name. */
+/** It matches all methods that protected routes of the same host and prefix do not list. */
 function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): string | undefined {
   if (route.methods !== undefined) return undefined
   const beside = routesAt(route.host, route.prefix).filter((other) => !allowsAnonymous(other))
   const methods = [...new Set(beside.flatMap((other) => [...(other.methods ?? [])]))]
   if (methods.length === 0) return undefined
   const names = beside.map(({ name }) => `"${name}"`).join(', ')
-  return `route "${route.name}" ${verbOf(route)} for every method but ${methods.join(', ')}, beside the protected ${names}: name the methods that may be open`
+  return `route "${route.name}" ${verbOf(route)} for every method except ${methods.join(', ')}, beside the protected ${names}: list the methods that may be public`
 }
 
-/** A guarded route is for one host: a request with another Host gets this route, and the same backend. */
+/** A protected route has a host: a request with another Host matches this route, and gets to the same backend. */
 function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): string | undefined {
   const bypassed = bypassedBy(route)
   return (
     bypassed &&
-    `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host but ${bypassed.host}, where "${bypassed.name}" protects it: leave out the host of "${bypassed.name}", or give "${route.name}" one`
+    `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host except ${bypassed.host}, where "${bypassed.name}" protects it: remove the host of "${bypassed.name}", or give "${route.name}" one`
   )
 }
 
@@ -99,14 +99,14 @@ function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: Route
   const bypassed = bypassedByStripping(route)
   if (!bypassed) return undefined
   const stripping = stripsPrefix(route) ? route : bypassed
-  return `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix: give it the auth of "${bypassed.name}", or an upstream of its own`
+  return `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix: give it the auth of "${bypassed.name}", or its own upstream`
 }
 
 function verbOf({ access }: CompiledRoute): string {
-  return access.kind === 'public' ? 'is public' : 'lets anonymous requests pass'
+  return access.kind === 'public' ? 'is public' : 'allows anonymous requests'
 }
 
-/** The methods that a route takes; if it takes all, enough of them to compare it with every other route. */
+/** The methods that a route matches; if it matches all, enough of them to compare it with every other route. */
 function methodsOf({ methods }: CompiledRoute, others: readonly CompiledRoute[]): readonly string[] {
   return [...(methods ?? new Set(['GET', ...others.flatMap((other) => [...(other.methods ?? [])])]))]
 }

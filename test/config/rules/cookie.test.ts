@@ -50,14 +50,14 @@ t.test('name and path hold nothing that could end the cookie or begin another', 
   for (const name of ['', 'a b', 'a=b', 'a;b', 'a,b', 'é', 'a\n', 'a'.repeat(65)]) {
     t.match(
       problemMessages(t, { ...minimalConfig, cookie: { name } }),
-      [/^cookie\.name: has the wrong form/],
+      [/^cookie\.name: has an invalid format/],
       name,
     )
   }
   for (const path of ['', 'api', '/a;b', '/a b', '/é', '/a\n', '/a\u007f']) {
     t.match(
       problemMessages(t, { ...minimalConfig, cookie: { path } }),
-      [/^cookie\.path: has the wrong form/],
+      [/^cookie\.path: has an invalid format/],
       path,
     )
   }

@@ -28,7 +28,7 @@ t.test('what is no exact origin is refused, each at its place', async (t) => {
   const wrong: readonly (readonly [text: string, complaint: string])[] = [
     ['*', `${form}, without *`],
     ['https://*.example.com', `${form}, without *`],
-    ['null', `${form}: any page can make its origin null`],
+    ['null', `${form}: any page can send the origin null`],
     ['app.example.com', `${form}: a scheme`],
     ['https://app.example.com/path', `${form}: a scheme`],
     ['https://app.example.com?', `${form}: a scheme`],

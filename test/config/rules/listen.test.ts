@@ -36,7 +36,7 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   t.strictSame(told(mine.cert, other.key), [
     `${at}.key: is not the key of the certificate in listen.tls.cert`,
   ])
-  t.strictSame(told('nonsense', mine.key), [`${at}.cert: holds no certificate in PEM form`])
+  t.strictSame(told('nonsense', mine.key), [`${at}.cert: contains no PEM certificate`])
   t.strictSame(told(mine.cert, mine.cert), [
     `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
   ])
@@ -44,7 +44,7 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
     `${at}.cert: holds a private key, not a certificate: are cert and key swapped?`,
     `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
   ])
-  t.strictSame(told(mine.cert, 'nonsense'), [`${at}.key: holds no private key in PEM form`])
+  t.strictSame(told(mine.cert, 'nonsense'), [`${at}.key: contains no PEM private key`])
   t.strictSame(told(mine.cert, encrypted(mine.key)), [
     `${at}.key: is encrypted: give it without a passphrase, in a file that only the gateway reads`,
   ])
@@ -55,8 +55,8 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
 })
 
 t.test('the ops listener has a port of its own, wherever the two are set', async (t) => {
-  const ofListen = 'listen.port: is also the port of ops, on the same address: choose another'
-  const ofOps = 'ops.port: is also the port of listen, on the same address: choose another'
+  const ofListen = 'listen.port: conflicts with ops.port on the same address: choose another port'
+  const ofOps = 'ops.port: conflicts with listen.port on the same address: choose another port'
   t.strictSame(problemMessages(t, listen({ port: 9090 })), [ofListen])
   t.strictSame(problemMessages(t, minimalConfig, { settings: ['listen.port=9090'] }), [ofListen])
   t.strictSame(problemMessages(t, minimalConfig, { env: { GATEHOUSE__OPS__PORT: '8080' } }), [ofOps])

@@ -18,7 +18,7 @@ t.test('publicUrl is the origin that clients see', async (t) => {
   const complaintsOf: Readonly<Record<string, string>> = {
     'api.example.com': 'must be a URL such as https://api.example.com',
     'ftp://api.example.com': 'must be a URL such as https://api.example.com',
-    'https://user:hunter2@api.example.com': 'must not hold a user or password',
+    'https://user:hunter2@api.example.com': 'must not contain credentials',
     'https://api.example.com/gateway': 'must be an origin: no path, query or fragment',
     'https://api.example.com/?a': 'must be an origin: no path, query or fragment',
   }

@@ -9,12 +9,12 @@ t.test('the upstream of a route is there', async (t) => {
   const routes = (upstream: string) => ({ upstreams, routes: [{ ...route, upstream }] })
   t.strictSame(problemMessages(t, routes('billing')), [])
   t.strictSame(problemMessages(t, routes('biling')), [
-    'routes[0].upstream: there is no upstream "biling", did you mean "billing"?',
+    'routes[0].upstream: unknown upstream "biling", did you mean "billing"?',
   ])
   for (const name of ['other', '', 'constructor', '__proto__', 'Billing'])
     t.match(
       problemMessages(t, routes(name)),
-      [/^routes\[0\]\.upstream: (there is no upstream|must not be empty)/],
+      [/^routes\[0\]\.upstream: (unknown upstream|must not be empty)/],
       name,
     )
 })
@@ -57,7 +57,7 @@ t.test('a path is plain: every server reads it alike', async (t) => {
   ])
     t.strictSame(problemMessages(t, withRoute({ path })), [message], path)
   for (const path of ['', 'a', 'http://a/b', '*']) {
-    t.match(problemMessages(t, withRoute({ path })), [/^routes\[0\]\.path: has the wrong form/], path)
+    t.match(problemMessages(t, withRoute({ path })), [/^routes\[0\]\.path: has an invalid format/], path)
   }
 })
 
@@ -99,7 +99,7 @@ t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT
 
 t.test('what only fits known callers cannot stand on a route that lets anonymous ones pass', async (t) => {
   for (const auth of ['none', 'optional']) {
-    const message = `cannot be combined with auth: ${auth}, which lets anonymous requests pass`
+    const message = `cannot be combined with auth: ${auth}, which allows anonymous requests`
     t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
       `routes[0].roles: ${message}`,
       `routes[0].verifiedOnly: ${message}`,
@@ -140,7 +140,7 @@ for (const [what, one, other, isSame] of pairs) {
       ...minimalConfig,
       routes: [...routes, { ...route, name: 'other', ...other }],
     })
-    const message = 'route "one" has the same host, path and method: one of them would never be used'
+    const message = 'route "one" has the same host, path and method: one of them would never match'
     t.strictSame(found, isSame ? [`routes[2].path: ${message}`] : [])
   })
 }
@@ -153,9 +153,9 @@ t.test('names are unique, and a broken route hides nothing that is wrong with th
     { ...route, name: 'c', path: '/c', upstream: 'c' },
   ]
   t.strictSame(problemMessages(t, { ...minimalConfig, routes }), [
-    'routes[1].name: there is another route named "all"',
+    'routes[1].name: duplicate route name "all"',
     'routes[2]: must be a map such as { name: …, path: …, upstream: …, auth: … }',
-    'routes[3].upstream: there is no upstream "c"',
+    'routes[3].upstream: unknown upstream "c"',
   ])
 })
 

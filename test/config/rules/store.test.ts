@@ -10,7 +10,7 @@ const key = { files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64'
 const asUrl = 'must be a URL such as redis://127.0.0.1:6379/0'
 
 t.test('driver: redis needs to know where Redis is, in exactly one way', async (t) => {
-  const one = 'store.redis: give exactly one of url, sentinel and cluster'
+  const one = 'store.redis: set exactly one of url, sentinel and cluster'
   const cluster = { nodes: ['10.0.0.31:6379'] }
   const sentinel = { name: 'main', nodes: ['10.0.0.21:26379'] }
   t.strictSame(problemMessages(t, redis(undefined, 'redis'), key), [
@@ -47,7 +47,7 @@ t.test('the URL of a Redis is one, with the number of a database at most', async
 
 t.test('a password in the text of the URL is refused, and never repeated', async (t) => {
   const message =
-    'store.redis.url: a password is never inline: give the URL as { env: … } or { file: … }, or use password'
+    'store.redis.url: a password is never inline: set the URL as { env: … } or { file: … }, or use password'
   for (const url of ['redis://:hunter2@a', 'redis://user:hunter2@a/0']) {
     t.strictSame(problemMessages(t, redis({ url })), [message], url)
   }
@@ -109,7 +109,7 @@ t.test('every secret of Redis is looked for', async (t) => {
   t.strictSame(problemMessages(t, options, { env: { C: 'no certificate' } }).toSorted(), [
     'store.redis.password: the environment variable P is not set',
     'store.redis.sentinel.password: the environment variable S is not set',
-    'store.redis.tls.ca: holds no certificate in PEM form',
+    'store.redis.tls.ca: contains no PEM certificate',
   ])
   t.strictSame(problemMessages(t, options, { env: { P: 'p', S: 's', C: rootCertificates[0] ?? '' } }), [])
 })
@@ -119,7 +119,7 @@ t.test(
   async (t) => {
     for (const keyPrefix of ['{gh}:', 'gh}', 'g h', 'a'.repeat(65)]) {
       t.match(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [
-        /^store\.redis\.keyPrefix: has the wrong form/,
+        /^store\.redis\.keyPrefix: has an invalid format/,
       ])
     }
     for (const keyPrefix of ['', 'gh:', 'a'.repeat(64)]) {

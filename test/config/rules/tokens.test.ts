@@ -89,7 +89,7 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
     'a public key in place of the private one',
     'ES256',
     { private: ec.public },
-    `${at}.private: holds no private key in PEM form`,
+    `${at}.private: contains no PEM private key`,
   ],
   [
     'a signing key without its private half',
@@ -109,7 +109,7 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
     { private: p384.private },
     `${at}.private: must be a P-256, RSA or Ed25519 key`,
   ],
-  ['a text that is no key', 'ES256', { private: secret }, `${at}.private: holds no key in PEM form`],
+  ['a text that is no key', 'ES256', { private: secret }, `${at}.private: contains no PEM key`],
   [
     'a secret of 31 bytes',
     'HS256',
@@ -120,7 +120,7 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
     'a broken PEM',
     'ES256',
     { private: ec.private.replace('\n', '\nx') },
-    `${at}.private: holds no private key in PEM form`,
+    `${at}.private: contains no PEM private key`,
   ],
 ]
 
@@ -152,11 +152,11 @@ t.test('exactly one key signs, and IDs are unique', async (t) => {
     'tokens.keys: exactly one key must have use: sign, not 0',
   ])
   t.strictSame(problemMessages(t, ...setUp('ES256', [signer, { use: 'verify', public: ec.public }])), [
-    'tokens.keys[1].kid: there is another key with the ID "k"',
+    'tokens.keys[1].kid: duplicate kid "k"',
   ])
   for (const kid of ['', 'a b', 'a/b', 'é', 'a'.repeat(129)]) {
     t.match(problemMessages(t, ...setUp('ES256', [{ kid, ...signer }])), [
-      /^tokens\.keys\[0\]\.kid: has the wrong form/,
+      /^tokens\.keys\[0\]\.kid: has an invalid format/,
     ])
   }
 })

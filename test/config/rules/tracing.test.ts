@@ -24,7 +24,7 @@ t.test('what is no such URL is refused, and so is a section without one', async 
   for (const [endpoint, complaint] of [
     ['localhost:4318', /must be a URL such as/],
     ['grpc://localhost:4317', /must be a URL such as/],
-    ['http://me:pass@localhost', /user or password/],
+    ['http://me:pass@localhost', /must not contain credentials/],
     ['http://localhost?a', /query or fragment/],
     ['http://localhost#a', /query or fragment/],
   ] as const) {

@@ -21,8 +21,8 @@ t.test('a target is an http(s) origin', async (t) => {
     'ws://10.0.0.11': 'must be a URL such as http://10.0.0.11:3000',
     'http://': 'must be a URL such as http://10.0.0.11:3000',
     'http://10.0.0.11:99999': 'must be a URL such as http://10.0.0.11:3000',
-    'http://user@10.0.0.11': 'must not hold a user or password',
-    'http://user:hunter2@10.0.0.11': 'must not hold a user or password',
+    'http://user@10.0.0.11': 'must not contain credentials',
+    'http://user:hunter2@10.0.0.11': 'must not contain credentials',
     'http://10.0.0.11/orders': 'must be an origin: no path, query or fragment',
     'http://10.0.0.11/?a=b': 'must be an origin: no path, query or fragment',
     'http://10.0.0.11/#a': 'must be an origin: no path, query or fragment',
@@ -41,7 +41,7 @@ t.test('the certificates to trust are PEM that is there', async (t) => {
   t.strictSame(problemMessages(t, ca), [`${at}: cannot read config/ca.pem: no such file or directory`])
   for (const content of ['nonsense', '-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----'])
     t.strictSame(problemMessages(t, ca, { files: { 'config/ca.pem': content } }), [
-      `${at}: holds no certificate in PEM form`,
+      `${at}: contains no PEM certificate`,
     ])
   const byName = withUpstream({ tls: { ca: { env: 'BACKEND_CA' } } })
   t.strictSame(problemMessages(t, byName), [`${at}: the environment variable BACKEND_CA is not set`])
@@ -74,7 +74,7 @@ t.test('a check asks a path that can stand in a request line', async (t) => {
   ])
     t.strictSame(
       problemMessages(t, active(path)),
-      ['upstreams.backend.health.active.path: has the wrong form: it must match ^/[!"$-~]*$'],
+      ['upstreams.backend.health.active.path: has an invalid format: it must match ^/[!"$-~]*$'],
       JSON.stringify(path),
     )
   t.strictSame(problemMessages(t, active(undefined)), ['upstreams.backend.health.active.path: is missing'])

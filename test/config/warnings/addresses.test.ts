@@ -13,7 +13,7 @@ function warnings(t: Test, options: Options, env: Readonly<Record<string, string
 }
 
 t.test('a publicUrl of this machine with a port that nobody listens on is warned of', async (t) => {
-  const rest = 'so links lead nowhere and the portal refuses forms: give both the same port'
+  const rest = 'so links are broken and the portal rejects forms: use the same port for both'
   const publicUrl = 'http://localhost:9000'
   t.strictSame(warnings(t, { publicUrl }), [`publicUrl: has port 9000, but listen.port is 8080, ${rest}`])
   t.strictSame(warnings(t, { publicUrl: 'http://[::1]' }), [
@@ -38,7 +38,7 @@ t.test('a publicUrl of this machine is warned of where clients come from elsewhe
     t.strictSame(
       warnings(t, { listen: { host } }),
       [
-        'publicUrl: works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: give the URL that clients use',
+        'publicUrl: works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: set the URL that clients use',
       ],
       host,
     )
@@ -55,7 +55,7 @@ t.test('an ops listener that others reach is warned of', async (t) => {
     t.strictSame(
       warnings(t, { ops: { host } }),
       [
-        'ops.host: anyone who reaches this address can read all metrics and POST /reload: keep it on a private address, or let only your monitoring in',
+        'ops.host: anyone who reaches this address can read all metrics and POST /reload: bind it to a private address, or restrict access to your monitoring',
       ],
       host,
     )
@@ -85,7 +85,7 @@ for (const [url, host, isLoop] of loops) {
       publicUrl: 'https://api.example.com',
     }
     const message =
-      'upstreams.backend.targets.1.url: is the gateway itself, so requests would loop: give the address of a backend'
+      'upstreams.backend.targets.1.url: is the gateway itself, so requests would loop: use the address of a backend'
     t.strictSame(warnings(t, options), isLoop ? [message] : [])
   })
 }

@@ -20,7 +20,7 @@ t.test(
     t.equal(found.length, 2)
     t.match(
       found[0],
-      /^routes\.0\.path: route "r0" is never used: .* \/orders and \/Orders of "r1" .*caseSensitive/,
+      /^routes\.0\.path: route "r0" is never used: .* \/orders and \/Orders of route "r1" .*caseSensitive/,
     )
     t.match(found[1], /^routes\.1\.path: route "r1" is never used/)
     t.equal(warnings(t, { path: '/@a' }, { path: '/%40a' }).length, 2, 'escapes are decoded')

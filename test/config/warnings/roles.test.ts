@@ -19,7 +19,7 @@ function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly s
 }
 
 const told = (route: number, index: number, role: string, similar: string) =>
-  `routes.${route}.roles.${index}: route "r${route}" names the role "${role}", which is not "${similar}": roles are compared with their case`
+  `routes.${route}.roles.${index}: route "r${route}" has the role "${role}", which is not "${similar}": roles are case-sensitive`
 
 t.test('a role that differs from one of the gateway only in case is warned of', async (t) => {
   t.strictSame(warnings(t, ['admin']), [told(0, 0, 'admin', 'Admin')])

@@ -29,24 +29,24 @@ t.test('routes apart from each other are no reason to warn', async (t) => {
 })
 
 t.test('a public route for everything is warned of', async (t) => {
-  const rest = 'that no other route takes: give it auth: any, or a longer path'
+  const rest = 'that no other route matches: give it auth: any, or a longer path'
   t.strictSame(warnings(t, open), [
-    `routes.0.auth: route "r0" lets everybody reach everything under / ${rest}`,
+    `routes.0.auth: route "r0" is public and matches every path under / ${rest}`,
   ])
   t.strictSame(warnings(t, { ...open, host: 'www.example' }), [
-    `routes.0.auth: route "r0" lets everybody reach everything under www.example/ ${rest}`,
+    `routes.0.auth: route "r0" is public and matches every path under www.example/ ${rest}`,
   ])
   t.strictSame(warnings(t, optional), [], 'who says optional has thought of it')
 })
 
 t.test('a public route inside a protected one is warned of', async (t) => {
   const inside = (place: string, verb = 'is public') =>
-    `routes.1.auth: route "r1" ${verb} inside the protected route "r0" (${place}): if that is not meant, give it the auth of "r0"`
+    `routes.1.auth: route "r1" ${verb} inside the protected route "r0" (${place}): if that is not intended, give it the auth of "r0"`
   t.strictSame(warnings(t, { path: '/a' }, { path: '/a/b', ...open }), [inside('/a')])
   t.strictSame(warnings(t, { path: '/a/' }, { path: '/a/b', ...open }), [inside('/a')])
   t.strictSame(warnings(t, { path: '/' }, { path: '/a', ...open }), [inside('/')])
   t.strictSame(warnings(t, { path: '/a' }, { path: '/a/b', ...optional }), [
-    inside('/a', 'lets anonymous requests pass'),
+    inside('/a', 'allows anonymous requests'),
   ])
   t.strictSame(warnings(t, { path: '/a' }, { path: '/%61/b', host: 'www.example', ...open }), [inside('/a')])
   t.strictSame(warnings(t, { path: '/a', host: 'API.example' }, { path: '/a/b', ...open }), [inside('/a')])
@@ -68,22 +68,25 @@ t.test('what would be refused or public all the same without it is not inside', 
 
 t.test('a public route of one host before a protected one of any is warned of', async (t) => {
   t.strictSame(warnings(t, { path: '/a' }, { path: '/a', host: 'www.example', ...open }), [
-    'routes.1.auth: route "r1" is public for host www.example, where it comes before the protected route "r0": if that is not meant, give it the auth of "r0"',
+    'routes.1.auth: route "r1" is public for host www.example, where it takes precedence over the protected route "r0": if that is not intended, give it the auth of "r0"',
   ])
   const root = warnings(t, { path: '/a' }, { path: '/', host: 'www.example', ...open })
-  t.match(root, [/lets everybody reach everything/], 'a longer path of any host still comes first')
+  t.match(root, [/is public and matches every path/], 'a longer path of any host still comes first')
 })
 
 t.test('a protected route of one host whose backend is public by every other is warned of', async (t) => {
   const rest = (path: string) =>
-    `at ${path} of every host but api.example, where "r0" protects it: leave out the host of "r0", or give "r1" one`
+    `at ${path} of every host except api.example, where "r0" protects it: remove the host of "r0", or give "r1" one`
   const guarded = { path: '/a', host: 'api.example' }
   t.strictSame(warnings(t, guarded, { path: '/a', ...open }), [
     `routes.1.auth: route "r1" is public ${rest('/a')}`,
   ])
-  t.match(warnings(t, guarded, open), [/lets everybody/, `routes.1.auth: route "r1" is public ${rest('/a')}`])
+  t.match(warnings(t, guarded, open), [
+    /matches every path/,
+    `routes.1.auth: route "r1" is public ${rest('/a')}`,
+  ])
   t.strictSame(warnings(t, guarded, optional), [
-    `routes.1.auth: route "r1" lets anonymous requests pass ${rest('/a')}`,
+    `routes.1.auth: route "r1" allows anonymous requests ${rest('/a')}`,
   ])
   t.strictSame(warnings(t, guarded, { path: '/a', upstream: 'other', ...open }), [], 'another backend')
   t.strictSame(warnings(t, guarded, { path: '/a/b', upstream: 'other', host: 'www.example', ...open }), [])
@@ -96,7 +99,7 @@ t.test('a protected route of one host whose backend is public by every other is 
 
 t.test('a route for the other methods of a protected place is warned of where it is public', async (t) => {
   t.strictSame(warnings(t, { path: '/a', methods: ['POST', 'PUT'] }, { path: '/a', ...open }), [
-    'routes.1.auth: route "r1" is public for every method but POST, PUT, beside the protected "r0": name the methods that may be open',
+    'routes.1.auth: route "r1" is public for every method except POST, PUT, beside the protected "r0": list the methods that may be public',
   ])
   t.strictSame(warnings(t, { path: '/a', methods: ['POST'] }, { path: '/a', methods: ['GET'], ...open }), [])
   t.strictSame(
@@ -111,10 +114,10 @@ t.test(
   async (t) => {
     const strip = { stripPrefix: true }
     const around = (stripping: string) =>
-      `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${stripping}" strips its prefix: give it the auth of "r0", or an upstream of its own`
+      `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${stripping}" strips its prefix: give it the auth of "r0", or its own upstream`
     t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', ...strip, ...open }), [around('r1')])
     t.strictSame(warnings(t, { path: '/api', ...strip }, { path: '/pub', ...strip, ...open }), [around('r1')])
-    t.match(warnings(t, { path: '/api', ...strip }, open), [/lets everybody/, around('r0')])
+    t.match(warnings(t, { path: '/api', ...strip }, open), [/matches every path/, around('r0')])
     t.strictSame(
       warnings(t, { path: '/api', ...strip }, { path: '/health', ...open }),
       [],
