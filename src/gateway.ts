@@ -16,11 +16,11 @@ export interface Gateway {
   readonly url: string
   /** The URL for operators. */
   readonly opsUrl: string
-  /** Reads the config again and takes it, or tells what is wrong with it; reloads run one at a time. */
+  /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
-   * Shuts down: first only /readyz says so, then no new connections are taken, then the remaining ones end.
-   * @returns false where requests had to be broken off
+   * Shuts down: first only /readyz says so, then no new connections are accepted, then the remaining ones finish.
+   * @returns false if requests had to be aborted
    */
   shutDown(): Promise<boolean>
 }

@@ -4,7 +4,7 @@ const minimumVersion = [24, 18] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimumVersion[1])) {
   console.error(
-    `gatehouse: needs Node ${minimumVersion.join('.')} or newer: ${process.execPath} is ${process.version}`,
+    `gatehouse: requires Node ${minimumVersion.join('.')} or newer; ${process.execPath} is ${process.version}`,
   )
   process.exit(1)
 }

@@ -14,7 +14,7 @@ import { createPasswords } from '../secrets/passwords.ts'
 import { createSealer, deriveKey } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
 
-/** All that people can do with accounts, their own or others', in the portal and through the admin API. */
+/** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {
   readonly signIn: SignIn
   readonly actionsOf: AccountActionsOf
@@ -51,7 +51,7 @@ export function createAccountServices({
   }
 }
 
-/** Only the acts, for commands, where nobody signs in. */
+/** Only the account actions, for commands, which have no sign-in. */
 export function createConfiguredActions({
   config,
   store,
@@ -71,7 +71,7 @@ export function createConfiguredActions({
   })
 }
 
-/** Loads the library with the first mail, so that a start need not wait for it. */
+/** Loads the library with the first mail, so that startup does not wait for it. */
 function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
   let sending: Promise<SendMail> | undefined
   return async (message) => {

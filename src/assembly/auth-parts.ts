@@ -7,9 +7,9 @@ import type { Config } from '../config/config.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '../tokens/access-token.ts'
 import { createKeyring, type Keyring } from '../tokens/keyring.ts'
 
-/** What decides who is calling: made here for the gateway and for what explains its decisions alike. */
+/** The parts that authenticate a caller, built once for the gateway and for `explain`. */
 export interface AuthParts {
-  /** Empty: whoever has signing keys puts them in. */
+  /** Empty; the key loader fills it. */
   readonly keyring: Keyring
   readonly verified: VerifiedTokens & { clear(): void }
   readonly directory: CachedDirectory

@@ -33,17 +33,17 @@ import { createSessions, type Sessions } from '../tokens/sessions.ts'
 import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { createAuthParts } from './auth-parts.ts'
 
-/** All that decides who is calling, on top of one store. */
+/** Authentication of callers on top of one store. */
 export interface CallerAuth {
   readonly authenticator: Authenticator
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
-  /** The present state of the connection to the store. */
+  /** The current state of the connection to the store. */
   readonly storeConnection: Readonly<StoreConnectionState>
-  /** Whether the store answers, or the cache can serve for a while. */
+  /** Whether the store is reachable, or the cache can still serve. */
   health(): StoreHealth
-  /** Stops listening to the store; the parts above go on with what they know. */
+  /** Stops listening to the store; the parts above continue with what they have. */
   close(): void
 }
 
@@ -61,13 +61,13 @@ export interface CallerAuthOptions {
   readonly clock: Clock
   /** Shared with other workers; undefined = there are none. */
   readonly memory?: WorkerMemory | undefined
-  /** Told of a change, for others that depend on it, once caches and keys reflect it; undefined = any change. */
+  /** Called on a change, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
 
 /** How often the change log is read: SQLite is a local file, Redis a server that others use too. */
 const pollMs = { sqlite: 25, redis: 100 } as const
-/** How long a start waits for the store before it goes on without it. */
+/** How long a start waits for the store before it continues without it. */
 const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
@@ -90,7 +90,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     },
     catchUp: async () => {
       await invalidation.catchUp()
-      // A signing key that was retired meanwhile; where the store is out of reach, the known ones count.
+      // A signing key may have been retired meanwhile; while the store is unreachable, the known ones count.
       await keyLoader.settled().catch(throwUnlessStoreUnavailable)
     },
   })
@@ -163,7 +163,7 @@ function createConfiguredKeyLoader(
   })
 }
 
-/** The gateway starts even if Redis is out of reach, but not if its data or its signing keys cannot be read. */
+/** The gateway starts even if Redis is unreachable, but not if its data or its signing keys cannot be read. */
 async function loadInitialKeys(
   { config, store, memory }: CallerAuthOptions,
   keyLoader: KeyLoader,
@@ -173,14 +173,14 @@ async function loadInitialKeys(
     () => undefined,
     (error: unknown) => error,
   )
-  // A worker that takes the place of another serves the callers that are known.
+  // A worker that replaces another serves the cached callers.
   if (isUnsupportedStore(readyError) && memory?.lastReadAt === undefined) throw readyError
   if (config.tokens.keys.length > 0) return keyLoader.load()
   if (readyError !== undefined && !memory) return
   await keyLoader.load().catch(throwUnlessStoreUnavailable)
 }
 
-/** Whether a store that answers is none that this program can use. */
+/** Whether a reachable store is one that this program cannot use. */
 function isUnsupportedStore(readyError: unknown): boolean {
   return readyError instanceof OperatorError && isStoreFailure(readyError.cause, 'newer')
 }
@@ -191,7 +191,7 @@ interface InvalidatedParts {
   readonly keyLoader: KeyLoader
 }
 
-/** Keeps caches and keys true to the store. */
+/** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
   { config, store, memory, log, metrics, clock, onChange }: CallerAuthOptions,
   { storeConnection, directory, keyLoader }: InvalidatedParts,
@@ -227,8 +227,8 @@ function openCacheInvalidation(
 }
 
 /**
- * Logs once each that the store is gone, that it has come back without its data or with that of a newer program, and
- * that it is back.
+ * Logs once each that the store is unreachable, that it came back without its data or with that of a newer program,
+ * and that it is reachable again.
  */
 function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
@@ -237,22 +237,22 @@ function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) =>
     const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
     const isUp = err === undefined
     metrics.storeUp.set(Number(isUp))
-    if (isUp && wasUp === false) log.info('the store answers again')
+    if (isUp && wasUp === false) log.info('store reachable again')
     if (loss !== undefined && !wasLost) log.error({ err }, loss)
-    else if (!isUp && wasUp !== false) log.error({ err }, 'the store does not answer')
+    else if (!isUp && wasUp !== false) log.error({ err }, 'store unreachable')
     wasUp = isUp
     // A loss is reported once, even if the store was unreachable in between.
     wasLost = loss !== undefined || (wasLost && !isUp)
   }
 }
 
-/** Says each fault once, until the log of changes has been read without it: where it stays, that is read all the time. */
+/** Logs each fault once, until the change log has been read without it: while it lasts, every poll repeats it. */
 function createFaultLogger(log: Log): (error: unknown) => void {
   let reported: string | undefined
   return (err) => {
     const reason = err === undefined ? undefined : errorMessage(err)
     if (reason !== undefined && reason !== reported)
-      log.error({ err }, 'a change of the store cannot be applied')
+      log.error({ err }, 'cannot apply a change from the store')
     reported = reason
   }
 }

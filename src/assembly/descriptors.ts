@@ -7,13 +7,13 @@ const connectionsPerCount = 8
 const countMaxAgeMs = 100
 
 /**
- * Whether another connection may be taken. Without a descriptor left libuv takes and closes connections silently: so
- * the last ones are kept free, and connections beyond are dropped where that can be counted.
+ * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently:
+ * so the last ones are kept free, and further connections are dropped where that can be counted.
  * @param openConnections how many connections there are
  */
 export type MayAccept = (openConnections: number) => boolean
 
-/** Where the limit is not known (other systems than Linux) every connection may be taken. */
+/** If the limit is not known (systems other than Linux) every connection is accepted. */
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
   if (limit === undefined) return () => true
   let used = count()
@@ -21,8 +21,8 @@ export function watchDescriptors(limit = descriptorsMax(), count = countDescript
   let connectionsAtCount = 0
 
   return function mayAccept(openConnections) {
-    // Each may have an upstream's beside it: counting is only worth the call where that could be too many. Beside them
-    // there may be twice what there was when it was last counted: files that are opened later.
+    // Each may need another one for its upstream: counting is only worth the call if that could be too many. Other
+    // descriptors may have doubled since the last count: files that are opened later.
     const others = used - connectionsAtCount
     if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
     const now = performance.now()

@@ -12,14 +12,14 @@ import type { PreparedConfig } from './request-server.ts'
 export interface ReloadOptions {
   currentConfig(): Config
   rereadConfig(): LoadedConfig
-  /** Builds all that the config needs, beside the one in force. */
+  /** Builds all that the config needs, beside the current one. */
   prepare(next: LoadedConfig): Promise<PreparedConfig>
   onReloaded(config: Config): void
   readonly log: Log
   readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
 }
 
-/** Reloads run one after another: each reads the file anew, so that the last reload takes its last contents. */
+/** Reloads run one after another: each reads the file again, so that the last reload applies its latest contents. */
 export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
   const { log, metrics } = options
   let last: Promise<unknown> = Promise.resolve()
@@ -29,12 +29,8 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
     const isTaken = outcome.kind === 'taken'
     metrics.lastReload.set(Number(isTaken))
     metrics.reloads.inc({ outcome: outcome.kind })
-    if (isTaken) log.info('the config was reloaded')
-    else
-      log.error(
-        { problems: outcome.problems },
-        'the config was not reloaded: the previous one stays in force',
-      )
+    if (isTaken) log.info('config reloaded')
+    else log.error({ problems: outcome.problems }, 'config not reloaded: the previous config stays active')
     return outcome
   }
 
@@ -68,7 +64,7 @@ async function tryReload({
   }
 }
 
-/** An expired certificate is used all the same: some clients accept it, and none is worse off than without it. */
+/** An expired certificate is still used: some clients accept it, and no client is worse off. */
 export function logCertificateWarning({ listen }: Config, log: Log): void {
   const complaint = listen.tls && validityProblem(listen.tls.cert, Date.now())
   if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 
-/** The part that takes the requests: this process, or several workers that share a port. */
+/** Serves the requests: this process, or several workers that share a port. */
 export interface RequestServer {
   /** The URL for clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
@@ -14,24 +14,24 @@ export interface RequestServer {
   /** The same as plain JSON. */
   metricsSnapshot(): Promise<MetricsSnapshot>
   /**
-   * Builds all that another config needs, beside the one in force.
+   * Builds all that another config needs, beside the current one.
    * @throws why it cannot be built: nothing has changed then
    */
   prepare(next: LoadedConfig): Promise<PreparedConfig>
   /**
-   * Takes no new connections, and waits until the open ones have ended by themselves.
-   * @returns false where requests had to be broken off when the time was over
+   * Stops accepting connections, and waits until the open ones have finished.
+   * @returns false if requests were aborted at the timeout
    */
   drain(timeoutMs: number): Promise<boolean>
-  /** Ends at once; to be called when nothing is under way any more. */
+  /** Closes immediately; to be called when nothing is in flight. */
   close(): Promise<void>
 }
 
-/** Another config, ready to be taken: one of the two has to be called. */
+/** Another config, ready to be applied: one of the two must be called. */
 export interface PreparedConfig {
   /**
-   * New requests get the new config; those under way end with the old one.
-   * @throws why it cannot be taken: nothing has changed then, and it has been discarded
+   * New requests get the new config; in-flight requests finish with the old one.
+   * @throws why it cannot be applied: nothing has changed then, and it has been discarded
    */
   commit(): void | Promise<void>
   discard(): void

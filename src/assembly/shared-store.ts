@@ -1,11 +1,11 @@
 import type { LoggedChange } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 
-/** One store for several users that come and go, each with listeners of its own. */
+/** One store for several users that come and go, each with its own listeners. */
 export interface SharedStore {
-  /** The store for users that need not be told of changes. */
+  /** The store for users that do not listen for changes. */
   readonly whole: Store
-  /** The store for one more user, whose listeners are removed by `leave`. */
+  /** The store for one more user, whose listeners are removed by `release`. */
   lease(): { readonly store: Store; release(): void }
 }
 

@@ -18,17 +18,17 @@ export interface StoreMonitor {
   close(): void
 }
 
-/** How often it is looked whether something is due. */
+/** How often it checks whether a probe is due. */
 const tickMs = 1_000
-/** How long the last write that was taken says that the next will be: an idle store is probed then. */
+/** How long a successful write vouches for the next: an idle store is probed after that. */
 const writeTrustMs = 5_000
 /** How often the settings of the store are read. */
 const risksMs = 60_000
 
 /**
- * Watches whether a store that answers takes writes too: a full disk, a lock, a master that became a replica refuse
- * every refresh and reset while all callers pass, which nobody would notice. A write that fails makes it try one of
- * its own, which decides.
+ * Monitors whether a reachable store also accepts writes: with a full disk, a lock, or a master that became a replica
+ * every refresh and reset fails while all callers are still authenticated, which nobody would notice. A failed write
+ * triggers a test write, which decides.
  */
 export function openStoreMonitor({
   store,
@@ -54,8 +54,8 @@ export function openStoreMonitor({
     refusal = reason
     updateMetric()
     if (before === undefined && reason !== undefined)
-      log.error({ reason }, 'the store refuses writes: tokens, sessions, accounts and keys cannot be changed')
-    if (before !== undefined && reason === undefined) log.info('the store takes writes again')
+      log.error({ reason }, 'store rejects writes: tokens, sessions, accounts and keys cannot be changed')
+    if (before !== undefined && reason === undefined) log.info('store accepts writes again')
   }
 
   async function probe(): Promise<void> {
@@ -96,7 +96,7 @@ export function openStoreMonitor({
   function tick(): void {
     updateMetric()
     if (!storeConnection.isUp) {
-      // It may be another server when it answers again.
+      // It may be another server when it is reachable again.
       risksReadAt = Number.NEGATIVE_INFINITY
       lastWriteAt = Number.NEGATIVE_INFINITY
       return
@@ -122,12 +122,12 @@ export function openStoreMonitor({
   }
 }
 
-/** In the words of the store: the code adds nothing. */
+/** The message of the store: the code adds nothing. */
 function refusalReason(error: unknown): string {
   return errorMessage(error instanceof GatehouseError ? (error.cause ?? error) : error)
 }
 
-/** What all workers together are told. */
+/** What all workers together report. */
 export function mergeStoreStates(states: readonly StoreState[]): StoreState {
   return {
     writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,

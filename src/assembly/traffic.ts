@@ -50,7 +50,7 @@ export interface TrafficOptions {
   readonly exporter: Exporter | undefined
 }
 
-/** How many assertions are kept at most, half a KiB each; beyond that some are signed more often. */
+/** Maximum number of cached assertions, half a KiB each; beyond that some are signed more often. */
 const assertionsMax = 10_000
 
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {

@@ -10,7 +10,7 @@ export interface OpenUpstreams {
 
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
-/** Opens the upstreams of a config; one that has not changed is taken over with its connections. */
+/** Opens the upstreams of a config; an unchanged one is reused with its connections. */
 export function openUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
@@ -33,19 +33,19 @@ export function openUpstreams(
 /** Outside `openUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
 function createHealthLog(log: Log): (change: HealthChange) => void {
   return ({ isHealthy, ...change }) => {
-    if (isHealthy) log.info(change, 'a target is back')
-    else log.warn(change, 'a target is taken out')
+    if (isHealthy) log.info(change, 'target healthy again')
+    else log.warn(change, 'target ejected')
   }
 }
 
-/** The present health of every target. */
+/** The current health of every target. */
 export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
     targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isEjected })),
   )
 }
 
-/** Closes the upstreams that are not in `staying`. Requests under way are still completed. */
+/** Closes the upstreams that are not in `reused`. Requests in flight are still completed. */
 export function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
   for (const [name, upstream] of byName) {
     if (reused.byName.get(name) !== upstream) upstream.close()

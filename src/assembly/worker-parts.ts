@@ -12,7 +12,7 @@ import type { SharedStore } from './shared-store.ts'
 import { buildTraffic, type TrafficOptions } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
 
-/** All that one config has made. */
+/** The parts that are built from one config. */
 export interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
@@ -26,15 +26,15 @@ export interface WorkerParts {
 export interface WorkerPartsOptions
   extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'store' | 'exporter'> {
   readonly store: SharedStore
-  /** See IdentityOptions. */
+  /** See CallerAuthOptions. */
   readonly memory: WorkerMemory | undefined
   readonly acknowledgements: Acknowledgements
-  /** Told of changes in this identity, once it is open. */
+  /** Called for changes in this CallerAuth, once it is open. */
   onChange(change: Change | undefined, callerAuth: CallerAuth): void
 }
 
 /**
- * Builds what a config says; what has not changed is taken over from `before`, with its caches and connections.
+ * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
  * @throws OperatorError, with nothing left open
  */
 export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
@@ -129,10 +129,10 @@ function callerAuthConfig({ tokens, cache, sessionsMax }: Config): unknown {
   return { tokens, cache, sessionsMax }
 }
 
-/** New caches know no accounts, and no keys: with the store out of reach everybody would be refused. */
+/** New caches have no accounts and no keys: while the store is unreachable every caller would be rejected. */
 function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
   if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
-  throw new OperatorError('the store does not answer, and changed tokens or cache settings need it', {
+  throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
     hint: 'Reload again once /readyz says ok.',
   })
 }

@@ -25,11 +25,11 @@ import { openStoreMonitor } from './store-monitor.ts'
 import { targetStates } from './upstreams.ts'
 import { createWorkerPartsBuilder } from './worker-parts.ts'
 
-/** The part of the gateway that takes requests, in this process. */
+/** The part of the gateway that serves requests, in this process. */
 export interface Worker {
   readonly url: string
   health(): StoreHealth
-  /** What the store says of itself. */
+  /** The state that the store reports. */
   storeState(): StoreState
   /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
   lastReadAt(): number
@@ -46,9 +46,9 @@ export interface WorkerOptions {
   readonly clock: Clock
   /** Counts that the workers of this instance share; undefined = this is the only worker. */
   readonly counts?: InstanceCounts | undefined
-  /** What the workers of this instance know; undefined = this is the only worker. */
+  /** The memory that the workers of this instance share; undefined = this is the only worker. */
   readonly memory?: WorkerMemory | undefined
-  /** Seals the TLS sessions of all workers of this instance; undefined = this is the only worker. */
+  /** Encrypts the TLS session tickets of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
 
@@ -60,8 +60,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options
   const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'request', counts)
-  // A copy that nobody who can write to the store can change.
-  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'an entry of the audit log'))
+  // A copy that someone with write access to the store cannot change.
+  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
   let currentCallerAuth: CallerAuth | undefined
   const storeConnection = {
@@ -75,7 +75,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     store,
     onLoss: (err, count) => {
       metrics.acknowledgementsLost.inc(count)
-      log.error({ err, count }, 'it cannot be noted which refresh tokens were given out')
+      log.error({ err, count }, 'cannot record which refresh tokens were issued')
     },
   })
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
@@ -116,7 +116,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     isDraining: () => isDraining,
     mayAccept: watchDescriptors(),
     onDropped: createDropLogger(metrics, log),
-    onAcceptError: (err) => log.warn({ err }, 'a connection could not be accepted'),
+    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
   })
   const drain = createDrain(gatewayServer)
 
@@ -125,7 +125,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const discard = () => built.closeUnshared(current)
     return {
       commit: () => {
-        // First, since nothing after this can fail: if it fails, the old config stays in force as a whole.
+        // First, since nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
           gatewayServer.reconfigure(next.listen)
         } catch (error) {
@@ -137,14 +137,14 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         currentCallerAuth = built.callerAuth
         log.level = next.log.level
         before.closeUnshared(built)
-        // Keys in the config may have been removed, which no change announces.
+        // Keys in the config may have been removed, for which there is no change event.
         if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
       },
       discard,
     }
   }
 
-  /** A store that refuses writes lets callers pass, but nobody gets or refreshes tokens. */
+  /** While the store rejects writes, callers are authenticated, but no tokens are issued or refreshed. */
   function health(): StoreHealth {
     const known = current.callerAuth.health()
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
@@ -176,10 +176,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** How often the log says that connections were dropped, at most. */
+/** How often dropped connections are logged, at most. */
 const dropLogIntervalMs = 10_000
 
-/** Counts dropped connections, and logs the first and then how many there were: under a flood they come by the thousand. */
+/** Counts dropped connections, and logs the first and then totals: under a flood there are thousands. */
 function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
   let dropped = 0
   let reportedAt = Number.NEGATIVE_INFINITY
@@ -188,7 +188,7 @@ function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void
     dropped++
     const now = performance.now()
     if (now - reportedAt < dropLogIntervalMs) return
-    log.warn({ connections: dropped }, 'connections were dropped: hardly any file descriptors are left')
+    log.warn({ connections: dropped }, 'connections dropped: almost out of file descriptors')
     reportedAt = now
     dropped = 0
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { listen } from '../http/listen.ts'
 
-/** A backend to try the gateway with. */
+/** A backend for trying the gateway. */
 export interface EchoServer {
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string
@@ -10,13 +10,13 @@ export interface EchoServer {
 
 const shownBytesMax = 65_536
 
-/** Starts a backend on a free port of this machine that answers with the request that it got, as JSON. */
+/** Starts a backend on a free port of this machine that answers with the request that it received, as JSON. */
 export async function openEchoServer(): Promise<EchoServer> {
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request
     const body = await readText(request)
     const answer = JSON.stringify(
-      { message: 'This is the demo backend. It got:', method, url, headers, body },
+      { message: 'This is the demo backend. It received:', method, url, headers, body },
       undefined,
       2,
     )

@@ -1,6 +1,6 @@
 /** How long to wait before a worker is replaced. */
 export interface Backoff {
-  /** @param uptimeMs how long the dead worker had taken requests; 0 = it never did */
+  /** @param uptimeMs how long the dead worker had served requests; 0 = it never did */
   nextDelayMs(uptimeMs: number): number
 }
 
@@ -8,7 +8,7 @@ const stableUptimeMs = 10_000
 const firstDelayMs = 100
 const longestDelayMs = 10_000
 
-/** Replaces a worker at once if it had lived for a while; if it dies again and again, after a longer wait each time. */
+/** Replaces a worker immediately if it had run for a while; if it keeps dying, after an increasing delay. */
 export function createBackoff(): Backoff {
   let earlyExits = 0
 

@@ -1,25 +1,25 @@
 import { OperatorError } from '../errors/operator-error.ts'
 import { errorMessage } from '../platform/system-error.ts'
 
-/** The questions that one side may ask the other, by name: what is given and what is answered, as plain JSON. */
+/** The requests that one side may send to the other, by name: arguments and result, as plain JSON. */
 type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>
 
-/** Answers the questions of the other side. */
+/** Handles the requests of the other side. */
 export type RequestHandlers<Requests extends RequestTypes> = {
   readonly [Name in keyof Requests]: (
     given: Requests[Name]['given'],
   ) => Requests[Name]['answer'] | Promise<Requests[Name]['answer']>
 }
 
-/** Questions to another process. */
+/** Requests to another process. */
 export interface Channel<Requests extends RequestTypes> {
-  /** @throws what the other side threw; an Error if it ends, or does not answer in time */
+  /** @throws what the other side threw; an Error if it exits, or does not respond in time */
   request<Name extends keyof Requests & string>(
     name: Name,
     given: Requests[Name]['given'],
     timeoutMs?: number,
   ): Promise<Requests[Name]['answer']>
-  /** To be called when the other side has ended: open questions are rejected. */
+  /** To be called when the other side has exited: pending requests are rejected. */
   close(): void
 }
 
@@ -47,7 +47,7 @@ interface PendingRequest {
   reject(error: Error): void
 }
 
-const closedMessage = 'the other process has ended'
+const closedMessage = 'the other process has exited'
 
 /** Opens a channel in both directions. */
 export function openChannel<Outgoing extends RequestTypes, Incoming extends RequestTypes>(
@@ -73,7 +73,7 @@ export function openChannel<Outgoing extends RequestTypes, Incoming extends Requ
 
   async function handle(name: string, id: number, given: unknown): Promise<void> {
     try {
-      // The cast is sound: both ends have the same version, and ask only by the types of this channel.
+      // The cast is sound: both ends have the same version, and send only the requests of this channel's types.
       const value = await handlers[name as keyof Incoming](given)
       send({ answerTo: id, value: value ?? null })
     } catch (error) {
@@ -97,7 +97,7 @@ export function openChannel<Outgoing extends RequestTypes, Incoming extends Requ
     send({ ask: name, id, given })
     if (timeoutMs === undefined) return promise
     const timer = setTimeout(
-      () => takePending(id)?.reject(new Error(`no answer to ${name} within ${timeoutMs} ms`)),
+      () => takePending(id)?.reject(new Error(`no response to ${name} within ${timeoutMs} ms`)),
       timeoutMs,
     )
     return promise.finally(() => clearTimeout(timer))
@@ -108,7 +108,7 @@ export function openChannel<Outgoing extends RequestTypes, Incoming extends Requ
     for (const id of [...pending.keys()]) takePending(id)?.reject(new Error(closedMessage))
   }
 
-  // The cast is sound: an answer has the type that belongs to its question.
+  // The cast is sound: a response has the type that belongs to its request.
   return { request: request as Channel<Outgoing>['request'], close }
 }
 

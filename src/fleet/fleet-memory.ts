@@ -1,17 +1,17 @@
 import type { MemoryUpdate } from './messages.ts'
 
-/** What the workers have looked up, for workers that are started while the store is out of reach. */
+/** What the workers have looked up, for workers that are started while the store is unreachable. */
 export interface FleetMemory {
   /** @param worker its number */
   remember(worker: number, notes: readonly MemoryUpdate[]): void
   /** What is known of each key; undefined = nothing. */
   recall(keys: readonly string[]): readonly unknown[]
-  /** A worker has ended: it sees no changes any more. */
+  /** A worker has exited: it no longer sees changes. */
   removeWorker(worker: number): void
 }
 
 export interface FleetMemoryOptions {
-  /** How many entries are kept, and how many bytes of text they have together; those learnt longest ago go first. */
+  /** How many entries are kept, and how many bytes of text they have together; the oldest are dropped first. */
   readonly entriesMax: number
   readonly bytesMax: number
 }
@@ -20,11 +20,11 @@ export interface FleetMemoryOptions {
 const changesMax = 10_000
 
 /**
- * An entry is dropped as soon as any worker has seen it change, and a look-up that began before is not taken: it may
- * have found the earlier state, and its message may come later.
+ * An entry is dropped as soon as any worker has seen it change, and a look-up that began before is ignored: it may
+ * have found the earlier state, and its message may arrive later.
  */
 export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions): FleetMemory {
-  /** In the order of learning; as text, which takes the least. */
+  /** In insertion order; as text, which takes the least memory. */
   const entries = new Map<string, string>()
   const changedAt = new Map<string, number>()
   /** Look-ups that began until then are outdated, whatever they are about. */

@@ -18,16 +18,16 @@ export interface FleetMetricsOptions {
   workers(): readonly WorkerProcess[]
 }
 
-/** How often workers are asked, so that little is lost when one dies. */
+/** How often workers are sampled, so that little is lost when one dies. */
 const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
 export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
   let endedCounts: MetricsSnapshot = []
-  /** They run one after another, since each adds to the result of the one before. */
+  /** Additions run one after another, since each adds to the result of the previous one. */
   let additions: Promise<void> = Promise.resolve()
 
-  /** A worker that does not answer keeps its last sample. */
+  /** A worker that does not respond keeps its last sample. */
   async function sample(): Promise<void> {
     await Promise.all(
       workers().map(async (worker) => {
@@ -43,7 +43,7 @@ export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): F
     metrics.workersUp.set(workers().length)
     const instance = await metrics.snapshot()
     await allAdded()
-    // Synchronously: a worker is either among the members or in `ended`, never in both or in neither.
+    // Synchronously: a worker is either among the members or in `endedCounts`, never in both or in neither.
     return mergeMetrics({
       instance,
       workers: workers().map(({ lastSample }) => lastSample),

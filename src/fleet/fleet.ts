@@ -22,7 +22,7 @@ import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'
 export interface FleetOptions {
   readonly loaded: LoadedConfig
   readonly log: Log
-  /** The metrics of this process, which stand for the instance. */
+  /** The metrics of this process, which represent the instance. */
   readonly metrics: Metrics
   /** How long a worker may take to start; default: `startTimeoutMs` of worker-process.ts. */
   readonly startTimeoutMs?: number
@@ -31,15 +31,15 @@ export interface FleetOptions {
 /** How long a worker may take to build a config, and to commit it. */
 const changeTimeoutMs = 30_000
 const healthTimeoutMs = 1_000
-/** How much longer than its drain a worker may take to answer. */
+/** How much longer than its drain a worker may take to respond. */
 const drainGraceMs = 5_000
-/** How many bytes of text the memory of the workers takes at most. */
+/** Maximum size of the fleet memory, in bytes of text. */
 const memoryBytesMax = 64 * 1_024 * 1_024
 
 /**
- * Starts the workers, and replaces those that die. This process takes no requests: it counts for the workers, merges
- * their metrics, and makes them change and end together.
- * @throws OperatorError where the first worker cannot take requests
+ * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers, merges
+ * their metrics, and makes them reload and exit together.
+ * @throws OperatorError if the first worker cannot serve requests
  */
 export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   const { loaded, log, metrics, startTimeoutMs = defaultStartTimeoutMs } = options
@@ -51,12 +51,12 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     entriesMax: 2 * loaded.config.cache.entriesMax,
     bytesMax: memoryBytesMax,
   })
-  /** When any worker last read the change log, as they said last. */
+  /** When any worker last read the change log, as last reported. */
   let lastReadAt: number | null = null
   let { snapshot } = loaded
-  /** Where all workers listen: not 0, as those started later need the same. */
+  /** The port of all workers: not 0, as those started later need the same. */
   let { port } = listen
-  /** While a change is under way no worker is started: it might get neither config. */
+  /** While a change is in progress no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function startOptions() {
@@ -100,7 +100,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     await Promise.all(left.map(({ ended }) => ended))
   }
 
-  /** Starts the first worker alone: a first start makes files once, and reports an error once. */
+  /** Starts the first worker alone, so that files are created once and an error is reported once. */
   async function startAll(): Promise<string> {
     const [first, ...others] = slots
     if (!first) throw new Error('a fleet without workers')
@@ -132,7 +132,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     const prepared = await Promise.allSettled(
       running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
-    // A worker that has ended meanwhile is replaced by one with the new config: that is no refusal of the others.
+    // A worker that has exited meanwhile is replaced by one with the new config: this does not fail the reload.
     const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
     const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
     if (refusal) {
@@ -151,7 +151,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     )
   }
 
-  /** Workers that do not answer are left out. */
+  /** Workers that do not respond are left out. */
   async function health(): Promise<StoreHealth> {
     return mergeHealth(
       await answersOf(workers().map(({ channel }) => channel.request('health', null, healthTimeoutMs))),

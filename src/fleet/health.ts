@@ -1,7 +1,7 @@
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 
 /**
- * The health of all workers together. A worker started while the store is out of reach knows no accounts; as long as
+ * The health of all workers together. A worker started while the store is unreachable has no accounts; as long as
  * another worker does, requests are served: `degraded`.
  */
 export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {

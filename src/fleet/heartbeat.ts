@@ -7,15 +7,15 @@ export interface HeartbeatOptions {
   onHung(): void
 }
 
-/** How often a worker is asked whether it runs. */
+/** How often a worker is pinged. */
 const periodMs = 1_000
 /**
- * How many periods a worker may be silent. They are counted, not timed: if this process stood still, the answers are
- * there, but have not been read yet.
+ * How many periods a worker may be silent. They are counted, not timed: if this process was suspended, the
+ * responses are there, but have not been read yet.
  */
 const silentMax = 5
 
-/** Watches a worker until it ends: one that is stopped, or in an endless loop, holds its connections for ever. */
+/** Watches a worker until it ends: one that is stopped, or in an endless loop, holds its connections forever. */
 export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
   const { onPingReply, onHung } = options
   let silent = 0
@@ -32,7 +32,7 @@ export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions)
         silent = 0
         onPingReply(reply)
       },
-      // It has ended, or is about to: that is noticed elsewhere.
+      // It has exited, or is about to: that is handled elsewhere.
       () => {},
     )
   }

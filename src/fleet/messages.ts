@@ -4,38 +4,38 @@ import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
 
-/** The first thing that a worker is told. */
+/** Sent to a worker at its start. */
 export interface WorkerStartOptions {
   readonly snapshot: ConfigSnapshot
   /** Never 0: all workers listen on the same port. */
   readonly port: number
-  /** 48 bytes in base64: a TLS session that one worker began can be resumed by any. */
+  /** 48 bytes in base64: a TLS session of one worker can be resumed by any. */
   readonly ticketKeys: string
   /** The worker's number, from 1, and how many workers there are. */
   readonly worker: number
   readonly workers: number
-  /** When a worker last read the change log, as far as is known (system-clock.ts); null = never. */
+  /** When a worker last read the change log, as far as is known (shared-clock.ts); null = never. */
   readonly lastReadAt: number | null
 }
 
-/** What the fleet asks a worker. Both sides have the same version: the fleet starts its own files. */
+/** Requests of the fleet to a worker. Both sides have the same version: the fleet starts its own files. */
 export type RequestsToWorker = {
-  /** Answered once it takes requests. */
+  /** Answered once it serves requests. */
   start: { given: WorkerStartOptions; answer: { readonly url: string } }
-  /** Builds another config beside the one in force. */
+  /** Builds another config beside the current one. */
   prepare: { given: { readonly snapshot: ConfigSnapshot }; answer: null }
   commit: { given: null; answer: null }
   discard: { given: null; answer: null }
-  /** Answered at once by a worker that is not hung. */
+  /** Answered immediately by a worker that is not hung. */
   ping: { given: null; answer: PingReply }
   sample: { given: null; answer: MetricsSnapshot }
   health: { given: null; answer: StoreHealth }
   storeState: { given: null; answer: StoreState }
-  /** Answered when the drain is over: false where requests were broken off. Then the worker ends. */
+  /** Answered when the drain is over: false if requests were aborted. Then the worker exits. */
   drain: { given: { readonly timeoutMs: number }; answer: boolean }
 }
 
-/** What a worker asks the fleet. */
+/** Requests of a worker to the fleet. */
 export type RequestsToFleet = {
   /** Counts for all workers together. */
   take: { given: readonly RateRequest[]; answer: readonly RateResult[] }
@@ -44,13 +44,13 @@ export type RequestsToFleet = {
   recall: { given: readonly string[]; answer: readonly unknown[] }
 }
 
-/** What a worker answers to a ping. */
+/** The response of a worker to a ping. */
 export interface PingReply {
-  /** When it last read the change log (system-clock.ts); null = never. */
+  /** When it last read the change log (shared-clock.ts); null = never. */
   readonly lastReadAt: number | null
 }
 
-/** What a worker has learnt; times are on the clock of system-clock.ts. */
+/** What a worker has looked up or seen change; times are on the clock of shared-clock.ts. */
 export type MemoryUpdate =
   | { readonly kind: 'learn'; readonly key: string; readonly value: unknown; readonly at: number }
   | { readonly kind: 'forget'; readonly key: string; readonly at: number }

@@ -8,7 +8,7 @@ interface Pending extends RateRequest {
   reject(error: unknown): void
 }
 
-/** Counts in the process that started the workers. All counts of one turn of the event loop go there in one message. */
+/** Counts in the fleet process. All counts of one event loop iteration are sent in one message. */
 export function createRemoteCounts(
   fleet: Pick<Channel<RequestsToFleet>, 'request'>,
   workers: number,
@@ -41,6 +41,6 @@ function settle(batch: readonly Pending[], taken: readonly RateResult[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const answer = taken[index]
     if (answer) resolve(answer)
-    else reject(new Error('a count without an answer'))
+    else reject(new Error('no result for a rate'))
   }
 }

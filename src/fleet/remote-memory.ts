@@ -3,9 +3,9 @@ import type { Channel } from './channel.ts'
 import type { MemoryUpdate, RequestsToFleet } from './messages.ts'
 import { toSharedClock } from './shared-clock.ts'
 
-/** An answer that comes later is of no use: a caller is to be refused within 500 ms. */
+/** A later response is useless: a caller must be rejected within 500 ms. */
 const recallTimeoutMs = 400
-/** How many keys are asked for at once at most: strangers may ask for any number of made-up ones. */
+/** How many keys are requested at once at most: unauthenticated clients may send any number of arbitrary ones. */
 const recallsMax = 1_000
 
 interface Recall {
@@ -13,7 +13,7 @@ interface Recall {
   resolve(value: unknown): void
 }
 
-/** The memory in the process that started the workers. What one turn of the event loop has to say goes in one message. */
+/** The memory in the fleet process. All updates of one event loop iteration are sent in one message. */
 export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'request'>): InstanceMemory {
   let updates: MemoryUpdate[] = []
   let recalls: Recall[] = []
@@ -27,7 +27,7 @@ export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'reques
   function sendUpdates(): void {
     const batch = updates
     updates = []
-    // Where it gets lost the other process has ended, and this one ends too.
+    // It is lost only if the other process has exited, and then this one exits too.
     fleet.request('remember', batch).catch(() => {})
   }
 
@@ -41,7 +41,7 @@ export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'reques
       .catch((): readonly unknown[] => [])
       .then((values) => {
         recallsInFlight -= batch.length
-        // What JSON has no word for comes as null.
+        // JSON has no undefined: it arrives as null.
         for (const [index, { resolve }] of batch.entries()) resolve(values[index] ?? undefined)
       })
   }

@@ -17,7 +17,7 @@ interface RunningWorker {
   prepared: PreparedConfig | undefined
 }
 
-/** Does what the fleet says, in a process that the fleet has started. If the fleet ends, Node ends this process. */
+/** Serves the fleet's requests, in a process that the fleet has started. If the fleet exits, Node ends this process. */
 export function runWorker(): void {
   const metrics = createMetrics({ version: readVersion() })
   let current: RunningWorker | undefined
@@ -25,7 +25,7 @@ export function runWorker(): void {
   let changes = 0
 
   function running(): RunningWorker {
-    if (!current) throw new Error('a worker that was not started')
+    if (!current) throw new Error('the worker is not started')
     return current
   }
 
@@ -78,7 +78,7 @@ export function runWorker(): void {
     const { worker, log } = running()
     const isClean = await worker.drain(timeoutMs)
     await worker.close()
-    // The fleet ends the process as soon as it has the answer.
+    // The fleet ends the process as soon as it has the response.
     await new Promise<void>((resolve) => log.flush(() => resolve()))
     return isClean
   }

@@ -3,7 +3,7 @@ export function toSharedClock(now: number): number {
   return now + originMs
 }
 
-/** A moment on the clock of the machine as performance.now() would have told it here. */
+/** A moment on the clock of the machine as performance.now() of this process would have returned it. */
 export function fromSharedClock(sharedMs: number): number {
   return sharedMs - originMs
 }

@@ -8,12 +8,12 @@ interface Address {
   readonly port: number
 }
 
-/** Each pick is lost only to a process that takes this very port within the second that a worker needs to start. */
+/** A pick fails only if another process takes the port within the second that a worker needs to start. */
 const picksMax = 5
 
 /**
- * Starts the first worker on the port that all workers are to listen on, also those started later. For port 0 this is
- * one that is free; if another process takes it before the worker does, the start is tried again on another.
+ * Starts the first worker on the port of all workers, also those started later. For port 0 this is a free one; if
+ * another process takes it before the worker does, the start is retried on another.
  * @throws OperatorError where the address is not available; what `start` throws
  */
 export async function startOnPort<Started>(

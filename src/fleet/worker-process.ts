@@ -8,19 +8,19 @@ import { errorMessage } from '../platform/system-error.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
 import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
 
-/** One worker process that takes requests. */
+/** One worker process that serves requests. */
 export interface WorkerProcess {
   readonly url: string
   readonly pid: number | undefined
   readonly channel: Channel<RequestsToWorker>
-  /** When it began to take requests, on the clock of performance.now(). */
+  /** When it began to serve requests, on the clock of performance.now(). */
   readonly readyAt: number
   /** The metrics that it reported last. */
   lastSample: MetricsSnapshot
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has exited, for whatever reason. */
   readonly ended: Promise<WorkerExit>
   hasEnded(): boolean
-  /** Ends it at once. */
+  /** Kills it immediately. */
   kill(): void
 }
 
@@ -32,15 +32,15 @@ export interface WorkerExit {
 /** Has the extension of this file: source or built. */
 const entry = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url))
 
-/** Makes all workers take connections from one shared queue (docs/decisions/0013-workers.md). */
+/** Makes all workers accept connections from one shared queue (docs/decisions/0013-workers.md). */
 export function configureCluster(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: [] })
 }
 
 /**
- * How long a worker may take to start. A sound one needs a second; on a busy machine, or with keys to make, it may be
- * ten. A longer wait would hold up reloads, which wait for every start.
+ * How long a worker may take to start. Normally one second; on a busy machine, or with keys to create, it may be ten.
+ * A longer wait would delay reloads, which wait for every start.
  */
 export const startTimeoutMs = 30_000
 
@@ -52,7 +52,7 @@ export interface StartLimits {
 
 /**
  * Starts a worker.
- * @throws OperatorError where the worker cannot take requests, or not in time: its process has then ended
+ * @throws OperatorError if the worker cannot serve requests, or not in time: its process has then exited
  */
 export async function startWorker(
   options: WorkerStartOptions,
@@ -68,7 +68,7 @@ export async function startWorker(
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
   const kill = () => void child.process.kill('SIGKILL')
-  // A broken pipe shows by the end of the process.
+  // A broken pipe is noticed by the exit of the process.
   child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {
@@ -80,7 +80,7 @@ export async function startWorker(
     kill()
     await ended
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`a worker cannot take requests: ${errorMessage(error)}`, { cause: error })
+    throw new OperatorError(`a worker failed to start: ${errorMessage(error)}`, { cause: error })
   } finally {
     signal.removeEventListener('abort', kill)
   }

@@ -5,31 +5,31 @@ import { watchHeartbeat } from './heartbeat.ts'
 import type { PingReply, WorkerStartOptions } from './messages.ts'
 import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
-/** The place of one worker: a worker that dies is replaced. */
+/** One worker slot: a worker that dies is replaced. */
 export interface WorkerSlot {
-  /** Starts the first worker. @throws what keeps it from taking requests */
+  /** Starts the first worker. @throws what keeps it from serving requests */
   start(): Promise<WorkerProcess>
-  /** The present worker; undefined while there is none. */
+  /** The current worker; undefined while there is none. */
   worker(): WorkerProcess | undefined
-  /** A start under way; resolves when it is over, even if it failed. */
+  /** A start in progress; resolves when it is over, even if it failed. */
   starting(): Promise<void> | undefined
-  /** Stops replacing workers; waits this long for a start under way, and then aborts it. */
+  /** Stops replacing workers; waits this long for a start in progress, and then aborts it. */
   stop(withinMs: number): Promise<void>
 }
 
 export interface WorkerSlotOptions {
   readonly number: number
-  /** The terms for a worker that starts now; waits while a change is under way. */
+  /** The options for a worker that starts now; waits while a change is in progress. */
   startOptions(): Promise<Omit<WorkerStartOptions, 'worker'>>
   readonly handlers: Parameters<typeof startWorker>[1]
   readonly log: Log
   /** How long a worker may take to start. */
   readonly startTimeoutMs: number
-  /** A worker that took requests has died. */
+  /** A worker that served requests has died. */
   onDeath(worker: WorkerProcess): void
-  /** A worker has answered that it runs. */
+  /** A worker has answered a ping. */
   onPingReply(pulse: PingReply): void
-  /** A worker does not answer any more; it is killed. */
+  /** A worker has stopped responding; it is killed. */
   onHung(worker: WorkerProcess): void
 }
 
@@ -44,11 +44,11 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
 
   async function attemptStart(signal: AbortSignal): Promise<WorkerProcess> {
     const workerOptions = await rejectOnAbort(startOptions(), signal)
-    if (isStopped) throw new Error('the gateway is ending')
+    if (isStopped) throw new Error('the gateway is shutting down')
     const limits = { timeoutMs: startTimeoutMs, signal }
     const started = await startWorker({ ...workerOptions, worker: number }, handlers, limits)
     worker = started
-    log.info({ worker: number, pid: started.pid }, 'a worker takes requests')
+    log.info({ worker: number, pid: started.pid }, 'worker ready')
     void started.ended.then((ending) => onExit(started, ending))
     watchHeartbeat(started, { onPingReply, onHung: () => endHung(started) })
     return started
@@ -56,10 +56,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
 
   /** Only SIGKILL ends a process that is stopped. */
   function endHung(hung: WorkerProcess): void {
-    log.error(
-      { worker: number, pid: hung.pid },
-      'a worker does not answer any more: it is ended and replaced',
-    )
+    log.error({ worker: number, pid: hung.pid }, 'worker not responding: killing and replacing it')
     onHung(hung)
     hung.kill()
   }
@@ -82,7 +79,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
     const delayMs = backoff.nextDelayMs(performance.now() - dead.readyAt)
     log.error(
       { worker: number, pid: dead.pid, exitCode, signal, delayMs },
-      'a worker has died and is replaced',
+      'worker exited unexpectedly: replacing it',
     )
     replaceAfter(delayMs)
   }
@@ -97,7 +94,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
     } catch (err) {
       if (isStopped) return
       const delayMs = backoff.nextDelayMs(0)
-      log.error({ err, worker: number, delayMs }, 'a worker could not be replaced: another try follows')
+      log.error({ err, worker: number, delayMs }, 'replacement worker failed to start: retrying')
       replaceAfter(delayMs)
     }
   }

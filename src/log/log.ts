@@ -16,7 +16,7 @@ interface LogOptions {
 }
 
 const batches = { batchBytes: 4_096, chunkBytesMax: 16_384 }
-/** For several workers: pieces no larger than a pipe takes at once (PIPE_BUF), so that their lines never mix. */
+/** For several workers: chunks no larger than a pipe writes atomically (PIPE_BUF), so that their lines never mix. */
 const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
 /** The log: one JSON object a line. Errors are written with the members listed in `describeError` only. */
@@ -36,7 +36,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
   const base = worker === undefined ? '' : `"worker":${worker},`
 
   /**
-   * Writes a line of level info, for events of every request: making the line from an object would take half of the
+   * Writes a line of level info, for events of every request: building the line from an object would take half of the
    * time of a cheap request.
    * @param members of a JSON object, each followed by a comma
    */
@@ -46,7 +46,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
   }
 
   function onLoss(lines: number): void {
-    log.warn({ lines }, 'lines of the log were lost: it could not be written')
+    log.warn({ lines }, 'log lines lost: the output could not be written')
   }
 
   return Object.assign(log, { line })
@@ -55,7 +55,7 @@ export function createLog({ level, stream, worker }: LogOptions) {
 let second = 0
 let textOfSecond = ''
 
-/** The present time in ISO 8601; Date formats it only once a second. */
+/** The current time in ISO 8601; Date formats it only once a second. */
 function isoTimestamp(): string {
   const now = Date.now()
   const ms = now % 1_000
@@ -74,7 +74,7 @@ interface DescribedError {
   readonly cause?: DescribedError | undefined
 }
 
-/** Errors of drivers hold the command and its arguments: only the members listed here are written. */
+/** Errors of drivers contain the command and its arguments: only the members listed here are written. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   if (error instanceof OperatorError || isStoreUnavailable(error)) return describeOperationalError(error)
@@ -85,10 +85,10 @@ function describeError(error: unknown): DescribedError {
   }
 }
 
-/** What is wrong with the surroundings and not with the program: where it was thrown helps nobody. */
+/** An operational error, not a bug: a stack trace would not help. */
 function describeOperationalError(error: Error): DescribedError {
   const { cause } = error
-  // That it cannot be decided follows from the cause.
+  // "Store unavailable" adds nothing to the cause.
   if (isStoreUnavailable(error) && cause instanceof Error) return errorSummary(cause)
   const deeper = cause instanceof Error ? describeOperationalError(cause) : undefined
   const isNew = deeper !== undefined && !error.message.includes(deeper.message)
@@ -100,14 +100,14 @@ function errorSummary(error: Error): DescribedError {
 }
 
 /**
- * Logs the faults of this process. A forgotten promise, of a library for example, must not stop the traffic; after an
- * uncaught exception nothing is reliable, and the process ends.
+ * Logs unhandled errors of this process. An unhandled rejection, of a library for example, must not stop the traffic;
+ * after an uncaught exception nothing is reliable, and the process exits.
  */
 export function logUncaughtErrors(log: Log): void {
-  process.on('unhandledRejection', (err) => log.error({ err }, 'an unhandled promise rejection'))
+  process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'))
   process.on('uncaughtException', (err) => {
     // A fatal line is written before this returns.
-    log.fatal({ err }, 'a fault of the gateway: it ends')
+    log.fatal({ err }, 'uncaught exception: exiting')
     process.exit(1)
   })
 }

@@ -3,21 +3,21 @@ import { hasErrorCode } from '../platform/system-error.ts'
 
 /** Where the log goes: a file descriptor, to which lines are written in batches, without blocking the traffic. */
 export interface LogOutput {
-  /** Takes a line, to write it later. Never throws and never waits. */
+  /** Queues a line. Never throws and never waits. */
   write(line: string): void
-  /** Calls back once all lines taken are written, or cannot be written at present. */
+  /** Calls back once all queued lines are written, or currently cannot be written. */
   flush(done?: () => void): void
-  /** For a process that ends: writes the lines taken before it returns, as far as possible (`stallMsMax`). */
+  /** For a process that exits: writes the queued lines before it returns, as far as possible (`stallMsMax`). */
   flushSync(): void
 }
 
 export interface LogOutputOptions {
   readonly fd: number
-  /** So much is written at once; less within 100 ms. */
+  /** Batches of this size are written immediately; smaller ones within 100 ms. */
   readonly batchBytes: number
-  /** How much is written in one piece at most; a longer line is a piece of its own. */
+  /** Maximum size of one write; a longer line is written by itself. */
   readonly chunkBytesMax: number
-  /** Told how many lines were lost, once lines can be written again. */
+  /** Called with the number of lost lines, once lines can be written again. */
   readonly onLoss?: (lines: number) => void
 }
 
@@ -29,24 +29,24 @@ interface Chunk {
 const flushMs = 100
 /** How soon to try again if the reader of a pipe is behind. */
 const busyMs = 10
-/** How much is kept while nothing can be written, on a full disk for example; lines beyond it are lost, and counted. */
+/** How much is buffered while nothing can be written, on a full disk for example; further lines are lost, and counted. */
 const bufferedBytesMax = 8 * 1_024 * 1_024
 /** How long a flush waits for a reader that reads nothing; on any other failure it gives up at once. */
 const stallMsMax = 1_000
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Opens the output. Lines that cannot be written are kept, up to 8 MiB, and tried again for as long as it takes: a
- * full disk must not stop the traffic. When the reader is gone (EPIPE) logging ends, and all lines are dropped.
+ * Opens the output. Lines that cannot be written are buffered, up to 8 MiB, and retried for as long as it takes: a
+ * full disk must not stop the traffic. When the reader is gone (EPIPE) logging stops, and all lines are dropped.
  */
 export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
   const chunks: Chunk[] = []
-  /** The bytes being written, or to be tried again: they come before `pieces`. */
+  /** The bytes being written, or to be retried: they come before `chunks`. */
   let current: Buffer | undefined
   let bufferedBytes = 0
   let lostLines = 0
   let isWriting = false
-  /** Failures in a row. */
+  /** Consecutive failures. */
   let failures = 0
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
     if (isStalled) notifyFlushed()
   }
 
-  /** Reported after the kept lines; while most of these are still unwritten, more may be lost. */
+  /** Reported after the buffered lines; while most of these are still unwritten, more may be lost. */
   function reportLoss(): void {
     if (lostLines === 0 || bufferedBytes > bufferedBytesMax / 2) return
     const lines = lostLines
@@ -143,7 +143,7 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
 
   function flushSync(): void {
     if (isClosed) return
-    // A write under way is left alone: the process does not end before it is done.
+    // A write in progress is left alone: the process does not exit before it is done.
     let left = isWriting ? takeChunk() : (current ?? takeChunk())
     for (let stallMs = 0; left && stallMs < stallMsMax; ) {
       try {

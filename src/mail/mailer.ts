@@ -6,9 +6,9 @@ import { type TlsVerification, trustSystemAuthorities } from '../platform/certif
 export interface MailServer {
   readonly host: string
   readonly port: number
-  /** `tls` from the first byte; `starttls` demands it; `none` for a server on this machine. */
+  /** `tls` from the first byte; `starttls` requires it; `none` for a server on this machine. */
   readonly security: 'tls' | 'starttls' | 'none'
-  /** undefined = it is not signed in to; the same without a password. */
+  /** undefined = no authentication; the same without a password. */
   readonly username: string | undefined
   readonly password: string | undefined
   /** Address that mails are from. */
@@ -16,12 +16,12 @@ export interface MailServer {
   readonly tls: TlsVerification
 }
 
-/** How long a mail server may take for each step: somebody is waiting for a page. */
+/** How long a mail server may take for each step: a user is waiting for a page. */
 const timeoutMs = 10_000
 
 /**
- * Sends mails through an SMTP server, each over a connection of its own: there are few.
- * @returns a function that throws GatehouseError `mail-unavailable` where the server did not take the mail
+ * Sends mails through an SMTP server, each over a new connection: there are few.
+ * @returns a function that throws GatehouseError `mail-unavailable` if the server did not accept the mail
  */
 export function createMailer({ from, tls, username, password, ...server }: MailServer) {
   if (server.security !== 'none' && tls.ca === undefined) trustSystemAuthorities()

@@ -3,7 +3,7 @@ import { type Aggregator, Gauge, type Registry } from 'prom-client'
 
 /** How often the lag is sampled: each sample wakes up an idle process. */
 const sampleMs = 50
-/** The least value that the histogram takes, in nanoseconds. */
+/** The smallest value that the histogram records, in nanoseconds. */
 const minNs = 1
 
 interface LagStatistic {
@@ -15,20 +15,19 @@ interface LagStatistic {
 }
 
 const lagStatistics: Readonly<Record<string, LagStatistic>> = {
-  min: { help: 'Least', aggregator: 'min', read: ({ min }) => min },
+  min: { help: 'Minimum', aggregator: 'min', read: ({ min }) => min },
   mean: { help: 'Mean', aggregator: 'average', read: ({ mean }) => mean },
   stddev: { help: 'Standard deviation', aggregator: 'max', read: ({ stddev }) => stddev },
   p50: { help: 'Median', aggregator: 'max', read: (lags) => lags.percentile(50) },
   p90: { help: '90th percentile', aggregator: 'max', read: (lags) => lags.percentile(90) },
   p99: { help: '99th percentile', aggregator: 'max', read: (lags) => lags.percentile(99) },
-  max: { help: 'Most', aggregator: 'max', read: ({ max }) => max },
+  max: { help: 'Maximum', aggregator: 'max', read: ({ max }) => max },
 }
 
 /**
- * Shows how late timers ran since the last scrape, in seconds, under the names of prom-client, in place of its own
- * figures: these are the whole time between two samples, 50 ms where nothing is late, and miss what begins just after
- * a scrape.
- * @returns ends the sampling
+ * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. Its own values
+ * are the whole time between two samples (50 ms without any lag), and miss lag that begins just after a scrape.
+ * @returns stops the sampling
  */
 export function collectEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
@@ -37,8 +36,8 @@ export function collectEventLoopLag(registry: Registry): () => void {
   const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }], index) => {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`
     registry.removeSingleMetric(name)
-    const options = { name, help: `${help} of how late timers ran.`, aggregator, registers: [registry] }
-    // Metrics are collected in the order they were made: the first sets them all.
+    const options = { name, help: `${help} event loop lag.`, aggregator, registers: [registry] }
+    // Metrics are collected in the order of their creation: the first sets them all.
     return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
   })
 

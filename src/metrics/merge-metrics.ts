@@ -3,7 +3,7 @@ import type { MetricsSnapshot } from './metrics.ts'
 
 /** The snapshots of several processes. */
 export interface FleetSnapshots {
-  /** The snapshot of the process that started the workers: it knows the instance as a whole. */
+  /** The snapshot of the process that started the workers: it has the metrics of the whole instance. */
   readonly instance: MetricsSnapshot
   readonly workers: readonly MetricsSnapshot[]
   /** The counts of workers that have ended. */
@@ -16,7 +16,7 @@ export interface MergedMetrics {
   snapshot(): Promise<MetricsSnapshot>
 }
 
-/** Metrics taken only from `instance`: in a worker they mean nothing. */
+/** Metrics taken only from `instance`: they are meaningless in a worker. */
 const instanceMetrics = new Set([
   'gatehouse_config_last_reload_successful',
   'gatehouse_config_reloads_total',

@@ -14,7 +14,7 @@ const misnamed = [
 /** Instruments of prom-client that would wake an idle process ten times a second. */
 const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utilization_histogram']
 
-/** What the instruments of one process show. */
+/** The values of the instruments of one process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /**
@@ -42,7 +42,7 @@ export function createMetrics({ version }: { readonly version: string }) {
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
-    /** Only what the gateway counts itself: reading the rest would begin the figures of its event loop anew. */
+    /** Only what the gateway counts itself: reading the rest would reset its event loop statistics. */
     ownSnapshot: (): Promise<MetricsSnapshot> => {
       const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_'))
       return Promise.all(own.flatMap(({ name }) => registry.getSingleMetric(name)?.get() ?? []))
@@ -64,7 +64,7 @@ interface Description {
   readonly labelNames: readonly string[]
 }
 
-/** The cast is sound: an instrument keeps the label names it was made with, which its type leaves out. */
+/** The cast is sound: an instrument keeps the label names that it was created with, which its type leaves out. */
 function describeInstrument(metric: object): Description {
   const { name, help, type, labelNames } = metric as Description
   return { name, help, type, labelNames }

@@ -15,46 +15,46 @@ export interface TargetState {
   readonly isHealthy: boolean
 }
 
-/** What is told of requests, and of where they go. */
+/** Instruments for requests and upstreams. */
 export function createTrafficInstruments(registry: Registry) {
   const registers = [registry]
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client left.',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection.',
     labelNames: ['route', 'method', 'code'],
   })
   const requestDuration = new FastHistogram({
     name: 'gatehouse_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer; for a WebSocket to its 101, recorded once it closes.',
+    help: 'Time from the head of a request to the end of its response; for a WebSocket to its 101, recorded once it closes.',
     labelNames: ['route'],
     buckets: requestBuckets,
   })
   const overhead = new FastHistogram({
     name: 'gatehouse_overhead_duration_seconds',
-    help: "The gateway's own share of the time of a proxied request: before it was sent on, and after the whole answer had come.",
+    help: 'Gateway overhead: time a proxied request spent in the gateway, before it was forwarded and after the whole response was received.',
     buckets: overheadBuckets,
   })
   const upstreamDuration = new FastHistogram({
     name: 'gatehouse_upstream_request_duration_seconds',
-    help: 'Time from sending the head to an upstream to the end of its answer.',
+    help: 'Time from sending the head to an upstream to the end of its response.',
     labelNames: ['upstream'],
     buckets: requestBuckets,
   })
   register(registry, [requests, requestDuration, overhead, upstreamDuration])
   const rateLimited = new Counter({
     name: 'gatehouse_rate_limited_total',
-    help: 'Requests refused with 429, by route: for their rate, or for too many wrong credentials.',
+    help: 'Requests refused with 429, by route: for their rate, or for too many invalid credentials.',
     labelNames: ['route'],
     registers,
   })
   const connectionsDropped = new Counter({
     name: 'gatehouse_connections_dropped_total',
-    help: 'Connections closed as soon as they came, as hardly any file descriptors were left.',
+    help: 'Connections dropped on accept because almost no file descriptors were left.',
     registers,
   })
   const webSocketsOpen = new Gauge({
     name: 'gatehouse_websockets_open',
-    help: 'WebSockets open.',
+    help: 'Open WebSocket connections.',
     registers,
   })
 
@@ -71,13 +71,13 @@ export function createTrafficInstruments(registry: Registry) {
   }
 }
 
-/** How many requests are under way: told when one begins, and when it ends. */
+/** Requests in flight: call at the start and at the end of each. */
 function createInFlightGauge(registry: Registry) {
   const registers = [registry]
   let inFlight = 0
   new Gauge({
     name: 'gatehouse_http_requests_in_flight',
-    help: 'Requests under way.',
+    help: 'Requests in flight.',
     registers,
     collect() {
       this.set(inFlight)
@@ -98,7 +98,7 @@ function createTargetHealth(registry: Registry) {
   let readTargets = (): readonly TargetState[] => []
   new Gauge({
     name: 'gatehouse_upstream_target_healthy',
-    help: '1 = the target gets requests, 0 = it was taken out; with several workers, the lowest value.',
+    help: '1 = the target gets requests, 0 = it is ejected; with several workers, the lowest value.',
     labelNames: ['upstream', 'target'],
     aggregator: 'min',
     registers,
@@ -109,7 +109,7 @@ function createTargetHealth(registry: Registry) {
     },
   })
   return {
-    /** @param read gives the present health of every target */
+    /** @param read returns the current health of every target */
     collectTargetHealth: (read: () => readonly TargetState[]) => {
       readTargets = read
     },

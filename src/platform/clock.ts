@@ -1,9 +1,9 @@
 /**
  * Reads a clock, in milliseconds. There are two. `clock` is the system's (since 1970): for points in time, which are
  * stored, signed, or compared with those of other machines; it can be set, forwards and backwards. `monotonic` is
- * that of performance.now(): for spans; nobody can set it, but it may stand still while the machine is suspended.
+ * that of performance.now(): for durations; it cannot be set, but it may stop while the machine is suspended.
  */
 export type Clock = () => number
 
-/** For spans in this process. */
+/** For durations in this process. */
 export const monotonicClock: Clock = () => performance.now()

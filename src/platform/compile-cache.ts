@@ -2,7 +2,7 @@ import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Caches the code that Node compiles in a folder beside the packages: this halves the time of a start. If that folder
+ * Caches the code that Node compiles in a folder beside the packages: this halves the startup time. If that folder
  * cannot be written, nothing is cached. To be called before anything else is loaded.
  */
 export function cacheCompiledCode(): void {

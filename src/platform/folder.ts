@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { hasErrorCode } from './system-error.ts'
 
 /**
- * Makes a folder, and missing ones above it, that only its owner can read. Without mkdir's `recursive`, which tries
- * for ever where the system answers "no such file" for a folder that cannot be made (/proc, automounts).
+ * Creates a folder, and missing parents, that only its owner can read. Without mkdir's `recursive`, which retries
+ * forever where the system reports "no such file" for a folder that cannot be created (/proc, automounts).
  */
 export function makeFolder(path: string): void {
   try {

@@ -28,13 +28,13 @@ export function memoizeByObject<Key extends object, Value extends object>(
 
 export interface MemoizeBounds {
   readonly entriesMax: number
-  /** In characters: the value of a longer text is worked out each time, and not kept. */
+  /** In characters: the value of a longer text is computed each time, and not cached. */
   readonly keyLengthMax: number
 }
 
 /**
- * Caches a value for each text. All are dropped when there are too many: made-up texts must not fill the memory, and
- * the usual ones are back after a few requests. `undefined` is not cached.
+ * Caches a value for each text. All are dropped when there are too many: arbitrary texts from clients must not fill
+ * the memory, and the usual ones are cached again after a few requests. `undefined` is not cached.
  */
 export function memoizeBounded<Value>(
   { entriesMax, keyLengthMax }: MemoizeBounds,

@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell: in quotes where it would be read differently. */
+/** A text as one word of a POSIX shell: quoted if the shell would interpret it. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

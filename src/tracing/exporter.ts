@@ -5,14 +5,14 @@ import { encodeSpans, type Span } from './span.ts'
 
 /** Sends spans to a collector in the background: adding one never waits. */
 export interface Exporter {
-  /** Takes a span, or drops and counts it if too many wait. */
+  /** Queues a span, or drops and counts it if the queue is full. */
   add(span: Span): void
-  /** Sends what waits, within two seconds. A span that comes later, of a request still in flight, is sent at once. */
+  /** Sends the queued spans, within two seconds. A later span, of a request still in flight, is sent immediately. */
   close(): Promise<void>
 }
 
 export interface ExporterOptions {
-  /** URL that takes traces. */
+  /** URL that accepts traces. */
   readonly url: string
   /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface ExporterOptions {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** How many spans may wait, and how many are sent at once. */
+/** How many spans may be queued, and how many are sent at once. */
 export const queueMax = 4_096
 export const batchMax = 256
 const sendIntervalMs = 1_000
@@ -50,7 +50,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
     if (isClosed || queue.length >= batchMax) send()
   }
 
-  /** One batch at a time: a slow collector is not given more to do. */
+  /** One batch at a time, so that a slow collector is not overloaded. */
   function send(): void {
     if (sending || queue.length === 0) return
     sending = sendBatches().finally(() => {
@@ -79,16 +79,16 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
         signal: AbortSignal.any([abort.signal, AbortSignal.timeout(timeoutMs)]),
       })
       await response.body?.cancel()
-      return response.ok ? undefined : `it answered ${response.status}`
+      return response.ok ? undefined : `the collector responded with ${response.status}`
     } catch (error) {
-      return error instanceof Error ? error.message : 'it cannot be reached'
+      return error instanceof Error ? error.message : 'unreachable'
     }
   }
 
   /** Logs once when sending begins to fail, and once when it works again. */
   function report(reason: string | undefined): void {
-    if (reason !== undefined && !isFailing) log.warn({ reason }, 'the trace collector does not take spans')
-    if (reason === undefined && isFailing) log.info('the trace collector takes spans again')
+    if (reason !== undefined && !isFailing) log.warn({ reason }, 'trace collector rejects spans')
+    if (reason === undefined && isFailing) log.info('trace collector accepts spans again')
     isFailing = reason !== undefined
   }
 

@@ -1,4 +1,4 @@
-/** A piece of work in a trace, as it is sent. */
+/** A unit of work in a trace, as it is sent. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string
-  /** The caller's span; undefined where the trace begins here. 16 hexadecimal digits. */
+  /** The caller's span; undefined if the trace starts here. 16 hexadecimal digits. */
   readonly parentId: string | undefined
   readonly isSampled: boolean
 }
@@ -12,7 +12,7 @@ export interface TraceContext {
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const nothing = /^0+$/
 
-/** @returns undefined where the text is not well-formed: then a trace begins here */
+/** @returns undefined if the text is malformed: then a trace starts here */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const [whole, version, traceId = '', parentId = '', flags = '', more] = pattern.exec(text) ?? []
   if (whole === undefined || nothing.test(traceId) || nothing.test(parentId)) return undefined

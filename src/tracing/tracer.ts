@@ -11,20 +11,20 @@ import {
 export interface Trace extends TraceContext {
   /** The span of the whole request. */
   readonly spanId: string
-  /** The span of its way to the upstream, which the upstream gets as its parent. */
+  /** The span of the upstream request, which the upstream gets as its parent. */
   readonly upstreamSpanId: string
   /** The header fields that the upstream gets: name, value, name, value. */
   readonly rawHeaders: readonly string[]
 }
 
-/** Finds the place of a request in its trace, or begins a trace. */
+/** Finds the place of a request in its trace, or starts a trace. */
 export interface Tracer {
   /** @param rawHeaders name, value, name, value, as they arrived */
   startTrace(rawHeaders: readonly string[]): Trace
 }
 
 /**
- * Samples as the caller has decided (parent-based), and a share of the traces that begin here.
+ * Follows the decision of the caller (parent-based), and samples a share of the traces that start here.
  * @param sampleRatio from 0 to 1
  */
 export function createTracer(sampleRatio: number): Tracer {
@@ -39,7 +39,7 @@ export function createTracer(sampleRatio: number): Tracer {
       }
       const spanId = newSpanId()
       const upstreamSpanId = newSpanId()
-      // No span of ours is sent: the upstream's parent is then the caller's span.
+      // The gateway sends no span: the upstream's parent is then the caller's span.
       if (parent && !parent.isSampled) return { ...context, spanId, upstreamSpanId, rawHeaders }
       const traceparent = formatTraceparent(context.traceId, upstreamSpanId, context.isSampled)
       return {

@@ -55,7 +55,7 @@ export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<F
   )
   const serving = await serve(t, ['--config', where.config, ...args], { withinMs: 30_000, ...options.run })
   const lines = () => linesOf(serving.output.stdout)
-  const pids = () => lines().flatMap(({ msg, pid }) => (msg === 'a worker takes requests' ? (pid ?? []) : []))
+  const pids = () => lines().flatMap(({ msg, pid }) => (msg === 'worker ready' ? (pid ?? []) : []))
   // The log is written a little later than the ready file.
   await until(
     'the log says who they are',

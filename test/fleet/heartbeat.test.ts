@@ -28,7 +28,7 @@ async function startFleet(t: Test) {
   t.teardown(metrics.close)
   const fleet = await openFleet({ loaded, log: createLog({ level: 'info', stream }), metrics })
   t.teardown(fleet.close)
-  const pids = () => lines.flatMap(({ msg, pid }) => (msg === 'a worker takes requests' ? (pid ?? []) : []))
+  const pids = () => lines.flatMap(({ msg, pid }) => (msg === 'worker ready' ? (pid ?? []) : []))
   return { ...fleet, loaded, lines, pids }
 }
 
@@ -38,7 +38,7 @@ t.test('a worker that is stopped is noticed, said and replaced', async (t) => {
   process.kill(hung, 'SIGSTOP')
   await until('another takes its place', () => pids().length >= 3, 30_000)
   t.notOk(isAlive(hung))
-  const said = lines.find(({ msg }) => msg.startsWith('a worker does not answer'))
+  const said = lines.find(({ msg }) => msg.startsWith('worker not responding'))
   t.match(said, { level: 'error', worker: 1, pid: hung })
   t.match(await metricsText(), /^gatehouse_worker_hangs_total [1-9]/m)
 })

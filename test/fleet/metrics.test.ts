@@ -41,7 +41,7 @@ t.test('a target that one worker has taken out is shown as out', async (t) => {
   t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 1 }])
   t.equal(await get(`${fleet.url}/x`), 502)
   t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 0 }])
-  const told = () => fleet.lines().filter(({ msg }) => msg === 'a target is taken out')
+  const told = () => fleet.lines().filter(({ msg }) => msg === 'target ejected')
   await until('the log says it', () => told().length > 0 || undefined)
   t.match(told(), [{ level: 'warn', upstream: 'backend', target: dead, worker: Number }])
 })

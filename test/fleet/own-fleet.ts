@@ -39,6 +39,6 @@ export function newFleet(t: Test, startTimeoutMs?: number) {
     t.teardown(close)
     return { ...fleet, close }
   }
-  const pids = () => lines.flatMap(({ msg, pid }) => (msg === 'a worker takes requests' ? (pid ?? []) : []))
+  const pids = () => lines.flatMap(({ msg, pid }) => (msg === 'worker ready' ? (pid ?? []) : []))
   return { loaded, open, lines, pids }
 }

@@ -55,7 +55,7 @@ t.test('SIGHUP asks for one too', async (t) => {
   rewrite(fleet.configFile, { routes: [route('b')] })
   fleet.child.kill('SIGHUP')
   await until('it is taken', async () => (await get(`${fleet.url}/b`)) === 200 || undefined)
-  await until('it is said', () => fleet.lines().find(({ msg }) => msg === 'the config was reloaded'))
+  await until('it is said', () => fleet.lines().find(({ msg }) => msg === 'config reloaded'))
 })
 
 t.test('under load no request fails', async (t) => {

@@ -18,7 +18,7 @@ t.test('a first worker that hangs ends the start, and does not outlive it', asyn
   const hanging = hangNext()
   await t.rejects(newFleet(t, 300).open(), {
     name: 'OperatorError',
-    message: 'a worker cannot take requests: no answer to start within 300 ms',
+    message: 'a worker failed to start: no response to start within 300 ms',
   })
   t.notOk(isAlive(await hanging))
 })
@@ -33,7 +33,7 @@ t.test('one that hangs in the place of another is ended and tried again, and a r
   t.notOk(isAlive(hung))
   change.discard()
   await until('another takes its place', () => pids().length === 3 || undefined)
-  const [failure] = lines.filter(({ msg }) => msg === 'a worker could not be replaced: another try follows')
+  const [failure] = lines.filter(({ msg }) => msg === 'replacement worker failed to start: retrying')
   t.match(failure, { worker: 1, err: { message: /no answer to start within 8000 ms/ } })
 })
 

@@ -71,5 +71,10 @@ t.test('a worker that dies takes its own connections with it and no others', asy
   await until('it is replaced', () => fleet.pids().length === 3 || undefined)
   t.ok(isAlive(fleet.pids()[2] ?? 0))
   const [death] = fleet.lines().filter(({ level }) => level === 'error')
-  t.match(death, { worker: 1, pid: first, signal: 'SIGKILL', msg: 'a worker has died and is replaced' })
+  t.match(death, {
+    worker: 1,
+    pid: first,
+    signal: 'SIGKILL',
+    msg: 'worker exited unexpectedly: replacing it',
+  })
 })

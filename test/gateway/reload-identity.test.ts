@@ -57,7 +57,7 @@ t.test('with the store out of reach routes can change, and what the caches know 
   const known = await ask(t, gateway.url, 'GET /new', [`SecretKey: ${user.secretKey}`])
   t.equal(known.status, 200)
   const refused = await reloadWith(gateway, { tokens: { accessLifetime: '1m' } })
-  t.match(refused, { code: 503, problems: [/the store does not answer/] })
+  t.match(refused, { code: 503, problems: [/the store is unreachable/] })
   const still = await ask(t, gateway.url, 'GET /new', [`SecretKey: ${user.secretKey}`])
   t.equal(still.status, 200)
 })

@@ -60,7 +60,7 @@ t.test(
     moveBack()
     await until('it is back', async () => (await isUp()) || undefined)
     t.equal(await write(), 200)
-    t.equal(gateway.logLines.filter((line) => line.includes('the store answers again')).length, 1)
+    t.equal(gateway.logLines.filter((line) => line.includes('store reachable again')).length, 1)
   },
 )
 

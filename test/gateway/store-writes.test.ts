@@ -70,8 +70,8 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
     const { value } = await readMetrics(gateway.opsUrl)
     return value('gatehouse_store_writable') === 1 || undefined
   })
-  t.equal(counted(gateway, 'the store refuses writes'), 1, 'one line when it begins')
-  t.equal(counted(gateway, 'the store takes writes again'), 1, 'one line when it ends')
+  t.equal(counted(gateway, 'store rejects writes'), 1, 'one line when it begins')
+  t.equal(counted(gateway, 'store accepts writes again'), 1, 'one line when it ends')
   await gateway.tokens(account)
 }
 

@@ -38,7 +38,7 @@ function untilHealth({ opsUrl }: TestGateway, target: string, value: number) {
 function changesOf({ logLines }: TestGateway) {
   return logLines
     .map((line) => JSON.parse(line) as Readonly<Record<string, string>>)
-    .filter(({ msg }) => msg === 'a target is taken out' || msg === 'a target is back')
+    .filter(({ msg }) => msg === 'target ejected' || msg === 'target healthy again')
     .map(({ level, msg, target }) => ({ level, msg, target }))
 }
 
@@ -83,8 +83,8 @@ for (const [how, health] of [
     }
     t.strictSame([...(await stop()).keys()], [200])
     const [out, back] = [
-      { level: 'warn', msg: 'a target is taken out', target: mortal.url },
-      { level: 'info', msg: 'a target is back', target: mortal.url },
+      { level: 'warn', msg: 'target ejected', target: mortal.url },
+      { level: 'info', msg: 'target healthy again', target: mortal.url },
     ]
     t.strictSame(changesOf(gateway), [out, back, out, back], 'each change is told once')
   })

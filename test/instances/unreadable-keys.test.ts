@@ -71,7 +71,7 @@ t.test(
     await redis.stop()
     const late = await startGateway(t, options)
     await redis.start()
-    await until('it has met it', () => linesOf(late, /the store answers again/)[0])
+    await until('it has met it', () => linesOf(late, /store reachable again/)[0])
     const readings = async () => {
       const [, calls] =
         /cmdstat_evalsha:calls=(\d+)/.exec(await redisCommand(redis.port, 'INFO commandstats')) ?? []

@@ -247,7 +247,7 @@ const outcome = {
       ['X-User-Role', 'User'],
     ],
     contentType: 'application/json',
-    body: '{\n  "message": "This is the demo backend. It got:",\n  "method": "GET",\n  "url": "/hello"\n}',
+    body: '{\n  "message": "This is the demo backend. It received:",\n  "method": "GET",\n  "url": "/hello"\n}',
     isTruncated: false,
   },
 } as const satisfies IntegrationView['tryIt']['outcome']

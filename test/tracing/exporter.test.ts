@@ -97,7 +97,7 @@ t.test('a collector that refuses, and then does not, is told of once each time',
   collector.status = 200
   fill(batchMax * 2)
   await until('they are sent', () => counts.sent.value === batchMax * 2 || undefined)
-  t.strictSame(lines, ['the trace collector does not take spans', 'the trace collector takes spans again'])
+  t.strictSame(lines, ['trace collector rejects spans', 'trace collector accepts spans again'])
 })
 
 t.test('at the end one that hangs is waited for two seconds, and what is left is counted', async (t) => {

@@ -77,7 +77,7 @@ export const rows: readonly Row[] = [
         words: { 0: 'refused', 1: 'taken' },
       }),
       figure(
-        'Targets out',
+        'Ejected targets',
         'short',
         `count(${series('gatehouse_upstream_target_healthy')} == 0) or vector(0)`,
         {
@@ -90,7 +90,7 @@ export const rows: readonly Row[] = [
     title: 'Traffic',
     panels: [
       graph('Requests by route', 'reqps', { '{{route}}': rateOf(requests, ['route']) }, { isStacked: true }),
-      graph('Answers by status', 'reqps', { '{{code}}': rateOf(requests, ['code']) }, { isStacked: true }),
+      graph('Responses by status', 'reqps', { '{{code}}': rateOf(requests, ['code']) }, { isStacked: true }),
       graph('Latency', 's', {
         p50: quantileOf(0.5, latency),
         p95: quantileOf(0.95, latency),
@@ -98,7 +98,7 @@ export const rows: readonly Row[] = [
       }),
       graph('Latency p99 by route', 's', { '{{route}}': quantileOf(0.99, latency, ['route']) }),
       graph(
-        'Under way',
+        'In flight',
         'short',
         {
           requests: `sum(${series('gatehouse_http_requests_in_flight')})`,
@@ -106,13 +106,13 @@ export const rows: readonly Row[] = [
         },
         { description: 'Requests whose answer is not over, and open WebSockets.' },
       ),
-      graph('Refused for their rate, by route', 'reqps', {
+      graph('Rate-limited requests by route', 'reqps', {
         '{{route}}': rateOf('gatehouse_rate_limited_total', ['route']),
       }),
     ],
   },
   {
-    title: 'Who may pass',
+    title: 'Authentication',
     panels: [
       graph(
         'Decisions by scheme',
@@ -141,10 +141,10 @@ export const rows: readonly Row[] = [
         '{{upstream}}': rateOf(`${upstreamTime}_count`, ['upstream']),
       }),
       graph('Latency p99 by upstream', 's', { '{{upstream}}': quantileOf(0.99, upstreamTime, ['upstream']) }),
-      graph('Targets in use', 'short', {
+      graph('Healthy targets', 'short', {
         '{{upstream}} {{target}}': `min by (upstream, target) (${series('gatehouse_upstream_target_healthy')})`,
       }),
-      graph('The share of the gateway in the latency', 's', {
+      graph('Gateway overhead', 's', {
         p50: quantileOf(0.5, overhead),
         p99: quantileOf(0.99, overhead),
       }),
