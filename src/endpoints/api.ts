@@ -6,7 +6,8 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { arrivalOf, destinationOf, ownRouteName } from '../http/arrival.ts'
+import { arrivalOf } from '../http/arrival.ts'
+import { destinationOf, ownRouteName, recordRouteName } from '../http/outcome.ts'
 import { applyReplyKeepAlive, createProblem, sendProblem } from '../http/problem.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
@@ -38,7 +39,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
     // Uses the path as it was matched.
     rewriteUrl: (request) => {
-      const { path, query } = destinationOf(request).target
+      const { path, query } = destinationOf(arrivalOf(request).outcome).target
       return replaceInvalidEscapes(path) + query
     },
     // Only the size of the head limits a parameter: beyond the default of 100 characters the router would refuse
@@ -53,7 +54,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   await app.register(fastifyCookie)
   const isSecure = options.publicOrigin.startsWith('https:')
   app.addHook('onRequest', (request, reply, done) => {
-    arrivalOf(request.raw).outcome.route = ownRouteName
+    recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
     // On the response itself: every way to respond keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
     if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
     done()
@@ -91,7 +92,7 @@ function replaceInvalidEscapes(path: string): string {
 
 /** Handles any other error of the router. Its own message contains the path, which must not be logged. */
 function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  arrivalOf(request.raw).outcome.route = ownRouteName
+  recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
 }
 

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { SetupLink, SetupLinks } from '../accounts/setup-links.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
+import { recordReason } from '../http/outcome.ts'
 import { errorMessage } from '../platform/system-error.ts'
 
 /**
@@ -18,7 +19,7 @@ export async function tryCreateSetupLink(
     return await setupLinks.create(accountId)
   } catch (error) {
     const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
-    arrivalOf(raw).outcome.reason = `set-up link not created: ${errorMessage(cause)}`
+    recordReason(arrivalOf(raw).outcome, `set-up link not created: ${errorMessage(cause)}`)
     return undefined
   }
 }

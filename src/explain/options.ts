@@ -1,4 +1,4 @@
-import { parseHostName } from '../http/arrival.ts'
+import { parseHostName } from '../http/host.ts'
 import { readRequestFields } from '../http/request-fields.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { DecisionTrace } from './decision-trace.ts'

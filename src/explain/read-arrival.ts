@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { parseDestination } from '../http/arrival.ts'
+import { parseDestination } from '../http/choose-scope.ts'
 import { type RequestFields, readRequestFields } from '../http/request-fields.ts'
 import { malformedError } from '../http/unreadable.ts'
 import { MalformedMessage } from '../http1/malformed-message.ts'

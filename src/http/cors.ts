@@ -7,7 +7,8 @@ import { type CorsHeaders, createCorsHeaders } from '../proxy/cors-headers.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import { type Arrival, type Destination, ownRouteName, unmatchedRouteName } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
+import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from './outcome.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 
@@ -90,9 +91,8 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
 }
 
 /** Answers a preflight: it carries no credentials, so nobody is authenticated. */
-export function answerPreflight({ connection, outcome }: Arrival, { route, lines }: Preflight): void {
-  outcome.route = route
-  outcome.status = 204
+export function answerPreflight({ connection, outcome }: Arrival, { lines }: Preflight): void {
+  recordStatus(outcome, 204)
   connection.respond(204, 'No Content', lines + dateLine(), 'none')
   connection.end()
 }

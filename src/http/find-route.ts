@@ -1,15 +1,16 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Arrival, Destination } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
 import type { GateResult } from './gate.ts'
+import { destinationOf, recordReason, recordRouteName } from './outcome.ts'
 
 /** Finds the route of a request in a table, or what it is refused with; its log line names the route that is meant. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival,
-  { hostName, target }: Destination,
 ): GateResult<Route<Upstream>> {
+  const { hostName, target } = destinationOf(outcome)
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
@@ -17,10 +18,10 @@ export function findRoute<Upstream>(
     case 'none':
       return sharedError('route-not-found')
     case 'ambiguous':
-      outcome.reason = match.reason
+      recordReason(outcome, match.reason)
       return sharedError('path-ambiguous')
     case 'method':
-      outcome.route = match.onlyRoute?.name ?? outcome.route
+      if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })
     default:
       return match satisfies never

@@ -8,14 +8,15 @@ import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { GatedRoute, RateLimit, SchemeName } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
-import type { Arrival, Destination } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
 import { createDecisionCounter } from './decision-counts.ts'
+import { recordDecision, recordRoute } from './outcome.ts'
 import { createRefuse } from './refuse.ts'
 import { isWebSocketUpgrade } from './upgrade.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute> {
   /** Where a request goes, or why it goes nowhere. */
-  readonly findRoute: (arrival: Arrival, destination: Destination) => GateResult<MatchedRoute>
+  readonly findRoute: (arrival: Arrival) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   /** How many wrong credentials one client address may send. */
@@ -36,7 +37,6 @@ export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | Gatehou
  */
 export type Gate<MatchedRoute extends GatedRoute> = (
   arrival: Arrival,
-  destination: Destination,
 ) => GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 
 /** How long the use of a key is not noted again while the same head comes from the same address. */
@@ -58,9 +58,8 @@ export function createGate<MatchedRoute extends GatedRoute>(
     decision: Decision,
     isConfirmed = false,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
-    arrival.decision = decision
+    recordDecision(arrival.outcome, decision)
     if (decision.kind === 'refused') {
-      arrival.outcome.reason = decision.reason
       const error = refuse(decision, arrival)
       return error instanceof Promise
         ? error.then((settled) => countRefusal(decision.scheme, settled))
@@ -119,11 +118,10 @@ export function createGate<MatchedRoute extends GatedRoute>(
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 
-  return function gate(arrival, destination) {
-    const route = findRoute(arrival, destination)
+  return function gate(arrival) {
+    const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
-    arrival.outcome.route = route.name
-    arrival.access = route.access
+    recordRoute(arrival.outcome, route)
     // Before the decision: what follows a refused upgrade is not a request.
     if (route.websocket && isWebSocketUpgrade(arrival.head)) arrival.connection.closeAfterAnswer()
     const decision = authenticator.decide(route.access, arrival.fields.credentials, arrival.arrivedAt)

@@ -1,5 +1,7 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
+import type { RequestFields } from './request-fields.ts'
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.
 const hostPattern =
@@ -13,3 +15,19 @@ export const parseHost = memoizeBounded(memoizeBounds, (host) => {
   const name = hostPattern.exec(host)?.[1]?.toLowerCase()
   return name === undefined ? undefined : copyString(name)
 })
+
+/** In lower case, without port. @throws GatehouseError `request-invalid` */
+export function parseHostName({ host, isHostRepeated }: RequestFields): string {
+  const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
+  if (hostName === undefined) throw hostError(host, isHostRepeated)
+  return hostName
+}
+
+function hostError(host: string | undefined, isRepeated: boolean): GatehouseError {
+  const message =
+    host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
+  return new GatehouseError('request-invalid', {
+    detail: 'There must be exactly one well-formed Host header.',
+    errors: [{ field: 'Host', message }],
+  })
+}

@@ -3,7 +3,8 @@ import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
-import { type Arrival, principalOf, unmatchedRouteName } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
+import { principalOf, unmatchedRouteName } from './outcome.ts'
 import type { UnreadableRefusal } from './unreadable.ts'
 
 export interface Observer {
@@ -74,8 +75,8 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
   }
 
   function writeAccessLine(arrival: Arrival, now: number, isComplete: boolean): void {
-    const { requestId, head, client, decision, outcome, arrivedAt, destination } = arrival
-    const { route, status = clientClosedRequest, upstream, code, reason } = outcome
+    const { requestId, head, client, outcome, arrivedAt } = arrival
+    const { route, status = clientClosedRequest, upstream, code, reason, decision, destination } = outcome
     const path = pathForLog(destination?.target.sentPath ?? head.target)
     log.line(
       jsonMember('requestId', requestId) +
@@ -85,7 +86,7 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
         jsonMember('route', route) +
         `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
         jsonMember('scheme', decision?.scheme) +
-        jsonMember('accountId', principalOf(arrival)?.accountId ?? outcome.accountId) +
+        jsonMember('accountId', principalOf(outcome)?.accountId ?? outcome.accountId) +
         jsonMember('upstream', upstream) +
         jsonMember('code', code) +
         jsonMember('reason', reason) +

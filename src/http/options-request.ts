@@ -1,7 +1,7 @@
 import { dateLine } from '../http1/date-line.ts'
 import type { RequestHead } from '../http1/request-head.ts'
-import { standardMethods } from '../routes/route.ts'
-import { type Arrival, ownRouteName, parseHostName } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
+import { recordStatus } from './outcome.ts'
 
 const absoluteFormWithoutPath = /^https?:\/\/[^/?#]*$/i
 
@@ -14,22 +14,13 @@ export function isServerWideOptions({ method, target }: Pick<RequestHead, 'metho
 }
 
 /**
- * Answers a request about the gateway as a whole. It says nothing that is not in this project's documents, so nobody is
- * authenticated. @throws GatehouseError `request-invalid` where Host is missing, repeated or not well-formed
+ * Answers an OPTIONS request as its final recipient. It says nothing that is not in this project's documents, so about
+ * the gateway as a whole nobody is authenticated.
+ * @param methods those that its target takes
  */
-export function answerServerWideOptions(arrival: Arrival): void {
-  parseHostName(arrival.fields)
-  arrival.outcome.route = ownRouteName
-  answerOptions(arrival, standardMethods)
-}
-
-/** Answers an OPTIONS request as its final recipient. @param methods those that its target takes */
-export function answerOptions(
-  { connection, outcome, requestId, corsHeaders }: Arrival,
-  methods: Iterable<string>,
-): void {
-  outcome.status = 204
-  const lines = `Allow: ${[...methods].toSorted().join(', ')}\r\nX-Request-Id: ${requestId}\r\n${corsHeaders?.lines ?? ''}`
+export function answerOptions({ connection, outcome, requestId }: Arrival, methods: Iterable<string>): void {
+  recordStatus(outcome, 204)
+  const lines = `Allow: ${[...methods].toSorted().join(', ')}\r\nX-Request-Id: ${requestId}\r\n${outcome.corsHeaders?.lines ?? ''}`
   connection.respond(204, 'No Content', lines + dateLine(), 'none')
   connection.end()
 }

@@ -5,6 +5,7 @@ import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.t
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
 import { joinHeaders } from './join-headers.ts'
+import { recordStatus } from './outcome.ts'
 import { sendProblem } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
 
@@ -36,18 +37,18 @@ export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
   function handle(arrival: Arrival, router: EndpointRouter): void {
-    const { connection, outcome, corsHeaders } = arrival
+    const { connection, outcome } = arrival
     const request = createIncomingMessage(arrival)
     const response = new ServerResponse(request)
     attachArrival(request, arrival)
-    for (const [name, value] of corsHeaders?.fields ?? []) response.setHeader(name, value)
+    for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()
     response.assignSocket(connection.socket)
     connection.attach(new NodeHttpAdapter(request, response))
     const end = () => {
       responses.delete(arrival)
-      if (response.headersSent) outcome.status = response.statusCode
+      if (response.headersSent) recordStatus(outcome, response.statusCode)
     }
     response.once('close', end)
     response.once('prefinish', () => connection.startSendTimeout())
@@ -68,7 +69,7 @@ export function createOwnEndpoints(): OwnEndpoints {
     abort: (arrival, error) => {
       const response = responses.get(arrival)
       if (!response) return false
-      if (response.headersSent) arrival.outcome.status = response.statusCode
+      if (response.headersSent) recordStatus(arrival.outcome, response.statusCode)
       // A handler still at work on the request may write after the end.
       response.on('error', () => {})
       sendProblem(response.req, response, error)

@@ -8,6 +8,7 @@ import type { Access } from '../routes/route.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
+import { recordFailure, recordStatus } from './outcome.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
@@ -32,17 +33,8 @@ interface ProblemContext {
 /** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
   const arrival = arrivalOf(request)
-  recordFailure(arrival, error)
-  return describeProblem(error, { requestId: arrival.requestId, access: arrival.access })
-}
-
-/** Notes a failure for the log line of its request. */
-export function recordFailure({ outcome }: Arrival, error: GatehouseError): void {
-  const { code, cause } = error
-  outcome.code = code
-  if (error.accountId !== undefined) outcome.accountId = error.accountId
-  if (code === 'internal') outcome.fault = cause ?? error
-  outcome.reason ??= cause instanceof Error ? cause.message : undefined
+  recordFailure(arrival.outcome, error)
+  return describeProblem(error, { requestId: arrival.requestId, access: arrival.outcome.access })
 }
 
 function describeProblem(error: GatehouseError, { requestId, access }: ProblemContext): Problem {
@@ -99,13 +91,14 @@ export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply
 
 /** Answers with a problem, or breaks off an answer that is under way. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome, access, requestId, corsHeaders } = arrival
-  recordFailure(arrival, error)
+  const { connection, outcome, requestId } = arrival
+  const { access, corsHeaders } = outcome
+  recordFailure(arrival.outcome, error)
   if (connection.isHeadSent) {
     connection.abort()
     return
   }
-  outcome.status = error.status
+  recordStatus(outcome, error.status)
   writeProblem(connection, error, { requestId, access, extraLines: corsHeaders?.lines })
 }
 
@@ -132,12 +125,12 @@ export function answerErrorPage(
   error: GatehouseError,
   portalPath: string | undefined,
 ): void {
-  const { connection, outcome, requestId, corsHeaders } = arrival
-  recordFailure(arrival, error)
-  outcome.status = error.status
+  const { connection, outcome, requestId } = arrival
+  recordFailure(arrival.outcome, error)
+  recordStatus(outcome, error.status)
   writeAnswer(connection, error.status, {
     ...renderErrorPage(error, { requestId, portalPath }),
-    extraLines: corsHeaders?.lines,
+    extraLines: outcome.corsHeaders?.lines,
   })
 }
 

@@ -7,11 +7,19 @@ import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { type Arrival, type Destination, principalOf } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
 import { prefersHtml } from './error-page.ts'
 import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options-request.ts'
+import {
+  destinationOf,
+  principalOf,
+  recordAnswered,
+  recordSent,
+  recordStatus,
+  recordUpstream,
+} from './outcome.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
@@ -30,7 +38,7 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
  * Carries out a request that is not for the gateway itself.
  * @throws GatehouseError where it cannot be decided or carried out now
  */
-export type ProxyHandler = (arrival: Arrival, destination: Destination) => void
+export type ProxyHandler = (arrival: Arrival) => void
 
 /**
  * The raw scope: no body is parsed or read here. A request finds its route, is authenticated and authorised, and only
@@ -40,11 +48,11 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
   const { table, writer, onUpgraded, tracer } = options
   const gate = createGate<Route<Upstream>>({
     ...options,
-    findRoute: (arrival, destination) => findRoute(table, arrival, destination),
+    findRoute: (arrival) => findRoute(table, arrival),
   })
   const events = createEvents(onUpgraded)
 
-  function forwardToUpstream(route: Route<Upstream>, arrival: Arrival, destination: Destination): void {
+  function forwardToUpstream(route: Route<Upstream>, arrival: Arrival): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
     const { body } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
@@ -57,9 +65,9 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const isUpgrade = route.websocket && isWebSocketUpgrade(head)
     const isLast = isLastOnConnection(head, route)
     const { connectionOptions, host = '' } = fields
-    outcome.upstream = route.upstream.name
-    if (tracer) arrival.trace = tracer.startTrace(head.rawHeaders)
-    const tracedHeaders = arrival.trace?.rawHeaders ?? head.rawHeaders
+    const trace = tracer?.startTrace(head.rawHeaders)
+    recordUpstream(outcome, route.upstream.name, trace)
+    const tracedHeaders = trace?.rawHeaders ?? head.rawHeaders
     const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
     forward(
       {
@@ -67,12 +75,12 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         connection,
         head,
         upstream: route.upstream,
-        requestTarget: upstreamTarget(route, destination.target),
+        requestTarget: upstreamTarget(route, destinationOf(outcome).target),
         headerLines: writer.writeHead({
           rawHeaders,
           isCachedHead: head.isCachedHead && rawHeaders === head.rawHeaders,
           route,
-          principal: principalOf(arrival),
+          principal: principalOf(outcome),
           client,
           requestId,
           body,
@@ -85,11 +93,11 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
         host,
         client,
-        accountId: principalOf(arrival)?.accountId,
+        accountId: principalOf(outcome)?.accountId,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
-        corsHeaders: arrival.corsHeaders,
+        corsHeaders: outcome.corsHeaders,
       },
       events,
     )
@@ -102,21 +110,21 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     else answerProblem(arrival, error)
   }
 
-  function dispatch(result: GateResult<Route<Upstream>>, arrival: Arrival, destination: Destination): void {
+  function dispatch(result: GateResult<Route<Upstream>>, arrival: Arrival): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
-    else forwardToUpstream(result, arrival, destination)
+    else forwardToUpstream(result, arrival)
   }
 
-  return function proxy(arrival, destination) {
-    const result = gate(arrival, destination)
+  return function proxy(arrival) {
+    const result = gate(arrival)
     if (!(result instanceof Promise)) {
-      dispatch(result, arrival, destination)
+      dispatch(result, arrival)
       return
     }
     result
       .then((settled) => {
         // The client may have left in the meantime.
-        if (arrival.connection.head === arrival.head) dispatch(settled, arrival, destination)
+        if (arrival.connection.head === arrival.head) dispatch(settled, arrival)
       })
       .catch((error: unknown) => {
         if (arrival.connection.head === arrival.head) answerProblem(arrival, toGatehouseError(error))
@@ -131,19 +139,19 @@ interface ProxiedRequest extends ForwardedRequest {
 function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
-      arrival.outcome.sentAt = now
+      recordSent(arrival.outcome, now)
     },
     onResponseHead: ({ arrival }, status) => {
-      arrival.outcome.status = status
+      recordStatus(arrival.outcome, status)
     },
     onResponseEnd: ({ arrival }) => {
-      arrival.outcome.answeredAt = performance.now()
+      recordAnswered(arrival.outcome, performance.now())
     },
     onFailed: ({ arrival }, error) => {
       answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
     },
     onUpgraded: ({ arrival }, accepted) => {
-      arrival.outcome.answeredAt = performance.now()
+      recordAnswered(arrival.outcome, performance.now())
       onUpgraded({ arrival, accepted })
     },
   }

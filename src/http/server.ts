@@ -1,15 +1,16 @@
 import type { Server } from 'node:net'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { Unreadable } from '../http1/connection-events.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { TrustedProxies } from '../proxy/client.ts'
-import type { OwnPaths } from '../routes/own-paths.ts'
-import { type Arrival, createArrival, type Destination, readDestination } from './arrival.ts'
-import { answerPreflight, type Cors } from './cors.ts'
+import { standardMethods } from '../routes/route.ts'
+import { type Arrival, createArrival } from './arrival.ts'
+import { chooseScope, type ScopeOptions } from './choose-scope.ts'
+import { answerPreflight } from './cors.ts'
 import type { Observer } from './observe.ts'
-import { answerServerWideOptions, isServerWideOptions } from './options-request.ts'
+import { answerOptions } from './options-request.ts'
 import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
 import { answerProblem, toGatehouseError } from './problem.ts'
 import type { ProxyHandler } from './proxy.ts'
@@ -27,15 +28,12 @@ export interface ServerOptions {
 }
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
-export interface Traffic {
+export interface Traffic extends ScopeOptions {
   readonly trusted: TrustedProxies
   readonly observer: Observer
-  /** The paths whose requests are for `api`. */
-  readonly ownPaths: Pick<OwnPaths, 'has'>
+  /** The endpoints of the gateway itself. */
   readonly api: EndpointRouter
   readonly proxy: ProxyHandler
-  /** undefined = CORS is left to the upstreams. */
-  readonly cors: Cors | undefined
 }
 
 export interface GatewayServerOptions extends ServerOptions {
@@ -100,30 +98,21 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
   }
 
-  function routeRequest(arrival: Arrival, { cors, ownPaths, api, proxy }: Traffic): void {
-    // CONNECT need not name a path, and no scope takes it.
-    if (arrival.head.method === 'CONNECT' && !arrival.head.target.startsWith('/')) {
-      throw new GatehouseError('method-not-allowed', { allow: [] })
+  function routeRequest(arrival: Arrival, traffic: Traffic): void {
+    const scope = chooseScope(arrival, traffic)
+    switch (scope) {
+      case 'server':
+        answerOptions(arrival, standardMethods)
+        return
+      case 'own':
+        own.handle(arrival, traffic.api)
+        return
+      case 'routes':
+        traffic.proxy(arrival)
+        return
+      default:
+        answerPreflight(arrival, scope)
     }
-    // Before anything can fail: a page must be able to read the problem.
-    if (cors) arrival.corsHeaders = cors.headersFor(arrival.head.rawHeaders)
-    if (isServerWideOptions(arrival.head)) {
-      answerServerWideOptions(arrival)
-      return
-    }
-    const destination = readDestination(arrival)
-    if (cors && answerIfPreflight(cors, arrival, destination)) return
-    if (ownPaths.has(destination.target.path)) own.handle(arrival, api)
-    else proxy(arrival, destination)
-  }
-
-  /** Answers a preflight. @returns whether the request was one */
-  function answerIfPreflight(cors: Cors, arrival: Arrival, destination: Destination): boolean {
-    const { head, corsHeaders } = arrival
-    const preflight = corsHeaders && cors.preflight(head, destination, corsHeaders)
-    if (preflight) answerPreflight(arrival, preflight)
-    else if (!cors.appliesTo(destination.target.path)) arrival.corsHeaders = undefined
-    return preflight !== undefined
   }
 
   function abort(arrival: Arrival, error: GatehouseError): void {

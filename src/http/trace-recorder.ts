@@ -15,11 +15,11 @@ export function createTraceRecorder(
   exporter: Pick<Exporter, 'add'>,
 ): (arrival: Arrival, now: number) => void {
   return function recordTrace(arrival, now) {
-    const { head, decision, outcome, arrivedAt, requestId } = arrival
+    const { head, outcome, arrivedAt, requestId } = arrival
     // A request that went to no upstream has no trace yet.
-    const trace = arrival.trace ?? tracer.startTrace(head.rawHeaders)
+    const trace = outcome.trace ?? tracer.startTrace(head.rawHeaders)
     if (!trace.isSampled) return
-    const { route, upstream, status, code, sentAt, answeredAt } = outcome
+    const { route, decision, upstream, status, code, sentAt, answeredAt } = outcome
     const method = registeredMethods.has(head.method) ? head.method : otherMethod
     const { traceId, parentId, spanId, upstreamSpanId } = trace
     const isServerError = status !== undefined && status >= 500

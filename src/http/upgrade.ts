@@ -2,6 +2,7 @@ import type { RequestHead } from '../http1/request-head.ts'
 import type { UpgradeResponse } from '../proxy/forwarded-request.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { Arrival } from './arrival.ts'
+import { recordStatus } from './outcome.ts'
 
 /** An upgrade that the upstream has accepted. */
 export interface AcceptedUpgrade {
@@ -21,7 +22,7 @@ export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: 
   const { connection, outcome } = arrival
   const { socket } = connection
   const clientBytes = connection.release()
-  outcome.status = 101
+  recordStatus(outcome, 101)
   const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.headerLines}`
   socket.write(`HTTP/1.1 101 ${accepted.reason}\r\n${lines}\r\n`, 'latin1')
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)

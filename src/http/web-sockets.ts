@@ -6,7 +6,7 @@ import type { Tunnel } from '../proxy/tunnel.ts'
 import { digestOf } from '../secrets/keys.ts'
 import type { Change } from '../store/changes.ts'
 import { roleEpochIn, signingKeyIdOf } from '../tokens/token-text.ts'
-import { principalOf } from './arrival.ts'
+import { principalOf } from './outcome.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
@@ -134,8 +134,9 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
 }
 
 function admittedCallerOf({ arrival }: AcceptedUpgrade): AdmittedCaller | undefined {
-  const { access, fields } = arrival
-  const principal = principalOf(arrival)
+  const { outcome, fields } = arrival
+  const { access } = outcome
+  const principal = principalOf(outcome)
   const { credentials } = fields
   if (!principal || !access) return undefined
   const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }

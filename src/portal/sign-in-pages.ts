@@ -1,6 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
-import { recordFailure } from '../http/problem.ts'
+import { recordAccount, recordFailure } from '../http/outcome.ts'
 import { formRefusal, invalidField } from './form-refusal.ts'
 import { pageAccessAt } from './page-access.ts'
 import type { PageContext, SignedInContext } from './page-context.ts'
@@ -31,10 +31,10 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
     try {
       const clientTokens = cookie.readClientTokens(request)
       const signedIn = await signIn.signIn({ email, password: form('password'), clientTokens }, visitor)
-      arrivalOf(request.raw).outcome.accountId = signedIn.account.id
+      recordAccount(arrivalOf(request.raw).outcome, signedIn.account.id)
       cookie.set(reply, signedIn)
     } catch (error) {
-      if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw), error)
+      if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw).outcome, error)
       const refusal = formRefusal(error, { email }, signInMessages)
       return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
     }

@@ -1,5 +1,5 @@
 import { adminRole } from '../../accounts/account-input.ts'
-import { ownRouteName } from '../../http/arrival.ts'
+import { ownRouteName } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 
 /** The admin API as a route: for Admins, by either scheme. It has no upstream. */

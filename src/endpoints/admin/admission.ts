@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { authorize } from '../../auth/authorize.ts'
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
-import { arrivalOf, destinationOf, principalOf } from '../../http/arrival.ts'
+import { arrivalOf } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
+import { principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 import type { Actor } from '../../store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
@@ -17,7 +18,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const gate = createGate({ ...options, findRoute: () => adminRoute })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {
-    const gateResult = await gate(arrivalOf(raw), destinationOf(raw))
+    const gateResult = await gate(arrivalOf(raw))
     if (gateResult instanceof GatehouseError) throw gateResult
   }
 
@@ -27,7 +28,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (decision.kind === 'refused') throw sharedError(decision.code)
     const code = authorize(access, decision.principal)
     if (code !== undefined) throw sharedError(code)
-    arrival.decision = decision
+    recordDecision(arrival.outcome, decision)
   }
 
   return { admit, admitAgain }
@@ -36,7 +37,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 /** The admitted Admin, as the audit log names them. */
 export function adminActorOf({ raw }: FastifyRequest): Actor {
   const arrival = arrivalOf(raw)
-  const principal = principalOf(arrival)
+  const principal = principalOf(arrival.outcome)
   if (!principal) throw new GatehouseError('internal')
   const { accountId: id, profile } = principal
   return { kind: 'account', channel: 'api', id, email: profile?.email ?? '', address: arrival.client.address }

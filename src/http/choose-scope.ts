@@ -1,0 +1,59 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { parseRequestTarget } from '../routes/request-target.ts'
+import type { Arrival } from './arrival.ts'
+import type { Cors, Preflight } from './cors.ts'
+import { parseHostName } from './host.ts'
+import { isServerWideOptions } from './options-request.ts'
+import {
+  type Destination,
+  ownRouteName,
+  recordCorsHeaders,
+  recordDestination,
+  recordRouteName,
+} from './outcome.ts'
+import type { RequestFields } from './request-fields.ts'
+
+/** What takes a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
+export type Scope = 'server' | Preflight | 'own' | 'routes'
+
+export interface ScopeOptions {
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Cors | undefined
+  readonly ownPaths: Pick<OwnPaths, 'has'>
+}
+
+/**
+ * Reads where a request wants to go, and chooses what takes it.
+ * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`
+ */
+export function chooseScope({ head, fields, outcome }: Arrival, { cors, ownPaths }: ScopeOptions): Scope {
+  // CONNECT need not name a path, and no scope takes it.
+  if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
+    throw new GatehouseError('method-not-allowed', { allow: [] })
+  }
+  // Before anything can fail: a page must be able to read the problem.
+  if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
+  if (isServerWideOptions(head)) {
+    parseHostName(fields)
+    recordRouteName(outcome, ownRouteName)
+    return 'server'
+  }
+  const destination = parseDestination(head.target, fields)
+  recordDestination(outcome, destination)
+  const { path } = destination.target
+  const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
+  if (preflight) {
+    recordRouteName(outcome, preflight.route)
+    return preflight
+  }
+  if (cors && !cors.appliesTo(path)) recordCorsHeaders(outcome, undefined)
+  return ownPaths.has(path) ? 'own' : 'routes'
+}
+
+/** @throws GatehouseError `path-ambiguous`, `request-invalid` */
+export function parseDestination(sentTarget: string, fields: RequestFields): Destination {
+  const target = parseRequestTarget(sentTarget)
+  if (!target) throw new GatehouseError('path-ambiguous')
+  return { target, hostName: parseHostName(fields) }
+}

@@ -1,0 +1,143 @@
+import type { Decision } from '../auth/decision.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { CorsHeaders } from '../proxy/cors-headers.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
+import type { Access, GatedRoute } from '../routes/route.ts'
+import type { Trace } from '../tracing/tracer.ts'
+
+/** Where a request wants to go, once that is unambiguous. */
+export interface Destination {
+  readonly target: RequestTarget
+  /** In lower case, without port. */
+  readonly hostName: string
+}
+
+/** What became of a request: what was decided, and what its log line, metrics and trace say. Written only here. */
+export interface Outcome {
+  /** undefined until it is unambiguous. */
+  readonly destination: Destination | undefined
+  /** What its answer says about CORS; undefined = that is left to the upstream. */
+  readonly corsHeaders: CorsHeaders | undefined
+  /** Name of the route, `_gateway` or `_unmatched`. */
+  readonly route: string
+  /** Who may have what it asks for; undefined until that is found. */
+  readonly access: Access | undefined
+  /** Who is calling, and whether they may pass; undefined until it is decided. */
+  readonly decision: Decision | undefined
+  readonly upstream: string | undefined
+  /** Its place in its trace, once it goes to an upstream; undefined = nothing is traced. */
+  readonly trace: Trace | undefined
+  /** The status of the answer, once there is one. */
+  readonly status: number | undefined
+  readonly code: ErrorCode | undefined
+  /** Why it failed, in words for the operator. */
+  readonly reason: string | undefined
+  /** The account that a sign-in was for. */
+  readonly accountId: string | undefined
+  /** An unexpected error: a fault of the gateway. */
+  readonly fault: unknown
+  /** When it left for the upstream, and when the whole answer had come. */
+  readonly sentAt: number | undefined
+  readonly answeredAt: number | undefined
+}
+
+/** An outcome as this module sees it: an Outcome may be passed where one is asked for. */
+type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
+
+/** The route name of a request that matches no route. */
+export const unmatchedRouteName = '_unmatched'
+/** The route name of requests that the gateway answers itself. */
+export const ownRouteName = '_gateway'
+
+/** The outcome of a request of which nothing is decided yet. */
+export function createOutcome(): Outcome {
+  return {
+    destination: undefined,
+    corsHeaders: undefined,
+    route: unmatchedRouteName,
+    access: undefined,
+    decision: undefined,
+    upstream: undefined,
+    trace: undefined,
+    status: undefined,
+    code: undefined,
+    reason: undefined,
+    accountId: undefined,
+    fault: undefined,
+    sentAt: undefined,
+    answeredAt: undefined,
+  }
+}
+
+export function recordDestination(outcome: Writable, destination: Destination): void {
+  outcome.destination = destination
+}
+
+export function recordCorsHeaders(outcome: Writable, corsHeaders: CorsHeaders | undefined): void {
+  outcome.corsHeaders = corsHeaders
+}
+
+/** Records the route that the path belongs to, whatever is decided then. */
+export function recordRouteName(outcome: Writable, name: string): void {
+  outcome.route = name
+}
+
+export function recordRoute(outcome: Writable, { name, access }: GatedRoute): void {
+  outcome.route = name
+  outcome.access = access
+}
+
+export function recordDecision(outcome: Writable, decision: Decision): void {
+  outcome.decision = decision
+  if (decision.kind === 'refused') outcome.reason = decision.reason
+}
+
+/** Records that it goes to an upstream. @param trace undefined = nothing is traced */
+export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
+  outcome.upstream = name
+  outcome.trace = trace
+}
+
+/** @param now on the clock of performance.now() */
+export function recordSent(outcome: Writable, now: number): void {
+  outcome.sentAt = now
+}
+
+/** @param now on the clock of performance.now() */
+export function recordAnswered(outcome: Writable, now: number): void {
+  outcome.answeredAt = now
+}
+
+export function recordStatus(outcome: Writable, status: number): void {
+  outcome.status = status
+}
+
+export function recordReason(outcome: Writable, reason: string): void {
+  outcome.reason = reason
+}
+
+/** Records the account that a sign-in was for. */
+export function recordAccount(outcome: Writable, accountId: string): void {
+  outcome.accountId = accountId
+}
+
+export function recordFailure(outcome: Writable, error: GatehouseError): void {
+  const { code, cause } = error
+  outcome.code = code
+  if (error.accountId !== undefined) outcome.accountId = error.accountId
+  if (code === 'internal') outcome.fault = cause ?? error
+  outcome.reason ??= cause instanceof Error ? cause.message : undefined
+}
+
+/** Where a request wants to go that has been given to a scope. */
+export function destinationOf({ destination }: Outcome): Destination {
+  if (!destination) throw new Error('a request without a destination')
+  return destination
+}
+
+/** Who is calling, once they were let in; undefined for nobody in particular. */
+export function principalOf({ decision }: Outcome): Principal | undefined {
+  return decision?.kind === 'allowed' ? decision.principal : undefined
+}
