@@ -28,15 +28,27 @@ t.test('every file and folder that the documentation names exists', async (t) =>
   )
 })
 
-t.test('every link of the documentation leads to a file', async (t) => {
+/** The anchors of a page, as GitHub makes them from its headings. */
+function anchorsOf(page: string): readonly string[] {
+  return [...readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+t.test('every link of the documentation leads to a file, and to a heading of it', async (t) => {
   const links = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, link = '']) =>
-      join(dirname(page), link),
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(
+      ([, path = '', anchor]) => ({ page, path: path === '' ? page : join(dirname(page), path), anchor }),
     ),
   )
-  t.ok(links.length > 30)
+  t.ok(links.length > 70)
   t.strictSame(
-    links.filter((path) => !existsSync(path)),
+    links.filter(
+      ({ path, anchor }) => !existsSync(path) || (anchor !== undefined && !anchorsOf(path).includes(anchor)),
+    ),
     [],
   )
 })
