@@ -13,7 +13,7 @@ import {
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The request and responses of an operation: requests are validated against it, and the OpenAPI document is generated from it. */
+/** An operation: requests are validated against it, and the OpenAPI document is generated from it. */
 export interface OperationDoc {
   readonly id: string
   readonly summary: string

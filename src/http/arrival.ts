@@ -50,7 +50,7 @@ export function createArrival(
   }
 }
 
-/** Fields of heads that come again and again: read once for all of them. */
+/** Fields of repeated heads: read once for all of them. */
 const fieldsCache = new WeakMap<readonly string[], RequestFields>()
 
 function cachedFields(rawHeaders: readonly string[]): RequestFields {
@@ -61,7 +61,7 @@ function cachedFields(rawHeaders: readonly string[]): RequestFields {
   return fields
 }
 
-/** Attaches its arrival to a request of the JSON scope. */
+/** Attaches its arrival to a request for the built-in endpoints. */
 export function attachArrival(request: IncomingMessage, arrival: Arrival): void {
   Object.assign(request, { [arrivalKey]: arrival })
 }
@@ -70,11 +70,11 @@ export function attachArrival(request: IncomingMessage, arrival: Arrival): void 
 export function arrivalOf(request: IncomingMessage): Arrival {
   // The cast is sound: only rememberArrival writes this key, before any other code sees the request.
   const arrival = (request as { [arrivalKey]?: Arrival })[arrivalKey]
-  if (!arrival) throw new Error('a request that never arrived')
+  if (!arrival) throw new Error('no arrival is attached to this request')
   return arrival
 }
 
-/** The ID that came with a request, if its sender is trusted. */
+/** The request ID of the sender, if it is trusted. */
 export function trustedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
   return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }

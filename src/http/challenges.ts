@@ -12,7 +12,7 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
 }
 
-/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each scheme that is accepted here. */
+/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. */
 export function challenges(code: ErrorCode, access: Access | undefined): string[] {
   const schemes: readonly SchemeName[] = access?.kind === 'protected' ? access.schemes : ownSchemes(code)
   return schemes.map((scheme) => {
@@ -22,7 +22,7 @@ export function challenges(code: ErrorCode, access: Access | undefined): string[
   })
 }
 
-/** The schemes of the gateway's own endpoints: the keys, or the tokens. */
+/** The schemes of the built-in endpoints: the keys, or the tokens. */
 function ownSchemes(code: ErrorCode): readonly SchemeName[] {
   return code === 'credentials-invalid' ? ['secretKey'] : ['bearer']
 }

@@ -12,22 +12,22 @@ import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 
-/** The answer to a preflight. */
+/** The response to a preflight. */
 export interface Preflight {
-  /** Name of the route it is about, `_gateway` or `_unmatched`. */
+  /** Name of the matched route, `_gateway` or `_unmatched`. */
   readonly route: string
   /** Methods that the page may then use. */
   readonly methods: readonly string[]
-  /** Field lines of the answer, each ended by CR LF. */
+  /** Field lines of the response, each ended by CR LF. */
   readonly lines: string
 }
 
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
 export interface Cors {
-  /** What any answer to this request says about CORS. */
+  /** The CORS headers of any response to this request. */
   headersFor(rawHeaders: readonly string[]): CorsHeaders
   /**
-   * The answer to a preflight of an allowed page; undefined = the request is no preflight.
+   * The response to a preflight from an allowed origin; undefined = the request is not a preflight.
    * @throws GatehouseError where no route has the path
    */
   preflight(request: CorsRequest, destination: Destination, corsHeaders: CorsHeaders): Preflight | undefined
@@ -36,17 +36,17 @@ export interface Cors {
 }
 
 export interface CorsOptions {
-  /** Origins as browsers write them. */
+  /** Origins as browsers send them. */
   readonly origins: readonly string[]
   readonly table: Pick<RouteTable<unknown>, 'match'>
   readonly ownPaths: OwnPaths
 }
 
-/** How long a browser may keep the answer, in seconds; until then it may not see a change of the config. */
+/** How long a browser may cache the response, in seconds; until then it may not see a change of the config. */
 const maxAgeS = 600
 const fieldNameList = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
-/** @returns undefined without origins: then nothing is done, and the upstreams' CORS fields pass */
+/** @returns undefined without origins: then CORS is off, and the upstreams' CORS fields are forwarded */
 export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
   if (origins.length === 0) return undefined
   const byOrigin = new Map(origins.map((origin) => [origin, createCorsHeaders(origin)]))
@@ -109,7 +109,7 @@ function preflightLines(origin: string, methods: readonly string[], names: strin
   return lines.map((line) => `${line}\r\n`).join('')
 }
 
-/** All names asked for may be sent, SecretKey and Authorization too: the request itself is checked as usual. */
+/** All requested names are allowed, SecretKey and Authorization too: the request itself is checked as usual. */
 function requestedFieldNames(rawHeaders: readonly string[]): string {
   const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
   return fieldNameList.test(names) ? names : ''

@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
 import type { SchemeName } from '../routes/route.ts'
 
-/** Counts decisions: by scheme, and refusals by their code. */
+/** Counts decisions by scheme, refusals also by code. */
 export type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
 
 export function createDecisionCounter({ decisions }: Metrics): CountDecision {

@@ -2,28 +2,29 @@ import type { Server } from 'node:net'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { GatewayServer } from './server.ts'
 
-/** Ends a server without cutting requests short. */
+/** Closes a server gracefully: requests in flight are completed. */
 export interface Drain {
   /**
-   * Takes no new connections, and waits until the open ones have ended by themselves.
-   * @returns false where requests had to be broken off when the time was over
+   * Accepts no new connections, and waits until the open ones have ended by themselves.
+   * @returns false if requests were aborted at the deadline
    */
   drain(timeoutMs: number): Promise<boolean>
 }
 
-/** How long the last answers may take to leave. */
+/** How long the last responses may take to be flushed. */
 const flushTimeoutMs = 100
 
-/** How long connections that are made already are taken, at most. */
+/** How long the accept backlog is taken, at most. */
 const backlogTimeoutMs = 5_000
 
-/** In a turn of the event loop without a connection the queue was empty; with several workers another may take one. */
+// After one turn of the event loop without a connection the backlog was empty; with several workers, another may have
+// taken one.
 const idleTurnsMax = 2
 
 export function createDrain({ server, connections, inFlight, startDrain, abort }: GatewayServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain()
-    // Idle connections, on which a request may be on its way at this moment, get their next answer with
+    // Idle connections, on which a request may be in transit at this moment, get their next response with
     // Connection: close.
     const endsAt = performance.now() + timeoutMs
     await acceptBacklog(server, Math.min(timeoutMs / 2, backlogTimeoutMs))
@@ -43,9 +44,9 @@ export function createDrain({ server, connections, inFlight, startDrain, abort }
 }
 
 /**
- * Takes the connections that the system has accepted and that wait in the queue of the server: closing it would reset
- * them, though their clients take them for made. To be followed by `server.close()` in the same turn.
- * @param withinMs under a flood the queue is never empty: then it ends all the same
+ * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
+ * consider them established. To be followed by `server.close()` in the same turn.
+ * @param withinMs under a flood the backlog is never empty: it stops at this limit
  */
 async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
   const endsAt = performance.now() + withinMs

@@ -3,14 +3,14 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { errorDocument, errorPageStyle } from '../pages/error-document.ts'
 
-/** What the page of an error needs besides the error. */
+/** What the error page needs besides the error. */
 export interface ErrorPageOptions {
   readonly requestId: string
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
 }
 
-/** An answer as HTML. */
+/** A response in HTML. */
 export interface ErrorPage {
   /** Field lines, each ended by CR LF. */
   readonly lines: string
@@ -18,12 +18,12 @@ export interface ErrorPage {
   readonly body: string
 }
 
-/** A media range that names HTML and is not refused with a weight of 0 (RFC 9110 12.5.1). */
+/** A media range that names HTML with a weight above 0 (RFC 9110 12.5.1). */
 const acceptsHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i
 
 /**
- * Whether a person in a browser is looking: a GET whose Accept names HTML, as those of address bars and links do.
- * Programs get problem+json, even if they take anything.
+ * Whether the client is a person in a browser: a GET whose Accept names HTML, as sent for address bars and links.
+ * Programs get problem+json, even if they accept anything.
  */
 export function prefersHtml({ method, rawHeaders }: RequestHead): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
@@ -51,7 +51,7 @@ const fixedLines = [
   'X-Content-Type-Options: nosniff',
 ]
 
-/** Writes an error as a page, with the fields that it needs. */
+/** Renders an error as a page, with the fields that it needs. */
 export function renderErrorPage(
   error: GatehouseError,
   { requestId, portalPath }: ErrorPageOptions,

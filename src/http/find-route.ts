@@ -5,7 +5,7 @@ import type { Arrival } from './arrival.ts'
 import type { GateResult } from './gate.ts'
 import { destinationOf, recordReason, recordRouteName } from './outcome.ts'
 
-/** Finds the route of a request in a table, or what it is refused with; its log line names the route that is meant. */
+/** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival,

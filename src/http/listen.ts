@@ -8,14 +8,14 @@ export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number
   return `${scheme}://${addressOf(host, port)}`
 }
 
-/** An address to listen on, as it is configured: `0.0.0.0:8080`, `[::]:8080`. */
+/** An address to listen on, as configured: `0.0.0.0:8080`, `[::]:8080`. */
 export function addressOf(host: string, port: number | string): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**
  * Starts listening.
- * @returns the port, which the system chose if it was 0
+ * @returns the port, chosen by the system if it was 0
  * @throws OperatorError where the address is in use or not available
  */
 export function listen(
@@ -29,7 +29,7 @@ export function listen(
       const grant = hasErrorCode(cause, 'EACCES') ? ', or grant CAP_NET_BIND_SERVICE' : ''
       reject(
         new OperatorError(`cannot listen on ${host}:${port}: ${errorMessage(cause)}`, {
-          hint: `Choose another address with ${optionNames} in the config${grant}; port 0 takes any that is free.`,
+          hint: `Choose another address with ${optionNames} in the config${grant}; port 0 picks a free port.`,
           cause,
         }),
       )

@@ -10,31 +10,31 @@ import type { UnreadableRefusal } from './unreadable.ts'
 export interface Observer {
   /** A request has arrived. */
   begin(): void
-  /** The request is over: writes its line, and counts its figures. @param isComplete whether the whole answer has left */
+  /** The request is over: logs and counts it. @param isComplete whether the whole response has been sent */
   end(arrival: Arrival, isComplete: boolean): void
-  /** A client address sent a request that could not be read. */
+  /** A client sent a request that could not be parsed. */
   recordUnreadable(client: string, refusal: UnreadableRefusal): void
 }
 
 export interface ObserverOptions {
   readonly metrics: Metrics
   readonly log: Log
-  /** Whether every request gets a line. */
+  /** Whether access logging is on. */
   readonly logsAccess: boolean
-  /** Sends the spans of a request; undefined = nothing is traced. */
+  /** Sends the spans of a request; undefined = tracing is off. */
   readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
 
-/** Registered methods: other names are made up by clients, and never become a label. */
+/** Registered methods: unregistered names come from clients, and never become a label. */
 export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
-/** nginx's status for a client that closed before there was an answer. Never sent. */
+/** nginx's status for a client that disconnected before the response. Never sent. */
 const clientClosedRequest = 499
 /** The status of a WebSocket, whose request is over when it closes. */
 const switchingProtocols = 101
 const tooManyRequests = 429
-/** Matches paths that have to be cleaned for the log: most need not. */
+/** Matches paths that may need redaction for the log: most do not. */
 const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
-/** Label of a request whose method could not be read. */
+/** Label of a request whose method could not be parsed. */
 const unknownMethod = 'unknown'
 /** Label of a method that is not registered. */
 const otherMethod = 'other'
@@ -56,22 +56,22 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
 
   function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
     const { route, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
-    // How long a WebSocket stays open says nothing about how fast it was answered.
+    // How long a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route)
     series.duration.observe((endedAt - arrivedAt) / 1_000)
     series.count(head.method, status)
-    // One of an upstream is its own.
+    // A 429 of an upstream is not counted here.
     if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
     if (upstream === undefined || sentAt === undefined) return
     upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
-  /** Whatever is said of requests: where it was thrown is what mends it. */
+  /** Logged even when access logging is off: the stack is needed to fix it. */
   function logFault({ requestId, outcome }: Arrival): void {
     const { route, fault: err } = outcome
-    log.error({ requestId, route, err }, 'a fault of the gateway: the request was answered 500')
+    log.error({ requestId, route, err }, 'internal error: the request was answered 500')
   }
 
   function writeAccessLine(arrival: Arrival, now: number, isComplete: boolean): void {
@@ -127,14 +127,14 @@ function createRouteSeries(metrics: Metrics, route: string) {
   }
 }
 
-/** Clients can make up methods, but must not create label values. */
+/** Clients can invent methods, but must not create label values. */
 function methodLabel(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
 }
 
 /**
- * The path without query, fragment and user, which may hold anything. A key or token that is in the path by mistake is
- * not written to the log.
+ * The path without query, fragment and userinfo, which may contain anything. A key or token that is in the path by
+ * mistake is redacted.
  */
 function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target

@@ -9,19 +9,19 @@ import { recordStatus } from './outcome.ts'
 import { sendProblem } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
 
-/** The part of Fastify that is needed here: it answers for these endpoints. */
+/** The part of Fastify that is needed here: it serves these endpoints. */
 export interface EndpointRouter {
   routing(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** The endpoints of the gateway itself. */
+/** The built-in endpoints. */
 export interface OwnEndpoints {
   /** Carries out a request to one of them, by the routes of its config. */
   handle(arrival: Arrival, router: EndpointRouter): void
-  /** From now on answers that have not begun say that the connection ends. */
+  /** From now on responses that have not started have `Connection: close`. */
   startDrain(): void
   /**
-   * Answers with a problem where this request has not been answered; an answer that has begun is broken off.
+   * Answers with a problem if this request has not been answered; a started response is aborted.
    * @returns false where the request is not for these endpoints
    */
   abort(arrival: Arrival, error: GatehouseError): boolean
@@ -30,8 +30,8 @@ export interface OwnEndpoints {
 const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
 
 /**
- * Lends the connection of a request to Fastify, which needs the objects of node:http: they are made only for these few
- * requests.
+ * Hands the connection of a request to Fastify, which needs the objects of node:http: they are created only for these
+ * few requests.
  */
 export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
@@ -78,7 +78,7 @@ export function createOwnEndpoints(): OwnEndpoints {
   }
 }
 
-/** Whether its head says that the connection ends, whatever code wrote that: node:http keeps it only there. */
+/** Whether its head has `Connection: close`, whichever code set it: node:http keeps it only there. */
 function hasConnectionClose(response: ServerResponse): boolean {
   // The cast is sound: a missing property is undefined.
   return (response as { readonly _last?: boolean })._last === true
@@ -125,7 +125,7 @@ class NodeHttpAdapter implements RequestEvents {
 function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   const request = new IncomingMessage(connection.socket)
-  // Methods that no endpoint takes need not be told apart: each endpoint refuses them in the same way.
+  // Methods that no endpoint supports need no distinction: each endpoint refuses them in the same way.
   request.method = ownMethodSet.has(method) ? method : unlistedMethod
   request.url = target
   request.httpVersionMajor = 1

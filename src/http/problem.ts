@@ -13,10 +13,10 @@ import { recordFailure, recordStatus } from './outcome.ts'
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
-/** Codes besides every 401 that say how to authenticate (RFC 6750 3). */
+/** Codes that have a challenge, besides every 401 (RFC 6750 3). */
 const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden'])
 
-/** An answer that says what went wrong, as problem+json (RFC 9457). */
+/** An error response in problem+json (RFC 9457). */
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -26,11 +26,11 @@ export interface Problem {
 interface ProblemContext {
   readonly requestId: string
   readonly access: Access | undefined
-  /** Field lines that are not about the failure, each ended by CR LF. */
+  /** Field lines that do not depend on the failure, each ended by CR LF. */
   readonly extraLines?: string | undefined
 }
 
-/** Makes the answer to a failed request of the JSON scope, and notes the failure for its log line. */
+/** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
 export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
   const arrival = arrivalOf(request)
   recordFailure(arrival.outcome, error)
@@ -55,7 +55,7 @@ function describeProblem(error: GatehouseError, { requestId, access }: ProblemCo
   }
 }
 
-/** In whole seconds, rounded up: a client that waits as long as told is never too early. */
+/** In whole seconds, rounded up: a client that waits that long is never too early. */
 function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
   return {
     'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
@@ -65,7 +65,7 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
   }
 }
 
-/** Answers a request of the JSON scope with a problem, or breaks off an answer that is under way. */
+/** Answers a request to a built-in endpoint with a problem, or aborts a started response. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(request, error)
   if (response.headersSent) {
@@ -77,19 +77,19 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   response.end(body)
 }
 
-/** To be called before every answer that does not depend on the body. */
+/** To be called before every response that does not depend on the body. */
 export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
 }
 
-/** The same for a reply of Fastify, which sets `Connection: close` after every body that it has refused. */
+/** The same for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
 export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
   applyKeepAlive(request.raw, reply.raw)
   // The connection decides itself whether it has to end.
   if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
-/** Answers with a problem, or breaks off an answer that is under way. */
+/** Answers with a problem, or aborts a started response. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
   const { connection, outcome, requestId } = arrival
   const { access, corsHeaders } = outcome
@@ -102,7 +102,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError): void {
   writeProblem(connection, error, { requestId, access, extraLines: corsHeaders?.lines })
 }
 
-/** Answers what could not be read as a request. */
+/** Answers a request that could not be parsed. */
 export function answerUnreadable(
   connection: ClientConnection,
   error: GatehouseError,
@@ -111,7 +111,7 @@ export function answerUnreadable(
   writeProblem(connection, error, { requestId, access: undefined })
 }
 
-/** The whole answer, where there is no connection that could write it; its connection ends. */
+/** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
 export function formatRawProblem(error: GatehouseError, requestId: string): string {
   const { lines, body } = serializeProblem(describeProblem(error, { requestId, access: undefined }))
   const { status } = error
@@ -171,14 +171,14 @@ function serializeProblem({ headers, body }: Problem): ProblemText {
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
 }
 
-/** Whether the answer differs from others with the same code and route only in the ID. */
+/** Whether the response differs from others with the same code and route only in the ID. */
 function isCacheable({ code, detail, errors, allow, rate }: GatehouseError): boolean {
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
   return detail === defaults.detail && !errors && !allow && !rate
 }
 
 const noAccess = {}
-/** Answers without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
+/** Cached responses without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
 const textCache = new WeakMap<object, Map<ErrorCode, ProblemText>>()
 
 function cachedText(error: GatehouseError, { requestId, access }: ProblemContext): ProblemText {
@@ -199,7 +199,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Turns any error into one that clients may see: a foreign error becomes `internal`, without its message. */
+/** Turns any error into one that clients may see: an unknown error becomes `internal`, without its message. */
 export function toGatehouseError(error: unknown): GatehouseError {
   return error instanceof GatehouseError ? error : new GatehouseError('internal', { cause: error })
 }

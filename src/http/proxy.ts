@@ -27,7 +27,7 @@ import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'> {
   readonly table: RouteTable<Upstream>
   readonly writer: RequestWriter
-  /** undefined = traceparent is passed on as it is. */
+  /** undefined = traceparent is forwarded unchanged. */
   readonly tracer: Tracer | undefined
   readonly onUpgraded: UpgradeHandler
   /** The path of the portal; undefined = there is none. */
@@ -35,13 +35,13 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
 }
 
 /**
- * Carries out a request that is not for the gateway itself.
- * @throws GatehouseError where it cannot be decided or carried out now
+ * Proxies a request that is not for the gateway itself.
+ * @throws GatehouseError if it cannot be decided or forwarded
  */
 export type ProxyHandler = (arrival: Arrival) => void
 
 /**
- * The raw scope: no body is parsed or read here. A request finds its route, is authenticated and authorised, and only
+ * The proxy path: no body is parsed here. A request is matched to its route, authenticated and authorised, and only
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
@@ -103,7 +103,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     )
   }
 
-  /** A person who typed the address of the gateway sees a page. */
+  /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
     const wantsPage = error.code === 'route-not-found' && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
@@ -123,7 +123,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     }
     result
       .then((settled) => {
-        // The client may have left in the meantime.
+        // The client may have disconnected in the meantime.
         if (arrival.connection.head === arrival.head) dispatch(settled, arrival)
       })
       .catch((error: unknown) => {

@@ -8,13 +8,13 @@ import type { Arrival } from './arrival.ts'
 
 export interface RefuseOptions {
   readonly limiter: RateLimiter
-  /** How many wrong credentials one client address may send. */
+  /** How many invalid credentials one client address may send. */
   readonly failures: Rate
 }
 
 /**
- * The error that a credential is refused with: the code of the refusal, or `too-many-failures`. Synchronous where only
- * this process counts it.
+ * The error for a refused credential: the code of the refusal, or `too-many-failures`. Synchronous if only this process
+ * counts failures.
  */
 export type Refuse = (refusal: Refusal, arrival: Arrival) => GatehouseError | Promise<GatehouseError>
 

@@ -1,7 +1,7 @@
 import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 
-/** The header fields that decide about a request, read in one pass over the raw headers. */
+/** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
   /** undefined where there is none. */
   readonly host: string | undefined

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const idBytes = 16
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
 const idLength = 36
-/** Asking for the random bytes of one ID takes as long as reading a head; asking for many takes no longer. */
+/** Random bytes for one ID take as long as parsing a head; for many they take no longer. */
 const batchSize = 256
 const random = Buffer.alloc(idBytes * batchSize)
 const written = Buffer.alloc(idLength * batchSize)

@@ -16,14 +16,14 @@ import { answerProblem, toGatehouseError } from './problem.ts'
 import type { ProxyHandler } from './proxy.ts'
 import { refusePlainHttp, refuseUnreadable } from './unreadable.ts'
 
-/** The terms of the listener for clients. */
+/** Options of the client listener. */
 export interface ServerOptions {
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headersBytesMax: number
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly bodyRateMin: number
-  /** What clients are shown, both in PEM; undefined = plain HTTP. */
+  /** Certificate and key, both in PEM; undefined = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
 
@@ -41,13 +41,13 @@ export interface GatewayServerOptions extends ServerOptions {
   readonly ticketKeys?: Buffer | undefined
   /** Read once for each request. */
   traffic(): Traffic
-  /** Whether answers are to say that the connection ends: asked for each answer. */
+  /** Whether responses get `Connection: close`: called for each response. */
   isDraining(): boolean
-  /** A connection could not be taken. */
+  /** A connection could not be accepted. */
   onAcceptError(error: Error): void
-  /** Asked for each connection: whether it is to be taken beside so many. */
+  /** Called for each connection: whether to accept it in addition to so many. */
   mayAccept(openConnections: number): boolean
-  /** A connection was closed as soon as it came, as it could not be taken. */
+  /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
 }
 
@@ -56,19 +56,19 @@ export interface GatewayServer {
   readonly connections: ReadonlySet<ClientConnection>
   /** The requests that have not been answered yet. */
   inFlight(): readonly Arrival[]
-  /** From now on the gateway's own answers that have not begun say that the connection ends. */
+  /** From now on the gateway's own responses that have not started have `Connection: close`. */
   startDrain(): void
-  /** Answers an unanswered request with a problem; an answer that has begun is broken off. */
+  /** Answers an unanswered request with a problem; a started response is aborted. */
   abort(arrival: Arrival, error: GatehouseError): void
   /**
-   * Takes new terms from now on; whether there is TLS cannot change.
+   * Applies new options; whether TLS is used cannot change.
    * @throws where TLS cannot use the certificate: nothing has changed then
    */
   reconfigure(options: ServerOptions): void
 }
 
 /**
- * The request that a connection is busy with. A map of busy connections would change with every request: whenever V8
+ * The request that a connection is serving. A map of busy connections would change with every request: whenever V8
  * rehashes it, the old table refers to the new one and its entries, and once an old table is in the old generation
  * these requests are only freed by a full collection (measured: 7 to 10 % of the CPU, 20 ms pauses).
  */
@@ -78,7 +78,7 @@ interface CurrentRequest {
   observer: Observer | undefined
 }
 
-/** The main listener: every request comes in here, and goes on to the scope that its path belongs to. */
+/** The main listener: every request arrives here, and is dispatched by its path. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { ticketKeys } = options
   const currentRequests = new WeakMap<ClientConnection, CurrentRequest>()

@@ -8,7 +8,7 @@ const otherMethod = '_OTHER'
 
 /**
  * Creates the function that sends the spans of a request that is over, if its trace is sampled: one for the request,
- * and one for its way to the upstream. They name no path, key or address, just as the metrics do not.
+ * and one for its upstream call. Like metrics, they contain no path, key or address.
  */
 export function createTraceRecorder(
   tracer: Tracer,
@@ -42,7 +42,7 @@ export function createTraceRecorder(
       },
     })
     if (upstream === undefined || sentAt === undefined) return
-    // The status of a problem that the gateway answers instead is not the upstream's.
+    // The status of a problem sent by the gateway instead is not the upstream's.
     const upstreamStatus = code === undefined ? status : undefined
     const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
     exporter.add({

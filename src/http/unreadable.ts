@@ -5,20 +5,20 @@ import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../http1/malfo
 import { answerUnreadable, formatRawProblem } from './problem.ts'
 import { createRequestId } from './request-id.ts'
 
-/** What the client was answered where its request could not be read. */
+/** The response to a request that could not be parsed. */
 export interface UnreadableRefusal {
   readonly requestId: string
   readonly error: GatehouseError
 }
 
-/** Answers what could not be read as a request; the connection ends with it. */
+/** Answers a request that could not be parsed, and closes the connection. */
 export function refuseUnreadable(connection: ClientConnection, what: Unreadable): UnreadableRefusal {
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
   return refusal
 }
 
-/** What is answered to HTTP where TLS is spoken. */
+/** The response to plain HTTP on a TLS port. */
 export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string } {
   const requestId = createRequestId()
   const detail = 'This port speaks HTTPS only: use https:// instead of http://.'
@@ -34,14 +34,14 @@ function unreadableError(what: Unreadable): GatehouseError {
   return what instanceof HeadTooLarge ? new GatehouseError('headers-too-large') : malformedError(what)
 }
 
-/** The error for a body whose rest is not read. */
+/** The error for a body that could not be read to its end. */
 export function brokenBodyError(cause: MalformedMessage | BodyTooSlow): GatehouseError {
   return cause instanceof BodyTooSlow
     ? new GatehouseError('request-timeout', { cause })
     : malformedError(cause)
 }
 
-/** The error for a message that is no well-formed request. */
+/** The error for a message that is not a well-formed request. */
 export function malformedError(cause: MalformedMessage): GatehouseError {
   return new GatehouseError('request-invalid', {
     detail: 'This is not a well-formed HTTP/1.1 request.',

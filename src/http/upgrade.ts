@@ -4,7 +4,7 @@ import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { Arrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
 
-/** An upgrade that the upstream has accepted. */
+/** An upgrade accepted by the upstream. */
 export interface AcceptedUpgrade {
   readonly arrival: Arrival
   readonly accepted: UpgradeResponse
@@ -26,9 +26,9 @@ export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: 
   const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.headerLines}`
   socket.write(`HTTP/1.1 101 ${accepted.reason}\r\n${lines}\r\n`, 'latin1')
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
-  // What came early is relayed first.
+  // Bytes that arrived early are relayed first.
   if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
-  // The client closed its side while the upstream was deciding: the tunnel would not see that any more.
+  // The client closed its side while the upstream was deciding: the tunnel would not see that event.
   if (socket.readableEnded) accepted.upstreamSocket.end(clientBytes ?? '')
   else if (clientBytes !== undefined) socket.unshift(clientBytes)
   socket.resume()

@@ -12,7 +12,7 @@ import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 /** All open WebSockets. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
-  /** Closes those whose principal a change has revoked; undefined = any of them may be. */
+  /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
   revalidate(change: Change | undefined): void
   /** Closes them all, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
@@ -27,7 +27,7 @@ export interface WebSocketsOptions {
 
 interface OpenWebSocket {
   readonly tunnel: Tunnel
-  /** undefined = nobody was authenticated. */
+  /** undefined = anonymous. */
   readonly caller: AdmittedCaller | undefined
   /** Set when it is to be checked again without a change. */
   timer: NodeJS.Timeout | undefined
@@ -35,9 +35,9 @@ interface OpenWebSocket {
 
 /** A close code for applications (RFC 6455 7.4.2): the credential is no longer valid. */
 const revokedCode = 4001
-/** A fault of the server (RFC 6455 7.4.1): whether the credential is still valid cannot be found out. */
+/** Internal error (RFC 6455 7.4.1): whether the credential is still valid cannot be determined. */
 const internalErrorCode = 1011
-/** When to check again if the store was out of reach. */
+/** When to check again if the store was unavailable. */
 const retryMs = 1_000
 /** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
 const recheckMaxMs = 24 * 3_600_000
@@ -58,7 +58,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
     }
-    // The credential may have been revoked between the decision and the upstream's answer.
+    // The credential may have been revoked between the decision and the upstream's response.
     check(open)
   }
 
@@ -89,11 +89,11 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
 
   function checkLater(open: OpenWebSocket, waitMs: number): void {
     clearTimeout(open.timer)
-    // It may have closed during the check.
+    // It may have been closed during the check.
     if (all.has(open)) open.timer = setTimeout(() => check(open), waitMs).unref()
   }
 
-  /** A replaced key is valid until its grace is over, and no change is announced at that time. */
+  /** A replaced key is valid until its grace period ends, and no change is announced at that time. */
   async function checkAtEndOfGrace(
     open: OpenWebSocket,
     { principal, keyDigest }: AdmittedCaller,
@@ -106,7 +106,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     checkLater(open, waitMs)
   }
 
-  /** The WebSockets that a change may concern. */
+  /** The WebSockets that a change may affect. */
   function affectedBy(change: Change | undefined): Iterable<OpenWebSocket> {
     switch (change?.kind) {
       case 'account':

@@ -57,7 +57,7 @@ const identityNames = [
 /** Override the method at the backend: the route was matched by the one in the request line. */
 const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
 
-// CGI turns it into HTTP_PROXY, which configures the proxy of programs (httpoxy, CVE-2016-5385); no field has this name.
+// CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
 /** At most 2,048 names of up to 64 characters, longer than any in use: together no more than 0.5 MiB. */

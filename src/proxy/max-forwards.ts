@@ -26,7 +26,7 @@ export function readMaxForwards({
   return number === undefined ? forwardsMax : Number(number)
 }
 
-/** The same fields with the number decremented, for the next recipient. @param remaining what readMaxForwards returned, at least 1 */
+/** The same fields with the number decremented. @param remaining what readMaxForwards returned, at least 1 */
 export function withMaxForwards(rawHeaders: readonly string[], remaining: number): readonly string[] {
   const [index] = maxForwardsIndexes(rawHeaders)
   return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))
