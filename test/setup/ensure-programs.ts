@@ -5,7 +5,7 @@ import { chromiumNames } from './chromium.ts'
 /** Runs before the tests: they bring up real Redis servers, a real browser and real backends, and none is skipped. */
 
 interface Program {
-  /** What it is called; any of them will do. */
+  /** What it is called; any one will do. */
   readonly names: readonly string[]
   /** What shows that it is there; default: `--version`. */
   readonly probe?: readonly string[]
@@ -37,7 +37,9 @@ function isThere({ names, probe = ['--version'] }: Program): boolean {
 
 function installFromDebian(missing: readonly Program[]): void {
   const packages = missing.map(({ debianPackage }) => debianPackage)
-  console.error(`The tests need ${packages.join(' and ')}: installing the Debian packages.`)
+  console.error(
+    `The tests need ${packages.join(' and ')}: installing the Debian packages now. \`npm run test:unit\` needs none of them.`,
+  )
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   execFileSync('apt-get', ['update', '-q'], { stdio: 'inherit', env })
   // Only the programs: no service is to be started beside the servers of the tests.
