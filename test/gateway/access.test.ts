@@ -60,7 +60,7 @@ const outcomes = {
 } as const
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`access of a route on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const user = await gateway.createAccount({ isVerified: false })
@@ -92,13 +92,13 @@ for (const driver of storeDrivers) {
     }
 
     for (const [route, expected] of Object.entries(outcomes)) {
-      t.test(`auth of the route ${route}`, async (t) => {
+      t.test(`the credentials that a route with auth: ${route} takes`, async (t) => {
         for (const [name, outcome] of Object.entries(expected))
           t.equal(await outcomeOf(`/${route}/x`, credentials[name] ?? []), outcome, name)
       })
     }
 
-    t.test('a role passes where it is listed, by either scheme', async (t) => {
+    t.test('a caller passes a route that lists their role, by either scheme', async (t) => {
       const admin = await gateway.createAccount({ role: 'Admin' })
       const like = await gateway.createAccount({ role: 'admin' })
       const tokens = await gateway.tokens(admin)
@@ -111,7 +111,7 @@ for (const driver of storeDrivers) {
       t.equal(await outcomeOf('/admin', []), 'credentials-missing', 'who it is comes before what it may')
     })
 
-    t.test('verifiedOnly takes verified accounts, by either scheme', async (t) => {
+    t.test('a verifiedOnly route takes verified accounts alone, by either scheme', async (t) => {
       for (const headers of [[key], [token]])
         t.equal(await outcomeOf('/verified', headers), 'account-unverified')
       const verified = await gateway.createAccount()
@@ -120,7 +120,7 @@ for (const driver of storeDrivers) {
         t.equal((await ask(t, gateway.url, 'GET /verified', [headers])).status, 200)
     })
 
-    t.test('the names of headers and schemes have no case', async (t) => {
+    t.test('names of credential headers and schemes are case-insensitive', async (t) => {
       for (const headers of [
         [`secretkey: ${user.secretKey}`],
         [`SECRETKEY: ${user.secretKey}`],

@@ -6,7 +6,7 @@ import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.t
 import { codeOf } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`changes of an account on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     let aheadMs = 0
     const clock = () => Date.now() + aheadMs
@@ -36,7 +36,7 @@ for (const driver of storeDrivers) {
     const soon = (expected: string, ask: () => Promise<unknown>) =>
       until(expected, async () => ((await ask()) === expected ? expected : undefined), 2_000)
 
-    t.test('a disabled account is refused by key and pair, its tokens are revoked', async (t) => {
+    t.test('a disabled account is refused by key and pair, and its tokens are revoked', async (t) => {
       const account = await startAccount()
       await gateway.operate(({ accounts }) => accounts.update(account.id, { isDisabled: true }))
       await soon('account-disabled', account.byKey)
@@ -50,7 +50,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.refresh(), 'session-revoked')
     })
 
-    t.test('a deleted account is as if it had never been', async (t) => {
+    t.test('a deleted account is refused like one that never existed', async (t) => {
       const account = await startAccount()
       await gateway.operate(({ accounts }) => accounts.remove(account.id))
       await soon('secret-key-invalid', account.byKey)
@@ -59,7 +59,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.refresh(), 'session-revoked')
     })
 
-    t.test('a role that changes ends the tokens that carry the old one, and holds for the key', async (t) => {
+    t.test('a changed role ends tokens with the old one, and applies to the key at once', async (t) => {
       const account = await startAccount()
       t.equal(await account.byKey(account.secretKey, '/admin'), 'role-forbidden')
       await gateway.operate(({ accounts }) => accounts.update(account.id, { role: 'Admin' }))
@@ -74,7 +74,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.byToken(JwtToken, '/admin'), 'token-revoked')
     })
 
-    t.test('a role that changes back brings no token back that it had ended', async (t) => {
+    t.test('a role changed back revives no token that the change had ended', async (t) => {
       const account = await startAccount()
       const change = (role: string) =>
         gateway.operate(({ accounts }) => accounts.update(account.id, { role }))
@@ -89,7 +89,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.byToken(JwtToken), 'ok')
     })
 
-    t.test('a reset without overlap ends the key, the sessions and their tokens', async (t) => {
+    t.test('a secret key reset without overlap ends the key, the sessions and their tokens', async (t) => {
       const account = await startAccount()
       const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
       await soon('secret-key-invalid', account.byKey)
@@ -100,7 +100,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.byPair(newKey), 'ok')
     })
 
-    t.test('a reset with overlap lets both keys work until it ends', async (t) => {
+    t.test('a secret key reset with overlap lets both keys work until it ends', async (t) => {
       const account = await startAccount()
       const newKey = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
       await soon('ok', () => account.byKey(newKey))
@@ -115,7 +115,7 @@ for (const driver of storeDrivers) {
       t.equal(await account.byPair(newKey), 'ok')
     })
 
-    t.test('a reset of the API key ends only that', async (t) => {
+    t.test('an API key reset ends only the API key', async (t) => {
       const account = await startAccount()
       const newKey = await gateway.operate(({ keys }) => keys.resetApiKey(account.id))
       t.equal(await account.byPair(), 'credentials-invalid')
@@ -123,7 +123,7 @@ for (const driver of storeDrivers) {
       t.strictSame([await account.byKey(), await account.byToken()], ['ok', 'ok'])
     })
 
-    t.test('a revoked session ends, and an account that is verified may go where it could not', async (t) => {
+    t.test('a revoked session ends, and a newly verified account passes verifiedOnly routes', async (t) => {
       const account = await startAccount()
       await gateway.operate(({ store }) => store.endSessions(account.id))
       await soon('token-revoked', account.byToken)

@@ -4,7 +4,7 @@ import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
-t.test('who may use the admin API', async (t) => {
+t.test('access to the admin API', async (t) => {
   const { gateway, admin, callAs } = await startAdminApi(t, 'sqlite')
   const user = await gateway.createAccount()
   const other = await gateway.createAccount()
@@ -23,7 +23,7 @@ t.test('who may use the admin API', async (t) => {
     [operations.audit, '/api/v1/admin/audit?format=csv'],
   ] as const
 
-  t.test('nobody without the role, by either scheme, on any path', async (t) => {
+  t.test('the admin API refuses every caller without the role, on every path', async (t) => {
     const { JwtToken } = await gateway.tokens(user)
     for (const [operation, at, body] of all) {
       for (const credential of [`SecretKey: ${user.secretKey}`, `Authorization: Bearer ${JwtToken}`]) {
@@ -46,14 +46,14 @@ t.test('who may use the admin API', async (t) => {
     t.match(account, { role: 'User', revision: 1 })
   })
 
-  t.test('an Admin by either scheme', async (t) => {
+  t.test('the admin API takes an Admin by either scheme', async (t) => {
     const { JwtToken } = await gateway.tokens(admin)
     for (const credential of [`SecretKey: ${admin.secretKey}`, `Authorization: Bearer ${JwtToken}`]) {
       t.equal((await callAs([credential], operations.get, path)).status, 200)
     }
   })
 
-  t.test('who is refused is refused before the body is sent', async (t) => {
+  t.test('the admin API refuses a caller before the body is sent', async (t) => {
     const headers = [
       `SecretKey: ${user.secretKey}`,
       'Content-Type: application/json',
@@ -63,7 +63,7 @@ t.test('who may use the admin API', async (t) => {
     assertProblem(t, response, { status: 403, code: 'role-forbidden' })
   })
 
-  t.test('the portal session of an Admin is no credential here', async (t) => {
+  t.test("an Admin's portal session is no credential for the admin API", async (t) => {
     const cookie = `Cookie: gatehouse-portal=gps_${admin.account.id}_${'a'.repeat(20)}_${'b'.repeat(43)}`
     assertProblem(t, await callAs([cookie], operations.list, adminPath), {
       status: 401,
@@ -71,7 +71,7 @@ t.test('who may use the admin API', async (t) => {
     })
   })
 
-  t.test('every other method is 405 with Allow; what is no path of it is proxied', async (t) => {
+  t.test('other methods on the admin API are 405 with Allow, other paths are proxied', async (t) => {
     for (const [method, at, allow] of [
       ['PUT', adminPath, 'GET, HEAD, POST'],
       ['POST', path, 'GET, HEAD, PATCH, DELETE'],
@@ -100,7 +100,7 @@ for (const driver of storeDrivers) {
     await call(operations.resetApiKey, `${adminPath}/${account.id}/api-key`)
     await call(operations.remove, `${adminPath}/${account.id}`)
 
-    t.test('a cursor that is none is refused: no entries would read as the end of the log', async (t) => {
+    t.test('an invalid cursor of the audit log is refused, not answered with no entries', async (t) => {
       for (const cursor of ['', 'x', '-1', '1-', '1.5', encodeURIComponent(' 1'), '1'.repeat(16)]) {
         const answer = await call(operations.audit, `/api/v1/admin/audit?cursor=${cursor}`)
         t.equal(answer.status, 400, cursor)
@@ -108,7 +108,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('tells who did what to whom, when and from where, newest first', async (t) => {
+    t.test('the audit log names actor, action, subject, time and address, newest first', async (t) => {
       const seen = []
       for (let cursor = ''; ; ) {
         const page = (await call(operations.audit, `/api/v1/admin/audit?limit=2${cursor}`)).json()
@@ -138,7 +138,7 @@ for (const driver of storeDrivers) {
       t.match(seen[4], { channel: 'cli', actorId: null, address: null, targetId: account.id })
     })
 
-    t.test('comes as CSV and as JSON lines, whole', async (t) => {
+    t.test('the audit log can be exported whole as CSV and as JSON lines', async (t) => {
       const csv = await call(operations.audit, '/api/v1/admin/audit?format=csv')
       t.match(csv.headers['content-type'], /^text\/csv/)
       t.equal(csv.headers['content-disposition'], 'attachment; filename="audit.csv"')
@@ -155,7 +155,7 @@ for (const driver of storeDrivers) {
       t.equal(entries[0]?.action, 'account-deleted')
     })
 
-    t.test('tells only what passes a filter, page after page and as a file', async (t) => {
+    t.test('filters of the audit log apply to every page and to exports', async (t) => {
       const seen = []
       for (let cursor = ''; ; ) {
         const query = `action=account-created&limit=1${cursor}`
@@ -184,7 +184,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('takes no other format', async (t) => {
+    t.test('an unknown export format of the audit log is refused', async (t) => {
       const wrong = await call(operations.audit, '/api/v1/admin/audit?format=xml')
       assertProblem(t, wrong, { status: 400, code: 'request-invalid' })
     })

@@ -15,7 +15,7 @@ for (const driver of storeDrivers) {
   t.test(`accounts through the admin API on ${driver}`, async (t) => {
     const { gateway, admin, call } = await startAdminApi(t, driver)
 
-    t.test('an account is made with its keys, flat, and shown as it is', async (t) => {
+    t.test('a created account is returned flat, with its keys', async (t) => {
       const created = await call(operations.create, adminPath, { ...bob, isVerified: true })
       t.equal(created.status, 201)
       const { id, secretKey, apiKey, setupUrl, ...rest } = created.json()
@@ -34,7 +34,7 @@ for (const driver of storeDrivers) {
       )
     })
 
-    t.test('an e-mail that is taken is 409, whatever its case', async (t) => {
+    t.test('an e-mail in use is 409, whatever its case', async (t) => {
       const again = await call(operations.create, adminPath, { ...bob, email: 'BOB@example.com' })
       assertProblem(t, again, { status: 409, code: 'account-exists' })
       const { id } = admin.account
@@ -42,7 +42,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, renamed, { status: 409, code: 'account-exists' })
     })
 
-    t.test('what is missing, unknown or of another kind is told field by field', async (t) => {
+    t.test('missing, unknown and mistyped fields are each named in the error', async (t) => {
       const cases: readonly (readonly [body: unknown, fields: readonly string[]])[] = [
         [{}, ['email', 'firstName', 'lastName', 'role']],
         [{ ...bob, email: 1, nope: 1 }, ['email', 'nope']],
@@ -66,7 +66,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('a change takes any of the fields, and at least one', async (t) => {
+    t.test('an update takes any of the fields, and at least one', async (t) => {
       const { account, secretKey } = await gateway.createAccount()
       const path = `${adminPath}/${account.id}`
       for (const change of [
@@ -92,7 +92,7 @@ for (const driver of storeDrivers) {
       t.equal(call403.status, 403)
     })
 
-    t.test('a deleted account is gone: 204, then 404 on every path', async (t) => {
+    t.test('a deleted account is 204, then 404 on every path', async (t) => {
       const { account, secretKey } = await gateway.createAccount()
       const path = `${adminPath}/${account.id}`
       const deleted = await call(operations.remove, path)
@@ -114,7 +114,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, byEmail, { status: 404, code: 'account-not-found' })
     })
 
-    t.test('an Admin cannot shut themselves out, nor anybody by that', async (t) => {
+    t.test('an Admin cannot delete, disable or demote their own account', async (t) => {
       const path = `${adminPath}/${admin.account.id}`
       for (const change of [{ disabled: true }, { role: 'User' }]) {
         const response = await call(operations.update, path, change)
@@ -126,7 +126,7 @@ for (const driver of storeDrivers) {
       })
     })
 
-    t.test('lists come in pages, and a search finds what begins with its words', async (t) => {
+    t.test('accounts are listed in pages, and searched by the beginnings of words', async (t) => {
       const inputs = Array.from({ length: 7 }, (_, index) => ({
         email: `zoe${index}@example.com`,
         firstName: 'Zoe',
@@ -161,7 +161,7 @@ for (const driver of storeDrivers) {
       t.strictSame(await read('&q=nobody'), [])
     })
 
-    t.test('limits of lists hold at, one over and far over', async (t) => {
+    t.test('the limit of an account list is enforced at, one over and far over its bound', async (t) => {
       for (const query of ['limit=1', 'limit=100', '', `q=${'x'.repeat(200)}`, 'q=']) {
         t.equal((await call(operations.list, `${adminPath}?${query}`)).status, 200, query)
       }

@@ -13,7 +13,7 @@ for (const driver of storeDrivers) {
     const statusOf = async (headers: Record<string, string>) =>
       (await fetch(`${gateway.url}/any/x`, { headers })).status
 
-    t.test('a reset secret key works at once, the old one as long as it was given', async (t) => {
+    t.test('a new secret key works at once, the old one until the overlap ends', async (t) => {
       const { account, secretKey } = await gateway.createAccount()
       const path = `${adminPath}/${account.id}/secret-key`
       const first = await call(operations.resetSecretKey, path, { graceSeconds: 3_600 })
@@ -35,7 +35,7 @@ for (const driver of storeDrivers) {
       t.equal(await statusOf({ SecretKey: third }), 401)
     })
 
-    t.test('an overlap lasts 30 days at most', async (t) => {
+    t.test('an overlap of keys lasts 30 days at most', async (t) => {
       const { account } = await gateway.createAccount()
       const path = `${adminPath}/${account.id}/secret-key`
       t.equal((await call(operations.resetSecretKey, path, { graceSeconds: graceSecondsMax })).status, 200)
@@ -45,7 +45,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('a reset API key gets tokens, the old one does not', async (t) => {
+    t.test('a new API key gets tokens, the old one does not', async (t) => {
       const account = await gateway.createAccount()
       const reset = await call(operations.resetApiKey, `${adminPath}/${account.account.id}/api-key`)
       t.equal(reset.status, 200)
@@ -54,7 +54,7 @@ for (const driver of storeDrivers) {
       t.ok((await gateway.tokens({ ...account, apiKey: String(reset.json().apiKey) })).JwtToken)
     })
 
-    t.test('sessions are listed with where they came from, in pages, and ended', async (t) => {
+    t.test('sessions are listed in pages with their origin, and can be ended', async (t) => {
       const account = await gateway.createAccount()
       const path = `${adminPath}/${account.account.id}/sessions`
       const tokens = []

@@ -11,10 +11,10 @@ import { assertProblem, codeOf } from './support/problem.ts'
 const newcomer = { email: 'newcomer@example.com', firstName: '', lastName: '', role: 'Admin' }
 
 for (const driver of storeDrivers) {
-  t.test(`an Admin who holds back the body, on ${driver}`, async (t) => {
+  t.test(`an Admin who delays the body, on ${driver}`, async (t) => {
     const { gateway, admin } = await startAdminApi(t, driver)
 
-    t.test('does nothing any more once the account is disabled', async (t) => {
+    t.test('an Admin disabled while the body was delayed changes nothing', async (t) => {
       const other = await gateway.createAccount({ role: 'Admin' })
       const { JwtToken } = await gateway.tokens(other)
       const byKey = await holdBack(t, gateway, `SecretKey: ${other.secretKey}`)
@@ -24,14 +24,14 @@ for (const driver of storeDrivers) {
       assertProblem(t, await byToken(), { status: 401, code: 'token-revoked' })
     })
 
-    t.test('does nothing any more with another role', async (t) => {
+    t.test('an Admin demoted while the body was delayed changes nothing', async (t) => {
       const other = await gateway.createAccount({ role: 'Admin' })
       const sendBody = await holdBack(t, gateway, `SecretKey: ${other.secretKey}`)
       await change(t, gateway, other, { role: 'User' }, 'role-forbidden')
       assertProblem(t, await sendBody(), { status: 403, code: 'role-forbidden' })
     })
 
-    t.test('is still one otherwise', async (t) => {
+    t.test('an Admin who only delayed the body succeeds', async (t) => {
       const decided = async () => (await readMetrics(gateway.opsUrl)).value('gatehouse_auth_decisions_total')
       const before = await decided()
       const sendBody = await holdBack(t, gateway, `SecretKey: ${admin.secretKey}`)

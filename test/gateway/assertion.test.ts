@@ -42,7 +42,7 @@ async function takeExample(t: Test, url: string, upstream: string): Promise<Exam
   return import(pathToFileURL(file).href)
 }
 
-t.test('the lines of the manual tell who calls, and take nothing else', async (t) => {
+t.test('the assertion verifies as the manual shows, and nothing else does', async (t) => {
   const { backend, gateway, created, key, bearer } = await start(t)
   // The issuer is publicUrl, which is where the JWKS is.
   await reloadWith(gateway, { publicUrl: gateway.url })
@@ -71,7 +71,7 @@ t.test('the lines of the manual tell who calls, and take nothing else', async (t
   await t.rejects(other.callerOf(ofKey), 'it is for one upstream alone')
 })
 
-t.test('it is one for many requests of a caller, set last, and no credential here', async (t) => {
+t.test('an assertion is reused for a caller, set last, and no credential for the gateway', async (t) => {
   const { backend, gateway, key, bearer } = await start(t)
   for (const credential of [key, key, bearer, bearer]) await ask(t, gateway.url, 'GET /any', [credential])
   const [a, b, c, d] = backend.seen.map(({ headers }) => headers[name])
@@ -83,7 +83,7 @@ t.test('it is one for many requests of a caller, set last, and no credential her
   assertProblem(t, refused, { status: 401, code: 'token-invalid' })
 })
 
-t.test('nobody gets one who is not authenticated, and no client brings one', async (t) => {
+t.test("an unauthenticated request carries no assertion, not even the client's own", async (t) => {
   const { backend, gateway, key } = await start(t)
   const forged = ['X-Gatehouse-Assertion: a', 'x_gatehouse.assertion: b', 'Connection: X-Gatehouse-Assertion']
   for (const path of ['/public', '/optional']) {
@@ -98,7 +98,7 @@ t.test('nobody gets one who is not authenticated, and no client brings one', asy
   t.match(claimsOf(backend.last().headers[name]), { aud: 'backend', scheme: 'secretKey' })
 })
 
-t.test('without it nothing is set, and under its name nothing passes', async (t) => {
+t.test('without an assertion in the config its header is neither set nor passed', async (t) => {
   const { backend, gateway, key } = await start(t, { identity: { assertion: { header: 'X-Proof' } } })
   await ask(t, gateway.url, 'GET /any', [key, 'X-Proof: a', 'X_Proof: b', 'X-Gatehouse-Assertion: c'])
   t.notMatch(backend.last().rawHeaders.join('\n'), /proof|assertion/i)
@@ -110,7 +110,7 @@ t.test('without it nothing is set, and under its name nothing passes', async (t)
   t.match(claimsOf(backend.last().headers['x-proof']), { aud: 'backend' })
 })
 
-t.test('another role shows in the next one', async (t) => {
+t.test('a changed role shows in the next assertion', async (t) => {
   const { backend, gateway, created, key } = await start(t)
   await ask(t, gateway.url, 'GET /any', [key])
   t.equal(claimsOf(backend.last().headers[name]).role, 'Admin')
@@ -123,7 +123,7 @@ t.test('another role shows in the next one', async (t) => {
   t.equal(claimsOf(backend.last().headers[name]).role, 'User', 'never one that says other than the headers')
 })
 
-t.test('an upgrade carries it too', async (t) => {
+t.test('an upgrade carries the assertion too', async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }]
   const gateway = await startGateway(t, { backend: backend.url, config: { routes, ...enabled } })

@@ -3,7 +3,7 @@ import { startGateway } from '../setup/gateway.ts'
 import { adminPath } from './support/admin.ts'
 import { ask, askJson } from './support/ask.ts'
 
-t.test('each entry of the audit log is a line of the log too, without a secret', async (t) => {
+t.test('each audit entry is also written to the log, without secrets', async (t) => {
   const gateway = await startGateway(t)
   const admin = await gateway.createAccount({ role: 'Admin' })
   const ada = await gateway.createAccount()

@@ -10,7 +10,7 @@ const bearer = 'Bearer realm="gatehouse"'
 const either = `${key}\n${bearer}`
 const wrongToken = `${bearer}, error="invalid_token"`
 
-t.test('every refused credential has its code, and says how to come back', async (t) => {
+t.test('every refused credential has its error code and a WWW-Authenticate challenge', async (t) => {
   const backend = await startBackend(t)
   let aheadMs = 0
   const gateway = await startGateway(t, { backend: backend.url, clock: () => Date.now() + aheadMs })
@@ -82,7 +82,7 @@ t.test('every refused credential has its code, and says how to come back', async
   ])
   t.equal(backend.seen.length, 0, 'none of them reached the backend')
 
-  t.test('a refresh token used before is 401, and its session is over', async (t) => {
+  t.test('a reused refresh token is 401, and ends its session', async (t) => {
     const { RefreshToken } = await gateway.tokens(user)
     const next = await askJson(t, gateway.url, refreshTokenPath, { token: RefreshToken })
     await askJson(t, gateway.url, refreshTokenPath, { token: next.json().refreshToken })
@@ -91,7 +91,7 @@ t.test('every refused credential has its code, and says how to come back', async
     t.equal(response.headers['www-authenticate'], bearer)
   })
 
-  t.test('what is wrong with a token is described as RFC 6750 wants it', async (t) => {
+  t.test('a challenge describes an invalid token as RFC 6750 requires', async (t) => {
     const response = await ask(t, gateway.url, 'GET /bearer', [token('x')])
     t.match(
       response.headers['www-authenticate'],

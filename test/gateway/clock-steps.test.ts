@@ -14,7 +14,7 @@ for (const [direction, stepMs] of [
   ['back', -day],
 ] as const) {
   t.test(
-    `known callers are served for maxStale in an outage, though the clock is set ${direction} by a day`,
+    `known callers are served for exactly maxStale though the clock is set ${direction} by a day`,
     async (t) => {
       const clock = { aheadMs: 0 }
       const redis = await startRedis(t)

@@ -10,7 +10,7 @@ interface Call {
   readonly body?: string
 }
 
-t.test('a browser lets the pages call that are named, and no others', async (t) => {
+t.test('a browser lets pages of configured origins call, and no others', async (t) => {
   const backend = await startBackend(t, (_request, response) => {
     response.writeHead(200, { 'Access-Control-Allow-Origin': 'https://elsewhere.example', 'X-Total': '7' })
     response.end('from the backend')

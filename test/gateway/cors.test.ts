@@ -57,7 +57,7 @@ async function start(t: Test, origins: readonly string[]) {
   return { backend, gateway, account: await gateway.createAccount() }
 }
 
-t.test('without origins nothing is done of CORS', async (t) => {
+t.test('without configured origins the gateway handles no CORS', async (t) => {
   const { backend, gateway } = await start(t, [])
   const preflight = await ask(t, gateway.url, 'OPTIONS /public', [origin, ...preflightOf('PUT')])
   t.equal(preflight.body, 'hello', 'a preflight is for the upstream')
@@ -80,7 +80,7 @@ t.test('without origins nothing is done of CORS', async (t) => {
   )
 })
 
-t.test('a preflight is answered before anybody is authenticated, and reaches no backend', async (t) => {
+t.test('a preflight is answered before authentication, and reaches no backend', async (t) => {
   const { backend, gateway } = await start(t, [page])
   const told: readonly (readonly [path: string, asked: string, methods: string])[] = [
     ['/orders/7', 'POST', 'GET, POST, HEAD'],
@@ -110,7 +110,7 @@ t.test('a preflight is answered before anybody is authenticated, and reaches no 
   assertReadable(t, lost, 'a 404')
 })
 
-t.test('what is no preflight of a page that may call is a request like any other', async (t) => {
+t.test('OPTIONS that is not a preflight of an allowed origin is an ordinary request', async (t) => {
   const { backend, gateway } = await start(t, [page])
   const other = [
     [origin],
@@ -146,7 +146,7 @@ t.test('what is no preflight of a page that may call is a request like any other
   t.strictSame(linesOf(odd, 'access-control-allow-headers'), [], 'names that are none are not allowed')
 })
 
-t.test('a page that may call reads every answer, and no other page any', async (t) => {
+t.test('pages of allowed origins may read every answer, other pages none', async (t) => {
   const { gateway, account } = await start(t, ['https://first.example', page])
   const key = `SecretKey: ${account.secretKey}`
   const answers: readonly (readonly [line: string, headers: readonly string[], status: number])[] = [
@@ -175,7 +175,7 @@ t.test('a page that may call reads every answer, and no other page any', async (
   t.match(forwarded.headers['access-control-expose-headers'], /, ETag$/, 'what the backend exposes stays so')
 })
 
-t.test('a body is no obstacle: pairs, tokens and a body that breaks off', async (t) => {
+t.test('answers to requests with bodies carry CORS headers, broken ones included', async (t) => {
   const { gateway, account } = await start(t, [page])
   const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
   const issued = await askJson(t, gateway.url, accessTokenPath, pair, [origin])
@@ -195,7 +195,7 @@ t.test('a body is no obstacle: pairs, tokens and a body that breaks off', async 
   assertReadable(t, invalid, 'no JSON')
 })
 
-t.test('a page that may call still is of a foreign site to the refresh cookie', async (t) => {
+t.test('an allowed origin is still cross-site for the refresh cookie', async (t) => {
   const { gateway, account } = await start(t, [page])
   const { RefreshToken } = await gateway.tokens(account)
   const cookie = `Cookie: refreshToken=${RefreshToken}`
@@ -220,7 +220,7 @@ t.test('a page that may call still is of a foreign site to the refresh cookie', 
 })
 
 t.test(
-  'no page of another origin reads the portal, though the cookie of a same site may come with it',
+  'no page of another origin reads the portal, though a same-site cookie may be sent along',
   async (t) => {
     const { gateway } = await start(t, [page])
     for (const line of [
@@ -238,7 +238,7 @@ t.test(
   },
 )
 
-t.test('a reload takes other origins', async (t) => {
+t.test('a reload changes the allowed origins', async (t) => {
   const { gateway } = await start(t, [])
   const get = async () =>
     linesOf(await ask(t, gateway.url, `GET ${jwksPath}`, [origin]), 'access-control-allow-origin')

@@ -28,12 +28,12 @@ const ours = [
 ]
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`cross-site requests on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver, config: { publicUrl: own } })
     const account = await gateway.createAccount()
 
     for (const path of [refreshTokenPath, revokeTokenPath]) {
-      t.test(`the cookie is refused from a foreign site: ${path}`, async (t) => {
+      t.test(`the refresh cookie is refused from a foreign site: ${path}`, async (t) => {
         const { RefreshToken } = await gateway.tokens(account)
         const cookie = `Cookie: refreshToken=${RefreshToken}`
         for (const headers of foreign) {
@@ -48,7 +48,7 @@ for (const driver of storeDrivers) {
         t.equal(response.status, 200, 'nothing has happened to the session')
       })
 
-      t.test(`the cookie is taken from our own site: ${path}`, async (t) => {
+      t.test(`the refresh cookie is taken from the own site: ${path}`, async (t) => {
         for (const headers of ours) {
           const { RefreshToken } = await gateway.tokens(account)
           const all = [...headers, `Cookie: refreshToken=${RefreshToken}`]
@@ -56,7 +56,7 @@ for (const driver of storeDrivers) {
         }
       })
 
-      t.test(`a token in the body is taken from anywhere: ${path}`, async (t) => {
+      t.test(`a refresh token in the body is taken from any site: ${path}`, async (t) => {
         for (const headers of [...foreign, ...ours]) {
           const { RefreshToken } = await gateway.tokens(account)
           const withCookie = [...headers, 'Cookie: refreshToken=grt_other']

@@ -12,7 +12,7 @@ const routes = [
   { ...route, name: 'open-passing', path: '/open-passing', auth: 'none', forwardCredentials: true },
 ]
 
-t.test('what concerns only the client and the gateway does not reach the backend', async (t) => {
+t.test('headers between client and gateway alone never reach the backend', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
   const created = await gateway.createAccount()
@@ -24,7 +24,7 @@ t.test('what concerns only the client and the gateway does not reach the backend
     return backend.last().headers
   }
 
-  t.test('credentials are dropped once they have been checked', async (t) => {
+  t.test('credentials are dropped after they were checked', async (t) => {
     for (const path of ['/any', '/optional']) {
       for (const credential of [key, token]) {
         const headers = await seen(`GET ${path}`, [credential])
@@ -34,7 +34,7 @@ t.test('what concerns only the client and the gateway does not reach the backend
   })
 
   t.test(
-    'Authorization reaches the backend where nobody was authenticated, SecretKey does not',
+    "an unauthenticated request's Authorization reaches the backend, its SecretKey does not",
     async (t) => {
       t.equal((await seen('GET /open', [token])).authorization, `Bearer ${JwtToken}`)
       t.equal((await seen('GET /open', ['Authorization: Basic dTpw'])).authorization, 'Basic dTpw')
@@ -44,13 +44,13 @@ t.test('what concerns only the client and the gateway does not reach the backend
     },
   )
 
-  t.test('forwardCredentials lets both through, as they were sent', async (t) => {
+  t.test('forwardCredentials passes both credentials as sent', async (t) => {
     t.equal((await seen('GET /passing', [key])).secretkey, created.secretKey)
     t.equal((await seen('GET /passing', [token])).authorization, `Bearer ${JwtToken}`)
     t.equal((await seen('GET /open-passing', [key])).secretkey, created.secretKey)
   })
 
-  t.test('the refresh token never leaves the gateway, other cookies always do', async (t) => {
+  t.test('the refresh cookie is never forwarded, other cookies always are', async (t) => {
     const secret = `refreshToken=${RefreshToken}`
     for (const path of ['/open', '/open-passing', '/optional']) {
       for (const [lines, expected] of [
@@ -112,7 +112,7 @@ t.test('what concerns only the client and the gateway does not reach the backend
     t.notMatch(response.headers['keep-alive'], /99|max/)
   })
 
-  t.test('all other headers pass as they are, in name, order and number', async (t) => {
+  t.test('end-to-end headers pass unchanged in name, order and number', async (t) => {
     const sent = [
       'X-One: 1',
       'x-two: 2',
@@ -140,7 +140,7 @@ t.test('what concerns only the client and the gateway does not reach the backend
   })
 })
 
-t.test('the refresh cookie is stripped under the name that is configured', async (t) => {
+t.test('the refresh cookie is stripped under its configured name', async (t) => {
   const backend = await startBackend(t)
   const cookie = { name: 'rt', path: '/' }
   const gateway = await startGateway(t, { backend: backend.url, config: { cookie } })

@@ -9,7 +9,7 @@ import { assertProblem } from './support/problem.ts'
 const browsers = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const notFound = { status: 404, code: 'route-not-found' }
 
-t.test('a browser at a path without a route is shown a page, and programs get problem+json', async (t) => {
+t.test('a path without a route shows browsers a page, and programs problem+json', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   for (const line of ['GET /', 'GET /no/such', 'GET /?q=<script>']) {
@@ -56,7 +56,7 @@ t.test('without a portal the page for a missing route links nowhere', async (t) 
   t.notMatch(body, '<a ')
 })
 
-t.test('the page for a missing route is readable in a real browser, in both colour schemes', async (t) => {
+t.test('the page for a missing route is readable in a browser, in both colour schemes', async (t) => {
   const gateway = await startGateway(t)
   const page = await (await startChromium(t)).newPage({ viewport: { width: 360, height: 640 } })
   const complaints: string[] = []

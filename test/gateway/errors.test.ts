@@ -12,7 +12,7 @@ const tokens = `POST ${accessTokenPath}`
 const refresh = `POST ${refreshTokenPath}`
 const crossSite = ['Cookie: refreshToken=x', 'Sec-Fetch-Site: cross-site']
 
-t.test('refusals that no credential changes', async (t) => {
+t.test('requests refused whatever their credential', async (t) => {
   const backend = await startBackend(t)
   const nobody = `http://127.0.0.1:${await freePort()}`
   const route = { upstream: 'backend', auth: 'none' }
@@ -49,7 +49,7 @@ t.test('refusals that no credential changes', async (t) => {
   ])
   t.equal(backend.seen.length, 0, 'none of them reached the backend')
 
-  t.test('a request without Host, with two or with none that is one is 400', async (t) => {
+  t.test('a request with no Host, two, or an invalid one is 400', async (t) => {
     for (const lines of [
       [],
       ['Host: a', 'Host: a'],
@@ -79,7 +79,7 @@ t.test('refusals that no credential changes', async (t) => {
     t.equal(backend.seen.length, 0)
   })
 
-  t.test('an error has a detail also where it lists fields', async (t) => {
+  t.test('an error that lists fields also has a detail', async (t) => {
     const response = await askJson(t, gateway.url, accessTokenPath, {})
     t.strictSame(Object.keys(response.json()).slice(0, 5), ['type', 'title', 'status', 'code', 'detail'])
     t.match(response.json().detail, /\w/)
@@ -96,7 +96,7 @@ t.test('refusals that no credential changes', async (t) => {
   })
 })
 
-t.test('a refusal is told each time in the same words, with the ID of its own request', async (t) => {
+t.test('a repeated refusal has the same text, and the ID of its own request', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
     config: {

@@ -22,7 +22,7 @@ const claims = [
   'X-Request-Id: mine',
 ]
 
-t.test('a client that is no trusted proxy says nothing of itself or of its way', async (t) => {
+t.test('forwarding headers of an untrusted client are replaced', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['10.0.0.0/8'] } })
   const { secretKey } = await gateway.createAccount()
@@ -48,7 +48,7 @@ t.test('a client that is no trusted proxy says nothing of itself or of its way',
   }
 })
 
-t.test('a trusted proxy is believed, and added to the list', async (t) => {
+t.test('forwarding headers of a trusted proxy are kept and extended', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.0/8'] } })
   await ask(t, gateway.url, 'GET /public', claims)
@@ -67,7 +67,7 @@ t.test('a trusted proxy is believed, and added to the list', async (t) => {
   t.match(backend.last().headers['x-request-id'], uuid)
 })
 
-t.test('the client in the log is the last address that no trusted proxy has', async (t) => {
+t.test('the logged client is the last address that is not a trusted proxy', async (t) => {
   const trustedProxies = ['127.0.0.1', '10.0.0.0/8', '::1']
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies } })
@@ -90,7 +90,7 @@ t.test('the client in the log is the last address that no trusted proxy has', as
   }
 })
 
-t.test('a request ID from a trusted proxy is taken only where it is one', async (t) => {
+t.test('a request ID from a trusted proxy is kept only if well formed', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
   for (const id of ['a', 'x'.repeat(128), '{"json":1}'.replaceAll('"', "'")]) {
@@ -104,7 +104,7 @@ t.test('a request ID from a trusted proxy is taken only where it is one', async 
   }
 })
 
-t.test('the request ID of an error is the one in the log', async (t) => {
+t.test('an error response has the request ID of its log line', async (t) => {
   const gateway = await startGateway(t)
   const { requestId } = (await ask(t, gateway.url, 'GET /any')).json()
   await until('the line is written', () => gateway.logLines.some((line) => line.includes(String(requestId))))

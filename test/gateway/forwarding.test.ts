@@ -6,11 +6,11 @@ import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 
-t.test('requests reach the backend as they were sent', async (t) => {
+t.test('requests reach the backend as sent', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
 
-  t.test('every method, known or not, with and without a body', async (t) => {
+  t.test('every method is forwarded, known or not, with and without a body', async (t) => {
     for (const method of METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE')) {
       for (const body of [undefined, '', 'body of it']) {
         const response = await ask(t, gateway.url, `${method} /public/x`, [], body)
@@ -25,7 +25,7 @@ t.test('requests reach the backend as they were sent', async (t) => {
     }
   })
 
-  t.test('path and query, byte for byte', async (t) => {
+  t.test('path and query are forwarded byte for byte', async (t) => {
     for (const target of [
       '/public',
       '/public/',
@@ -46,7 +46,7 @@ t.test('requests reach the backend as they were sent', async (t) => {
     t.match(backend.last(), { url: '/public/x?y', headers: { host: 'gateway.test' } })
   })
 
-  t.test('bodies of any kind pass: binary, chunked, with trailers that are dropped', async (t) => {
+  t.test('binary and chunked bodies are forwarded, their trailers dropped', async (t) => {
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256))
     const headers = ['Content-Type: application/x-www-form-urlencoded', 'Content-Encoding: br']
     await ask(t, gateway.url, 'POST /public', headers, bytes)
@@ -63,7 +63,7 @@ t.test('requests reach the backend as they were sent', async (t) => {
     t.strictSame({ ...backend.last().trailers }, {}, 'trailers end here unless the route passes them')
   })
 
-  t.test('one connection carries many requests, also when they come at once', async (t) => {
+  t.test('one connection carries many requests, also pipelined', async (t) => {
     const client = await connectRaw(t, gateway.url)
     const start = backend.seen.length
     for (let index = 0; index < 20; index++) client.send(`GET /public/${index} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -98,7 +98,7 @@ const answers: Record<string, { readonly head: string; readonly body?: string }>
   '/teapot': { head: "HTTP/1.1 418 I'm a teapot\r\nContent-Length: 0" },
 }
 
-t.test('answers reach the client as they were given', async (t) => {
+t.test('answers reach the client as the backend gave them', async (t) => {
   for (const [name, { head, body = '' }] of Object.entries(answers)) {
     const gateway = await startGateway(t, { backend: await startCannedBackend(t, `${head}\r\n\r\n${body}`) })
     const client = await connectRaw(t, gateway.url)
@@ -112,7 +112,7 @@ t.test('answers reach the client as they were given', async (t) => {
   }
 })
 
-t.test('HEAD gets the head alone, however long the body would be', async (t) => {
+t.test('HEAD gets the head alone, however long the body', async (t) => {
   const backend = await startBackend(t, (_request, response) => {
     response.writeHead(200, { 'Content-Length': 1_000_000, ETag: '"x"' }).end()
   })
@@ -122,7 +122,7 @@ t.test('HEAD gets the head alone, however long the body would be', async (t) => 
   t.equal(backend.last().method, 'HEAD')
 })
 
-t.test('chunks, trailers and encoded bodies pass as they are', async (t) => {
+t.test('chunked, encoded and trailed answers pass unchanged', async (t) => {
   const zipped = gzipSync('x'.repeat(50_000))
   const backend = await startBackend(t, (_request, response) => {
     response.writeHead(200, { 'Content-Encoding': 'gzip', Trailer: 'X-Sum' })

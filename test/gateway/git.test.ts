@@ -31,7 +31,7 @@ async function start(t: Test) {
 }
 
 for (const scheme of ['SecretKey', 'Authorization: Bearer']) {
-  t.test(`git clones and pushes some megabytes with ${scheme}`, async (t) => {
+  t.test(`git clones and pushes megabytes through the gateway with ${scheme}`, async (t) => {
     const { root, backend, gateway, url } = await start(t)
     const created = await gateway.createAccount()
     const { JwtToken } = await gateway.tokens(created)
@@ -65,7 +65,7 @@ for (const scheme of ['SecretKey', 'Authorization: Bearer']) {
   })
 }
 
-t.test('without a credential git gets nothing, and is told so', async (t) => {
+t.test('git without a credential is refused with 401', async (t) => {
   const { root, backend, url } = await start(t)
   const clone = git(root, 'clone', '-q', url, join(root, 'clone'))
   await t.rejects(clone, { message: /could not read Username|Authentication failed/ })

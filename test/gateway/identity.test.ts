@@ -18,7 +18,7 @@ function lastNames(rawHeaders: readonly string[], count: number): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 0).slice(-count)
 }
 
-t.test('the backend learns id and role by default, and nothing else of the caller', async (t) => {
+t.test("by default the backend gets the caller's ID and role, and nothing else", async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   const { account, secretKey } = await gateway.createAccount({ role: 'Admin' })
@@ -31,7 +31,7 @@ t.test('the backend learns id and role by default, and nothing else of the calle
   t.notMatch(JSON.stringify(rawHeaders), account.email)
 })
 
-t.test('every identity header has the name that is configured, and the value of the caller', async (t) => {
+t.test("every identity header has its configured name and the caller's value", async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
   const created = await gateway.createAccount({ email: 'ada@example.com', isVerified: false })
@@ -52,7 +52,7 @@ t.test('every identity header has the name that is configured, and the value of 
   t.notOk('x-user-id' in backend.last().headers, 'the default names are not used then')
 })
 
-t.test('a value that is not plain visible ASCII is percent-encoded as UTF-8', async (t) => {
+t.test('an identity value beyond visible ASCII is percent-encoded as UTF-8', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
   for (const [firstName, lastName, expected] of [
@@ -74,7 +74,7 @@ t.test('a value that is not plain visible ASCII is percent-encoded as UTF-8', as
   }
 })
 
-t.test('a change of the account shows in the headers of a token that was issued before', async (t) => {
+t.test('a changed account shows in the identity headers of an older token', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
   const created = await gateway.createAccount()
@@ -85,7 +85,7 @@ t.test('a change of the account shows in the headers of a token that was issued 
   t.equal(backend.last().headers['x-account-email'], 'new@example.com')
 })
 
-t.test('nobody is nobody: public and anonymous requests carry no identity', async (t) => {
+t.test('public and anonymous requests carry no identity headers', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
   const { secretKey } = await gateway.createAccount()

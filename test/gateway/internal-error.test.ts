@@ -4,7 +4,7 @@ import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
-t.test('a fault is told to whoever reads the log, even where requests are not logged', async (t) => {
+t.test('an internal error is logged even where requests are not', async (t) => {
   let isBroken = false
   const clock = () => {
     const fault = new RangeError('the clock is broken')

@@ -26,7 +26,7 @@ const publicMembers: Readonly<Record<string, readonly string[]>> = {
 
 for (const driver of storeDrivers) {
   for (const [algorithm, members] of Object.entries(publicMembers)) {
-    t.test(`${algorithm} tokens can be checked with the JWKS alone, on ${driver}`, async (t) => {
+    t.test(`${algorithm} tokens can be verified with the JWKS alone, on ${driver}`, async (t) => {
       const gateway = await startGateway(t, { driver, config: { tokens: { algorithm } } })
       const response = await ask(t, gateway.url, `GET ${jwksPath}`)
       t.equal(response.status, 200)
@@ -45,14 +45,14 @@ for (const driver of storeDrivers) {
   }
 }
 
-t.test('a secret is never in the JWKS', async (t) => {
+t.test('the JWKS never contains an HS256 secret', async (t) => {
   const gateway = await startGateway(t, { config: { tokens: { algorithm: 'HS256' } } })
   await gateway.tokens(await gateway.createAccount())
   t.strictSame((await ask(t, gateway.url, `GET ${jwksPath}`)).json(), { keys: [] })
 })
 
 for (const driver of storeDrivers) {
-  t.test(`a key is announced before it signs, and a retired one is forgotten, on ${driver}`, async (t) => {
+  t.test(`the JWKS announces a key before it signs and drops a retired one, on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const account = await gateway.createAccount()
     const before = await gateway.tokens(account)

@@ -33,7 +33,7 @@ function statusWhen(
   })
 }
 
-t.test('from where is told though the head is the same, byte for byte', async (t) => {
+t.test('the last use of a key has its new address though the head is byte for byte the same', async (t) => {
   const { gateway } = await start(t, 'sqlite')
   const { account, secretKey } = await gateway.createAccount()
   const callFrom = async (localAddress: string) => {
@@ -48,7 +48,7 @@ t.test('from where is told though the head is the same, byte for byte', async (t
   }
 })
 
-t.test('when is told anew though nothing of the requests changes', async (t) => {
+t.test('the last use of a key has its new time though the request is the same', async (t) => {
   const { gateway, callFrom } = await start(t, 'sqlite')
   const { account, secretKey } = await gateway.createAccount()
   t.equal(await callFrom('192.0.2.1', secretKey), 200)
@@ -62,12 +62,12 @@ t.test('when is told anew though nothing of the requests changes', async (t) => 
 })
 
 for (const driver of storeDrivers) {
-  t.test(`the last use of each key is told, on ${driver}`, async (t) => {
+  t.test(`the last use of each key is recorded, on ${driver}`, async (t) => {
     const { gateway, callFrom } = await start(t, driver)
     const account = await gateway.createAccount()
     const { id } = account.account
 
-    t.test('nothing is told of keys that were never used, or only refused', async (t) => {
+    t.test('a key never used, or only refused, has no last use', async (t) => {
       t.equal(await callFrom('192.0.2.9', tamper(account.secretKey)), 401)
       const status = await gateway.operate(({ keys }) => keys.status(id))
       t.match(status, {
@@ -77,7 +77,7 @@ for (const driver of storeDrivers) {
       t.equal(status.previousSecretKey, undefined)
     })
 
-    t.test('when, from where, and that it came as a header', async (t) => {
+    t.test('the last use of a secret key has time, address and its header', async (t) => {
       const before = Date.now()
       t.equal(await callFrom('192.0.2.1', account.secretKey), 200)
       t.equal(await callFrom('192.0.2.2', account.secretKey), 200)
@@ -91,7 +91,7 @@ for (const driver of storeDrivers) {
       t.equal(apiKey.lastUse, undefined)
     })
 
-    t.test('that both keys got tokens; what the tokens do is no use of a key', async (t) => {
+    t.test('getting tokens is a use of both keys, using the tokens is none', async (t) => {
       const { JwtToken } = await gateway.tokens(account)
       const headers = { Authorization: `Bearer ${JwtToken}`, 'X-Forwarded-For': '203.0.113.5' }
       t.equal((await fetch(`${gateway.url}/any/x`, { headers })).status, 200)
@@ -101,7 +101,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('during an overlap each of both keys has its own, until the old one is ended', async (t) => {
+    t.test('during an overlap the old and the new key each have their own last use', async (t) => {
       const next = await gateway.operate(({ keys }) => keys.resetSecretKey(id, 3_600))
       t.equal(await callFrom('192.0.2.10', account.secretKey), 200)
       t.equal(await callFrom('192.0.2.11', next), 200)
@@ -116,7 +116,7 @@ for (const driver of storeDrivers) {
     })
   })
 
-  t.test(`what was noted is written before the gateway ends, on ${driver}`, async (t) => {
+  t.test(`recorded uses of keys are written before the gateway ends, on ${driver}`, async (t) => {
     const { gateway, callFrom } = await start(t, driver)
     const { account, secretKey } = await gateway.createAccount()
     t.equal(await callFrom('192.0.2.77', secretKey), 200)

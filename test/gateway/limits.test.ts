@@ -42,7 +42,7 @@ for (const [limit, bytes] of [
   ['1KiB', 1_024],
   ['16KiB', 16_384],
 ] as const) {
-  t.test(`request line and header fields may have ${limit} together`, async (t) => {
+  t.test(`limits.headers: ${limit} bounds request line and header fields together`, async (t) => {
     // A backend with no limit of its own.
     const backend = await startCannedBackend(t, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
     const gateway = await startGateway(t, { backend, config: { limits: { headers: limit } } })
@@ -53,16 +53,16 @@ for (const [limit, bytes] of [
       return response
     }
     for (const filler of [oneHeader, manyHeaders]) {
-      await t.test(`in ${filler.name}`, async (t) => {
+      await t.test(`a head of exactly ${limit} passes, in ${filler.name}`, async (t) => {
         t.equal((await send(headOf(bytes, filler))).status, 200, `just ${limit}`)
         assertProblem(t, await send(headOf(bytes * 3, filler)), headersTooLarge)
       })
-      await t.test(`and not one byte more in ${filler.name}`, async (t) => {
+      await t.test(`a head of one byte over ${limit} is 431, in ${filler.name}`, async (t) => {
         for (const over of [1, 100])
           t.equal((await send(headOf(bytes + over, filler))).status, 431, `${over} over`)
       })
     }
-    await t.test('and whoever sends a megabyte is told so, too', async (t) => {
+    await t.test('a client that sends a head of a megabyte gets its 431', async (t) => {
       // Closing on a client that is still sending would reset the connection before it has read the answer.
       for (let turn = 0; turn < 5; turn++) {
         const response = await send(headOf(1_048_576, oneHeader)).catch(() => undefined)
@@ -74,7 +74,7 @@ for (const [limit, bytes] of [
   })
 }
 
-t.test('a body may be as large as maxBody, counted or in chunks', async (t) => {
+t.test('a body of exactly maxBody passes, with a length or chunked', async (t) => {
   const backend = await startCounter(t)
   const route = { upstream: 'backend', auth: 'none' }
   const routes = [
@@ -113,7 +113,7 @@ t.test('a body may be as large as maxBody, counted or in chunks', async (t) => {
   }
 })
 
-t.test('a length too large is refused before a byte of the body, and without 100', async (t) => {
+t.test('a Content-Length over maxBody is refused before the body, and without 100', async (t) => {
   const backend = await startBackend(t)
   const listen = { port: 0, requestTimeout: '5s' }
   const gateway = await startGateway(t, { backend: backend.url, config: { listen } })
@@ -132,7 +132,7 @@ t.test('a length too large is refused before a byte of the body, and without 100
   t.ok(isFree, 'nothing of a refused request stays behind, to hold the process up when it is to end')
 })
 
-t.test('the bodies of the gateway itself may have 64 KiB', async (t) => {
+t.test("a body for the gateway's own endpoints may have 64 KiB", async (t) => {
   const gateway = await startGateway(t, { config: { listen: { port: 0, requestTimeout: '5s' } } })
   const { secretKey, apiKey } = await gateway.createAccount()
   const { RefreshToken } = await gateway.tokens(await gateway.createAccount())

@@ -4,7 +4,7 @@ import { OperatorError } from '../../src/errors/operator-error.ts'
 import { listen } from '../../src/http/listen.ts'
 import { runUnprivileged } from '../setup/run-unprivileged.ts'
 
-t.test('a port that only root may have is told with the right to grant', async (t) => {
+t.test('a privileged port that cannot be bound is reported with the capability to grant', async (t) => {
   const server = createServer()
   const failure = await runUnprivileged(() =>
     listen(server, { host: '127.0.0.1', port: 80 }, 'listen.port').catch((error: unknown) => error),

@@ -15,7 +15,7 @@ async function reasonOf({ logLines }: TestGateway, count: number): Promise<unkno
   return line.reason
 }
 
-t.test('the log says why an access token is invalid, the answer does not', async (t) => {
+t.test('the log says why an access token is invalid, and the response does not', async (t) => {
   let aheadMs = 60_000
   const gateway = await startGateway(t, { clock: () => Date.now() + aheadMs })
   const { JwtToken } = await gateway.tokens(await gateway.createAccount())
@@ -48,7 +48,7 @@ async function reasonOfTarget(t: Test, url: string): Promise<unknown> {
   return reasonOf(gateway, 1)
 }
 
-t.test('of https:// to a plain backend the log says so', async (t) => {
+t.test('the log names an https:// target that speaks plain HTTP', async (t) => {
   const { url } = await startBackend(t)
   t.equal(
     await reasonOfTarget(t, url.replace('http:', 'https:')),
@@ -56,7 +56,7 @@ t.test('of https:// to a plain backend the log says so', async (t) => {
   )
 })
 
-t.test('of a backend whose authority nobody knows the log says what to configure', async (t) => {
+t.test('the log says what to configure for a backend with an unknown CA', async (t) => {
   const server = createServer(makeCertificate(t, 'DNS:localhost'))
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   t.teardown(() => server.close())
@@ -64,7 +64,7 @@ t.test('of a backend whose authority nobody knows the log says what to configure
   t.equal(reason, 'self-signed certificate; set tls.ca of the upstream to its CA certificate')
 })
 
-t.test('of a form that is refused as one of another site the log says which', async (t) => {
+t.test('the log names the other site of a form refused as cross-site', async (t) => {
   const gateway = await startGateway(t, { config: { publicUrl: 'https://api.example.com' } })
   const secret = `gsk_${'a'.repeat(16)}_${'b'.repeat(43)}`
   const expected: readonly (readonly [fields: readonly string[], reason: string])[] = [

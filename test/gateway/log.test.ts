@@ -21,7 +21,7 @@ function requestLines({ logLines }: TestGateway, count: number, withinMs = 10_00
   )
 }
 
-t.test('each request leaves one line of JSON that says what became of it', async (t) => {
+t.test('each request logs one JSON line with its outcome', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   const { account, secretKey } = await gateway.createAccount()
@@ -50,7 +50,7 @@ t.test('each request leaves one line of JSON that says what became of it', async
   t.ok(gateway.logLines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1))
 })
 
-t.test('a request that cannot be read leaves a line, too', async (t) => {
+t.test('a malformed request is logged, too', async (t) => {
   const gateway = await startGateway(t)
   for (const [sent, status] of [
     ['no HTTP at all\r\n\r\n', 400],
@@ -68,7 +68,7 @@ t.test('a request that cannot be read leaves a line, too', async (t) => {
   )
 })
 
-t.test('a client that leaves is 499, an answer that breaks off is not complete', async (t) => {
+t.test('a client that disconnects is logged as 499, a truncated answer as incomplete', async (t) => {
   const backend = await startBackend(t, (request, response) => {
     if (request.url === '/public/half')
       response.writeHead(200, { 'Content-Length': 9 }).write('half', () => response.destroy())
@@ -83,7 +83,7 @@ t.test('a client that leaves is 499, an answer that breaks off is not complete',
   t.match((await requestLines(gateway, 2)).at(-1), { status: 200, path: '/public/half', isComplete: false })
 })
 
-t.test('a failure of the backend is logged with its cause, which the client is not told', async (t) => {
+t.test('a backend failure is logged with its cause, which the client never sees', async (t) => {
   const gateway = await startGateway(t)
   const response = await ask(t, gateway.url, 'GET /public')
   t.notMatch(response.body, 'ECONNREFUSED')
@@ -91,7 +91,7 @@ t.test('a failure of the backend is logged with its cause, which the client is n
   t.match(line, { status: 502, code: 'upstream-unreachable', reason: /ECONNREFUSED/, upstream: 'backend' })
 })
 
-t.test('log.access: false leaves out the requests, log.level what is below it', async (t) => {
+t.test('log.access: false omits request lines, log.level everything below it', async (t) => {
   const backend = await startBackend(t)
   const quiet = await startGateway(t, { backend: backend.url, config: { log: { access: false } } })
   t.equal((await ask(t, quiet.url, 'GET /public')).status, 200)
@@ -103,7 +103,7 @@ t.test('log.access: false leaves out the requests, log.level what is below it', 
   t.strictSame(silent.logLines, [])
 })
 
-t.test('whatever a client writes stands in its line as text, and breaks none', async (t) => {
+t.test('client input is escaped in the log, and cannot break a line', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
     backend: backend.url,
@@ -131,7 +131,7 @@ t.test('whatever a client writes stands in its line as text, and breaks none', a
   t.ok(gateway.logLines.every((line) => line.indexOf('\n') === line.length - 1))
 })
 
-t.test('with log.level above info a request leaves no line', async (t) => {
+t.test('log.level above info omits request lines', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { log: { level: 'warn' } } })
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
@@ -142,7 +142,7 @@ t.test('with log.level above info a request leaves no line', async (t) => {
   )
 })
 
-t.test('a line of several workers says which of them wrote it, behind its time', async (t) => {
+t.test('with several workers each log line names its worker after the time', async (t) => {
   const lines: string[] = []
   const log = createLog({ level: 'info', worker: 3, stream: { write: (line) => void lines.push(line) } })
   const before = Date.now()

@@ -9,11 +9,11 @@ import { assertProblem } from './support/problem.ts'
 const ids = ['%FF', 'a%ffb', '%C3', '%ED%A0%80', '%C3%A4', '%25FF', 'x'.repeat(120), 'x'.repeat(9_000)]
 
 for (const driver of storeDrivers) {
-  t.test(`an ID that cannot be one is asked for like any other, on ${driver}`, async (t) => {
+  t.test(`malformed account IDs on ${driver}`, async (t) => {
     const { gateway, admin } = await startAdminApi(t, driver)
     const asAdmin = [`SecretKey: ${admin.secretKey}`]
 
-    t.test('by nobody', async (t) => {
+    t.test('a malformed ID is 401 without a credential, like any other', async (t) => {
       for (const id of ids) {
         for (const path of [adminPath, '/portal/accounts']) {
           const response = await ask(t, gateway.url, `GET ${path}/${id}`)
@@ -23,7 +23,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('by an Admin', async (t) => {
+    t.test('a malformed ID is 404 for an Admin', async (t) => {
       for (const id of ids) {
         const path = `${adminPath}/${id}`
         const missing = { status: 404, code: 'account-not-found' }
@@ -36,7 +36,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('one with an @ in it is no other one', async (t) => {
+    t.test('an ID with an @ in it is not taken for an e-mail', async (t) => {
       const { account } = await gateway.createAccount()
       const mistyped = account.id.replace(/^(.{8})/, '$1%40')
       const missing = { status: 404, code: 'account-not-found' }
@@ -45,14 +45,14 @@ for (const driver of storeDrivers) {
       t.equal((await ask(t, gateway.url, `GET ${adminPath}/${account.id}`, asAdmin)).status, 200)
     })
 
-    t.test('below the portal, where no page is', async (t) => {
+    t.test('a malformed ID below the portal is a missing page', async (t) => {
       for (const path of ['/portal/%FF', '/portal/assets/%FF', `/portal/${'x'.repeat(120)}`]) {
         const response = await ask(t, gateway.url, `GET ${path}`)
         assertProblem(t, response, { status: 404, code: 'route-not-found' })
       }
     })
 
-    t.test('and is in the log and the figures as a request to the gateway itself', async (t) => {
+    t.test('a request for a malformed ID is logged and counted as one to the gateway itself', async (t) => {
       const lines = await until('all are logged', () => {
         const found = gateway.logLines.filter((line) => line.includes('"request"'))
         return found.length > ids.length * 5 ? found : undefined

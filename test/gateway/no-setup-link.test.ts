@@ -8,12 +8,12 @@ import { ask } from './support/ask.ts'
 const password = 'correct horse battery staple'
 const names = { firstName: 'Ada', lastName: 'Lovelace', role: 'User' }
 
-t.test('an account whose set-up link cannot be made is made, and its keys are not lost', async (t) => {
+t.test('an account is created with its keys though its set-up link cannot be made', async (t) => {
   const { gateway, admin, call } = await startAdminApi(t, 'sqlite')
   const cookie = await signIn(gateway, admin.account.id)
   refuseLinks(t, gateway)
 
-  t.test('in the API', async (t) => {
+  t.test('the admin API returns the keys though no set-up link can be made', async (t) => {
     const created = await call(operations.create, adminPath, { ...names, email: 'api@example.com' })
     t.equal(created.status, 201)
     const { id, secretKey, apiKey } = created.json()
@@ -32,7 +32,7 @@ t.test('an account whose set-up link cannot be made is made, and its keys are no
     )
   })
 
-  t.test('in the portal, which says where to make one', async (t) => {
+  t.test('the portal shows the keys, and where to make the missing set-up link', async (t) => {
     const form = await openForm(gateway, '/accounts/new', cookie)
     const page = await form({ ...names, email: 'portal@example.com' })
     t.equal(page.status, 200)
@@ -44,7 +44,7 @@ t.test('an account whose set-up link cannot be made is made, and its keys are no
   })
 })
 
-t.test('a search that is too long is told in one sentence, and its field takes no more', async (t) => {
+t.test('a search that is too long is refused in one sentence, and its field takes no more', async (t) => {
   const { gateway, admin } = await startAdminApi(t, 'sqlite')
   const cookie = await signIn(gateway, admin.account.id)
   const headers = [`Cookie: ${cookie}`, 'Accept: text/html']

@@ -9,7 +9,7 @@ const documentPath = '/api/v1/openapi.json'
 t.test('the OpenAPI document', async (t) => {
   const { gateway, described } = await startAdminApi(t, 'sqlite')
 
-  t.test('is one, and describes every endpoint of the gateway itself', async (t) => {
+  t.test('the OpenAPI document is valid, and describes every own endpoint', async (t) => {
     const validator = new Validator()
     // The cast is sound: a document is what it takes, in another type's words; and it changes what it is given.
     const copy = structuredClone(described.document) as unknown as Parameters<typeof validator.validate>[0]
@@ -38,7 +38,7 @@ t.test('the OpenAPI document', async (t) => {
     ])
   })
 
-  t.test('can be kept, and asked for anew', async (t) => {
+  t.test('the OpenAPI document can be cached and revalidated', async (t) => {
     const first = await ask(t, gateway.url, `GET ${documentPath}`)
     t.match(first.headers, { 'content-type': /^application\/json/, 'cache-control': 'public, max-age=300' })
     const { etag = '' } = first.headers
@@ -52,7 +52,7 @@ t.test('the OpenAPI document', async (t) => {
     t.match(head, { status: 200, body: '' })
   })
 
-  t.test('is what the endpoints of tokens answer, success and failure', async (t) => {
+  t.test('the token endpoints answer as the OpenAPI document says, success and failure', async (t) => {
     const { secretKey, apiKey } = await gateway.createAccount()
     const post = async (path: string, body: unknown, status: number, headers: readonly string[] = []) => {
       const response = await askJson(t, gateway.url, path, body, headers)
@@ -77,7 +77,7 @@ t.test('the OpenAPI document', async (t) => {
   })
 })
 
-t.test('without a portal there is none in the document, and its path is like any other', async (t) => {
+t.test('without a portal the OpenAPI document omits it, and its path is proxied', async (t) => {
   const gateway = await startGateway(t, { config: { portal: { enabled: false } } })
   const document = await ask(t, gateway.url, `GET ${documentPath}`)
   t.notOk(Object.hasOwn(document.json().paths as object, '/portal'))

@@ -52,7 +52,7 @@ t.test('the ops listener', async (t) => {
     return (name: string, labels = {}) => after.value(name, labels) - before.value(name, labels)
   }
 
-  t.test('says that it lives and is ready', async (t) => {
+  t.test('the ops listener answers /livez and /readyz', async (t) => {
     for (const path of ['/livez', '/readyz']) {
       const response = await ask(t, gateway.opsUrl, `GET ${path}`)
       t.equal(response.status, 200)
@@ -62,14 +62,14 @@ t.test('the ops listener', async (t) => {
     t.equal((await ask(t, gateway.opsUrl, 'GET /nowhere')).status, 404)
   })
 
-  t.test('is no part of the main listener, nor the other way round', async (t) => {
+  t.test("the ops and the main listener serve none of each other's paths", async (t) => {
     for (const path of ['/livez', '/readyz', '/metrics', '/status'])
       t.equal((await ask(t, gateway.url, `GET ${path}`)).status, 404)
     for (const path of ['/public', accessTokenPath])
       t.equal((await ask(t, gateway.opsUrl, `POST ${path}`, [], '')).status, 404)
   })
 
-  t.test('exposes text that Prometheus reads, with just the names and labels of the contract', async (t) => {
+  t.test('/metrics is Prometheus text with just the names and labels of the contract', async (t) => {
     await ask(t, gateway.url, 'GET /key', [key])
     await askJson(t, gateway.url, accessTokenPath, {})
     const response = await ask(t, gateway.opsUrl, 'GET /metrics')
@@ -96,7 +96,7 @@ t.test('the ops listener', async (t) => {
     })
   })
 
-  t.test('counts each request under its route, method and status', async (t) => {
+  t.test('/metrics counts each request under its route, method and status', async (t) => {
     const rows = [
       ['GET /key/secret-path', [key], { route: 'key', method: 'GET', code: '200' }],
       ['POST /bearer', [], { route: 'bearer', method: 'POST', code: '401' }],
@@ -120,7 +120,7 @@ t.test('the ops listener', async (t) => {
     }
   })
 
-  t.test('counts decisions by scheme, outcome and reason', async (t) => {
+  t.test('/metrics counts decisions by scheme, outcome and reason', async (t) => {
     for (const [line, headers, labels] of [
       ['GET /key', [key], { scheme: 'secretKey', outcome: 'allowed', reason: 'ok' }],
       [
@@ -146,7 +146,7 @@ t.test('the ops listener', async (t) => {
     }
   })
 
-  t.test('counts tokens issued and looks into the cache', async (t) => {
+  t.test('/metrics counts issued tokens and cache look-ups', async (t) => {
     const issued = 'gatehouse_tokens_issued_total'
     const change = await changes(
       async () => {
@@ -169,7 +169,7 @@ t.test('the ops listener', async (t) => {
     t.strictSame([looked(cache, { result: 'miss' }), looked(cache, { result: 'hit' })], [1, 2])
   })
 
-  t.test('names no path, key, user or address in any label', async (t) => {
+  t.test('no metric label holds a path, key, user or address', async (t) => {
     for (const method of METHODS.filter((method) => method !== 'CONNECT'))
       await ask(t, gateway.url, `${method} /key/some-path-of-a-client`, ['SecretKey: gsk_x'])
     const { samples } = await readMetrics(gateway.opsUrl)

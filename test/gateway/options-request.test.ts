@@ -27,7 +27,7 @@ t.test('OPTIONS * is answered by the gateway itself, without a credential', asyn
   })
 })
 
-t.test('OPTIONS * needs one well-formed Host, and no other method takes *', async (t) => {
+t.test('OPTIONS * needs one valid Host, and no other method takes *', async (t) => {
   const { url } = await startProxy(t, (await startBackend(t)).url)
   for (const head of [
     'OPTIONS * HTTP/1.1\r\n\r\n',
@@ -42,7 +42,7 @@ t.test('OPTIONS * needs one well-formed Host, and no other method takes *', asyn
   }
 })
 
-t.test('OPTIONS passes with one step less in Max-Forwards, and 0 is answered by the gateway', async (t) => {
+t.test('OPTIONS is forwarded with Max-Forwards less one, and answered by the gateway at 0', async (t) => {
   const backend = await startBackend(t)
   const { url } = await startProxy(t, backend.url, {
     route: { path: '/items', methods: ['GET', 'OPTIONS'] },
@@ -72,7 +72,7 @@ t.test('OPTIONS passes with one step less in Max-Forwards, and 0 is answered by 
   t.equal(backend.seen.length, length, 'none of these reached the backend')
 })
 
-t.test('a Max-Forwards that is no number, or came twice, is refused on OPTIONS', async (t) => {
+t.test('a Max-Forwards that is repeated or not a number is refused on OPTIONS', async (t) => {
   const backend = await startBackend(t)
   const client = await connectRaw(t, (await startProxy(t, backend.url)).url)
   for (const lines of [
@@ -90,7 +90,7 @@ t.test('a Max-Forwards that is no number, or came twice, is refused on OPTIONS',
   t.equal(backend.seen.length, 0)
 })
 
-t.test('Max-Forwards means nothing on other methods, and TRACE stays refused', async (t) => {
+t.test('Max-Forwards is ignored on methods other than OPTIONS, and TRACE stays refused', async (t) => {
   const backend = await startBackend(t)
   const client = await connectRaw(t, (await startProxy(t, backend.url)).url)
   for (const value of ['0', '5', 'x']) {
@@ -106,7 +106,7 @@ t.test('Max-Forwards means nothing on other methods, and TRACE stays refused', a
   t.equal(backend.seen.length, length)
 })
 
-t.test('who may not pass learns nothing by Max-Forwards: 0', async (t) => {
+t.test('an unauthorised OPTIONS with Max-Forwards: 0 is refused like any other', async (t) => {
   const gateway = await startGateway(t)
   const client = await connectRaw(t, gateway.url)
   client.send(headOf('OPTIONS /key HTTP/1.1', 'Max-Forwards: 0'))
@@ -117,7 +117,7 @@ t.test('who may not pass learns nothing by Max-Forwards: 0', async (t) => {
   t.equal((await client.response()).status, 204)
 })
 
-t.test('OPTIONS that the gateway answers itself says what its origin may read', async (t) => {
+t.test('an OPTIONS answered by the gateway carries the CORS headers of its origin', async (t) => {
   const page = 'https://app.example'
   const gateway = await startProxy(t, (await startBackend(t)).url, { config: { cors: { origins: [page] } } })
   const client = await connectRaw(t, gateway.url)

@@ -8,7 +8,7 @@ import { ownPath, startOwnServer } from './support/own-server.ts'
 
 const nowhere = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n'
 
-t.test('a refused body ends no connection that can go on, nor is that said', async (t) => {
+t.test('a refusal ends no connection that can go on, and says keep-alive', async (t) => {
   const gateway = await startGateway(t)
   const client = await connectRaw(t, gateway.url)
   const head = `POST ${accessTokenPath} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
@@ -24,7 +24,7 @@ t.test('a refused body ends no connection that can go on, nor is that said', asy
   }
 })
 
-t.test('an own answer that says it ends the connection does', async (t) => {
+t.test('an answer of the gateway with Connection: close does close', async (t) => {
   const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
     'by its own word': (response) => response.setHeader('Connection', 'close').end('whole'),
     'by a word of its head': (response) =>

@@ -18,7 +18,7 @@ async function untilProbed(t: Test, url: string): Promise<void> {
   for (let probes = 0; probes < 4; probes++) t.equal((await other.response()).status, 102)
 }
 
-t.test('nothing comes between the pieces of an own answer, however long it is silent', async (t) => {
+t.test('nothing is written between the pieces of a paused own answer', async (t) => {
   for (const version of ['1.1', '1.0']) {
     const responses: ServerResponse[] = []
     const { url } = await startOwnServer(t, (_request, response) => {
@@ -36,7 +36,7 @@ t.test('nothing comes between the pieces of an own answer, however long it is si
   }
 })
 
-t.test('an own answer that begins late is the first that a client gets', async (t) => {
+t.test('an own answer that begins late is the first thing a client gets', async (t) => {
   const responses: ServerResponse[] = []
   const { url } = await startOwnServer(t, (_request, response) => void responses.push(response))
   const client = await sendAndClose(t, url, ownPath)
@@ -46,7 +46,7 @@ t.test('an own answer that begins late is the first that a client gets', async (
   await client.ended()
 })
 
-t.test('a client that has left is noticed as soon as more of its answer is written', async (t) => {
+t.test('a client that disconnected is noticed at the next write of its answer', async (t) => {
   const responses: ServerResponse[] = []
   const { url } = await startOwnServer(t, (_request, response) => {
     response.write('heading')

@@ -8,7 +8,7 @@ import { assertProblem } from './support/problem.ts'
 
 const posts = [accessTokenPath, refreshTokenPath, revokeTokenPath]
 
-t.test('paths of the gateway itself', async (t) => {
+t.test("the gateway's own paths", async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
     backend: backend.url,
@@ -21,7 +21,7 @@ t.test('paths of the gateway itself', async (t) => {
   })
   const account = await gateway.createAccount()
 
-  t.test('every other method on them is 405 with Allow, and goes nowhere', async (t) => {
+  t.test('another method on an own path is 405 with Allow, and is not proxied', async (t) => {
     // CONNECT names no path, and TRACE has a test of its own.
     const methods = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE')
     for (const path of posts) {
@@ -44,7 +44,7 @@ t.test('paths of the gateway itself', async (t) => {
     t.equal(backend.seen.length, 0)
   })
 
-  t.test('TRACE, which is taken nowhere, is told what is', async (t) => {
+  t.test('TRACE on an own path is 405 with Allow', async (t) => {
     for (const [path, allow] of [
       [accessTokenPath, 'POST'],
       [jwksPath, 'GET, HEAD'],
@@ -55,7 +55,7 @@ t.test('paths of the gateway itself', async (t) => {
     }
   })
 
-  t.test('a wrong method is told before the body is read', async (t) => {
+  t.test('a wrong method on an own path is refused before the body is read', async (t) => {
     const client = await connectRaw(t, gateway.url)
     client.send(
       `PUT ${accessTokenPath} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n`,
@@ -63,7 +63,7 @@ t.test('paths of the gateway itself', async (t) => {
     assertProblem(t, await client.response(), { status: 405, code: 'method-not-allowed' })
   })
 
-  t.test('they are reached by every spelling of the same path', async (t) => {
+  t.test('an own path is reached by every spelling of it', async (t) => {
     const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
     for (const path of [
       '/api/v1/accounts/%61ccess-token',
@@ -78,7 +78,7 @@ t.test('paths of the gateway itself', async (t) => {
     t.equal(backend.seen.length, 0)
   })
 
-  t.test('everything else under /api/v1 is proxied', async (t) => {
+  t.test('any other path under /api/v1 is proxied', async (t) => {
     for (const path of [
       '/api/v1',
       '/api/v1/accounts',
@@ -95,7 +95,7 @@ t.test('paths of the gateway itself', async (t) => {
     }
   })
 
-  t.test('an upgrade on them is an ordinary request, though the route around takes WebSockets', async (t) => {
+  t.test('an upgrade on an own path is an ordinary request, even inside a WebSocket route', async (t) => {
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
     const seen = backend.seen.length
     const refused = await ask(t, gateway.url, `GET ${accessTokenPath}`, upgrade)
@@ -106,7 +106,7 @@ t.test('paths of the gateway itself', async (t) => {
     t.equal(backend.seen.length, seen)
   })
 
-  t.test('credentials in headers do not matter on them', async (t) => {
+  t.test('credential headers are ignored on public own paths', async (t) => {
     const headers = ['SecretKey: wrong', 'SecretKey: twice', 'Authorization: Bearer wrong']
     t.equal((await ask(t, gateway.url, `GET ${jwksPath}`, headers)).status, 200)
     const { RefreshToken } = await gateway.tokens(account)
@@ -115,7 +115,7 @@ t.test('paths of the gateway itself', async (t) => {
   })
 })
 
-t.test('they are there without any route', async (t) => {
+t.test('own paths exist without any route', async (t) => {
   const gateway = await startGateway(t, { config: { routes: [] } })
   const account = await gateway.createAccount()
   t.match(await gateway.tokens(account), { Id: account.account.id })

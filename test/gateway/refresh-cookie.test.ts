@@ -79,7 +79,7 @@ for (const { name, config, cookie, attributes } of cases) {
   })
 }
 
-t.test('the cookie lives as long as the session can, and no longer', async (t) => {
+t.test('the refresh cookie expires when its session would at the latest', async (t) => {
   const tokens = { refreshLifetime: '90s', refreshIdle: '1h' }
   const gateway = await startGateway(t, { config: { tokens } })
   const { secretKey, apiKey } = await gateway.createAccount()
@@ -87,7 +87,7 @@ t.test('the cookie lives as long as the session can, and no longer', async (t) =
   t.strictSame(parseSetCookie(response).age, ['Max-Age=90'])
 })
 
-t.test('an outage of the store clears no cookie, and the session goes on after it', async (t) => {
+t.test('a store outage clears no refresh cookie, and the session continues afterwards', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, driver: 'redis' })
   const { RefreshToken } = await gateway.tokens(await gateway.createAccount())

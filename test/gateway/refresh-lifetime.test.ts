@@ -6,7 +6,7 @@ import { assertProblem } from './support/problem.ts'
 const dayMs = 24 * 3_600_000
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`lifetime of refresh tokens on ${driver}`, async (t) => {
     let aheadMs = 0
     const gateway = await startGateway(t, {
       driver,
@@ -20,23 +20,20 @@ for (const driver of storeDrivers) {
     const callWith = (token: unknown) =>
       ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${token}`])
 
-    t.test(
-      'the token just replaced gives the same current one within the grace, any number of times',
-      async (t) => {
-        const first = await gateway.tokens(account)
-        const { refreshToken } = (await refresh(first.RefreshToken)).json()
-        for (const afterMs of [0, 3_000, 6_500]) {
-          aheadMs += afterMs
-          const again = await refresh(first.RefreshToken)
-          t.equal(again.status, 200)
-          t.equal(again.json().refreshToken, refreshToken)
-          t.equal(cookieOf(again), refreshToken)
-        }
-        t.equal((await refresh(refreshToken)).status, 200, 'and the current one rotates as ever')
-      },
-    )
+    t.test('within the grace a replaced refresh token yields the same current one each time', async (t) => {
+      const first = await gateway.tokens(account)
+      const { refreshToken } = (await refresh(first.RefreshToken)).json()
+      for (const afterMs of [0, 3_000, 6_500]) {
+        aheadMs += afterMs
+        const again = await refresh(first.RefreshToken)
+        t.equal(again.status, 200)
+        t.equal(again.json().refreshToken, refreshToken)
+        t.equal(cookieOf(again), refreshToken)
+      }
+      t.equal((await refresh(refreshToken)).status, 200, 'and the current one rotates as ever')
+    })
 
-    t.test('after the grace it revokes its session and every access token of it', async (t) => {
+    t.test('after the grace a replaced refresh token revokes its session and access tokens', async (t) => {
       const first = await gateway.tokens(account)
       const { refreshToken, jwtToken } = (await refresh(first.RefreshToken)).json()
       aheadMs += 10_001
@@ -50,7 +47,7 @@ for (const driver of storeDrivers) {
         assertProblem(t, await refresh(token), { status: 401, code: 'session-revoked' })
     })
 
-    t.test('a token older than the one just replaced revokes the session, grace or not', async (t) => {
+    t.test('a refresh token two generations old revokes its session, grace or not', async (t) => {
       const first = await gateway.tokens(account)
       const second = (await refresh(first.RefreshToken)).json()
       const third = (await refresh(second.refreshToken)).json()
@@ -59,7 +56,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, await callWith(third.jwtToken), { status: 401, code: 'token-revoked' })
     })
 
-    t.test('another session of the same account is not touched', async (t) => {
+    t.test("a reused refresh token leaves the account's other sessions alone", async (t) => {
       const other = await gateway.tokens(account)
       const first = await gateway.tokens(account)
       await refresh(first.RefreshToken)
@@ -95,7 +92,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, await refreshByCookie(RefreshToken), { status: 401, code: 'refresh-token-expired' })
     })
 
-    t.test('an access token ends at exp and the clock tolerance', async (t) => {
+    t.test('an access token ends at exp plus the clock tolerance', async (t) => {
       const { JwtToken } = await gateway.tokens(account)
       aheadMs += dayMs + 3_000
       t.not((await callWith(JwtToken)).status, 401, 'clocks may differ by 5 s')
@@ -105,7 +102,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('with reuseGrace 0s the token just replaced revokes at once', async (t) => {
+t.test('with reuseGrace 0s a replaced refresh token revokes its session at once', async (t) => {
   const gateway = await startGateway(t, { config: { tokens: { reuseGrace: '0s' } } })
   const first = await gateway.tokens(await gateway.createAccount())
   const refresh = (token: unknown) => askJson(t, gateway.url, refreshTokenPath, { token })

@@ -75,36 +75,42 @@ async function startReplicated(t: Test, reuseGrace: string) {
 }
 
 for (const grace of ['10s', '0s']) {
-  t.test(`a refresh that no replica confirms is 503, its token works an hour later (${grace})`, async (t) => {
-    const { replica, endOf, refresh, untilRotated, untilAcknowledged, untilAnswered, passTime } =
-      await startReplicated(t, grace)
-    replica.signal('SIGSTOP')
-    assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
-    await untilRotated()
-    passTime(hourMs)
-    assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
-    replica.signal('SIGCONT')
-    t.equal((await untilAnswered()).status, 200)
-    await untilAcknowledged()
-    passTime(hourMs)
-    const last = await untilAnswered()
-    // Where the replica was too slow to confirm the end of the session, it had ended when it was tried again.
-    const code = codeOf(last) === 'session-revoked' ? 'session-revoked' : 'refresh-token-reused'
-    assertProblem(t, last, { status: 401, code })
-    t.match(await endOf(), 'reused')
-  })
+  t.test(
+    `a refresh that no replica confirms is 503, and its token works an hour later (${grace})`,
+    async (t) => {
+      const { replica, endOf, refresh, untilRotated, untilAcknowledged, untilAnswered, passTime } =
+        await startReplicated(t, grace)
+      replica.signal('SIGSTOP')
+      assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
+      await untilRotated()
+      passTime(hourMs)
+      assertProblem(t, await refresh(), { status: 503, code: 'store-unavailable' })
+      replica.signal('SIGCONT')
+      t.equal((await untilAnswered()).status, 200)
+      await untilAcknowledged()
+      passTime(hourMs)
+      const last = await untilAnswered()
+      // Where the replica was too slow to confirm the end of the session, it had ended when it was tried again.
+      const code = codeOf(last) === 'session-revoked' ? 'session-revoked' : 'refresh-token-reused'
+      assertProblem(t, last, { status: 401, code })
+      t.match(await endOf(), 'reused')
+    },
+  )
 }
 
-t.test('a client that hung up before the answer may use the same token an hour later', async (t) => {
-  const { replica, refreshAndWait, untilAnswered, passTime } = await startReplicated(t, '10s')
-  replica.signal('SIGSTOP')
-  const socket = await refreshAndWait()
-  socket.resetAndDestroy()
-  await once(socket, 'close')
-  replica.signal('SIGCONT')
-  passTime(hourMs)
-  t.equal((await untilAnswered()).status, 200)
-})
+t.test(
+  'a client that hung up before the refresh was answered may reuse its token an hour later',
+  async (t) => {
+    const { replica, refreshAndWait, untilAnswered, passTime } = await startReplicated(t, '10s')
+    replica.signal('SIGSTOP')
+    const socket = await refreshAndWait()
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    replica.signal('SIGCONT')
+    passTime(hourMs)
+    t.equal((await untilAnswered()).status, 200)
+  },
+)
 
 /** A gateway on SQLite that is interrupted between a rotation and its answer. */
 async function startInterrupted(t: Test, interrupt: (file: string) => void) {
@@ -129,7 +135,7 @@ async function startInterrupted(t: Test, interrupt: (file: string) => void) {
   return { gateway, token, refresh, generation, passTime }
 }
 
-t.test('an answer written to a connection whose reset is not read yet counts as not given', async (t) => {
+t.test('a refresh answered into a connection already reset counts as not delivered', async (t) => {
   let socket: Socket | undefined
   const { gateway, token, refresh, generation, passTime } = await startInterrupted(t, () => {
     socket?.resetAndDestroy()
@@ -141,7 +147,7 @@ t.test('an answer written to a connection whose reset is not read yet counts as 
   t.equal(generation(), 2, 'the token of the first answer was given again')
 })
 
-t.test('metrics say of how many refresh tokens given out the store does not know yet', async (t) => {
+t.test('a gauge counts delivered refresh tokens that the store has not recorded yet', async (t) => {
   let lock: DatabaseSync | undefined
   const { gateway, refresh } = await startInterrupted(t, (file) => {
     if (lock) return

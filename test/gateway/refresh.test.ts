@@ -5,14 +5,14 @@ import { ask, askJson, cookieOf, refreshTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`POST /api/v1/tokens/refresh on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount()
     const refresh = (body: unknown, headers: readonly string[] = []) =>
       askJson(t, gateway.url, refreshTokenPath, body, headers)
 
-    t.test('a refresh token gives exactly the next two tokens, and the new cookie', async (t) => {
+    t.test('a refresh is answered with exactly the next two tokens and the new cookie', async (t) => {
       const first = await gateway.tokens(account)
       const response = await refresh({ token: first.RefreshToken })
       t.equal(response.status, 200)
@@ -33,7 +33,7 @@ for (const driver of storeDrivers) {
       t.equal(backend.last().headers['x-user-id'], account.account.id)
     })
 
-    t.test('a chain of refreshes goes on and on', async (t) => {
+    t.test('a session can be refreshed many times in a row', async (t) => {
       let { RefreshToken } = await gateway.tokens(account)
       const seen = new Set<unknown>([RefreshToken])
       for (let turn = 0; turn < 20; turn++) {
@@ -44,7 +44,7 @@ for (const driver of storeDrivers) {
       t.equal(seen.size, 21)
     })
 
-    t.test('the cookie does instead of a body: none, an empty one, or one without a token', async (t) => {
+    t.test('the cookie alone refreshes: with no body, an empty one, or one without a token', async (t) => {
       const json = 'Content-Type: application/json'
       for (const { headers, body } of [
         { headers: [], body: undefined },
@@ -68,7 +68,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('the body wins over the cookie', async (t) => {
+    t.test('a refresh token in the body wins over the cookie', async (t) => {
       const inBody = await gateway.tokens(account)
       const inCookie = await gateway.tokens(await gateway.createAccount())
       const cookie = `Cookie: refreshToken=${inCookie.RefreshToken}`
@@ -82,7 +82,7 @@ for (const driver of storeDrivers) {
       t.equal(still.status, 200, 'nor is its session touched')
     })
 
-    t.test('neither body nor cookie is 400', async (t) => {
+    t.test('a refresh with neither body nor cookie is 400', async (t) => {
       for (const headers of [
         [],
         ['Cookie: other=1'],
@@ -97,7 +97,7 @@ for (const driver of storeDrivers) {
         assertProblem(t, await refresh(body), { status: 400, code: 'request-invalid' })
     })
 
-    t.test('a token that is not ours is 401 and changes nothing', async (t) => {
+    t.test('a foreign refresh token is 401 and changes nothing', async (t) => {
       const { RefreshToken, JwtToken } = await gateway.tokens(account)
       const [, sessionId = '', generation, mac = ''] = /^grt_(\w{20})_(\d+)_(.+)$/.exec(RefreshToken) ?? []
       const ahead = `grt_${sessionId}_${Number(generation) + 1}_${mac}`
@@ -110,7 +110,7 @@ for (const driver of storeDrivers) {
       t.equal((await refresh({ token: RefreshToken })).status, 200)
     })
 
-    t.test('many refreshes of one token at once all give one and the same next token', async (t) => {
+    t.test('simultaneous refreshes of one token all give the same next token', async (t) => {
       for (const count of [2, 8, 64]) {
         const { RefreshToken } = await gateway.tokens(account)
         const responses = await Promise.all(

@@ -11,7 +11,7 @@ import { certificateFiles, connectTls } from './support/tls.ts'
 const names = 'DNS:localhost,IP:127.0.0.1'
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-t.test('a config whose certificate TLS cannot take changes nothing, and leaves nothing behind', async (t) => {
+t.test('a config with an unusable certificate changes nothing, and leaks nothing', async (t) => {
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const { tls } = certificateFiles(t, old)
   const backend = await startBackend(t)

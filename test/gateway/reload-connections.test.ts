@@ -17,7 +17,7 @@ import { openWebSocket, record, startWebSocketBackend } from './support/web-sock
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 const upstream = (url: string, more = {}) => ({ upstreams: { backend: { targets: [{ url }], ...more } } })
 
-t.test('a request under way ends on the config it began with', async (t) => {
+t.test('a request in flight during a reload finishes on its old config', async (t) => {
   const held: ServerResponse[] = []
   const slow = await startServer(t, (_request, response) => void held.push(response))
   const other = await startBackend(t)
@@ -33,25 +33,22 @@ t.test('a request under way ends on the config it began with', async (t) => {
   t.equal(other.seen.length, 1)
 })
 
-t.test(
-  'connections to an upstream that stays as it is are kept, those of a changed one are not',
-  async (t) => {
-    const backend = await startHeadBackend(t, ({ socket, path }) => void socket.write(answerOf(path)))
-    const gateway = await startGateway(t, { backend: backend.url })
-    const client = await connectRaw(t, gateway.url)
-    const get = async () => t.equal((await client.send(head('/public')).response()).status, 200)
-    await get()
-    t.match(await reloadWith(gateway, { identity: { headers: { id: 'X-Caller' } } }), taken)
-    await get()
-    t.equal(backend.sockets.length, 1)
-    t.match(await reloadWith(gateway, upstream(backend.url, { connections: 7 })), taken)
-    await get()
-    t.equal(backend.sockets.length, 2)
-    await until('the old one is closed', () => backend.sockets[0]?.readableEnded || undefined)
-  },
-)
+t.test('a reload keeps connections of unchanged upstreams, and closes those of changed ones', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => void socket.write(answerOf(path)))
+  const gateway = await startGateway(t, { backend: backend.url })
+  const client = await connectRaw(t, gateway.url)
+  const get = async () => t.equal((await client.send(head('/public')).response()).status, 200)
+  await get()
+  t.match(await reloadWith(gateway, { identity: { headers: { id: 'X-Caller' } } }), taken)
+  await get()
+  t.equal(backend.sockets.length, 1)
+  t.match(await reloadWith(gateway, upstream(backend.url, { connections: 7 })), taken)
+  await get()
+  t.equal(backend.sockets.length, 2)
+  await until('the old one is closed', () => backend.sockets[0]?.readableEnded || undefined)
+})
 
-t.test('who waits for a connection of a changed upstream gets one', async (t) => {
+t.test('a request queued for a connection of a changed upstream still gets one', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const gateway = await startGateway(t, { config: upstream(backend.url, { connections: 1 }) })
   const clients = await Promise.all([0, 1, 2].map(() => connectRaw(t, gateway.url)))
@@ -66,7 +63,7 @@ t.test('who waits for a connection of a changed upstream gets one', async (t) =>
   await until('all are closed', () => backend.sockets.every((socket) => socket.readableEnded) || undefined)
 })
 
-t.test('a WebSocket stays open, also when its route is gone', async (t) => {
+t.test('a WebSocket survives a reload, even one that removes its route', async (t) => {
   const backend = await startWebSocketBackend(t)
   const route = { name: 'ws', path: '/ws', upstream: 'backend', auth: 'secretKey', websocket: true }
   const gateway = await startGateway(t, { backend: backend.url, config: { routes: [route] } })
@@ -84,7 +81,7 @@ t.test('a WebSocket stays open, also when its route is gone', async (t) => {
   t.equal(told.closes[0]?.code, 4001, 'a revocation finds it all the same')
 })
 
-t.test('a WebSocket is closed whose token was signed by a key that the config has no longer', async (t) => {
+t.test('a reload that drops a signing key closes the WebSockets of its tokens', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const keys = ['old', 'next'].map((kid) => {
@@ -105,7 +102,7 @@ t.test('a WebSocket is closed whose token was signed by a key that the config ha
   t.equal(told.closes[0]?.code, 4001)
 })
 
-t.test('another certificate is shown to who comes next, and nobody is cut off', async (t) => {
+t.test('a reloaded certificate is served to new connections, and open ones stay', async (t) => {
   const names = 'DNS:localhost,IP:127.0.0.1'
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const files = certificateFiles(t, old)

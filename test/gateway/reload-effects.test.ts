@@ -19,7 +19,7 @@ async function start(t: Test) {
   return { backend, gateway, user, key, status, reload }
 }
 
-t.test('who may pass', async (t) => {
+t.test('a reload changes who may pass a route', async (t) => {
   const { status, reload } = await start(t)
   t.equal(await status([]), 401)
   await reload(auth({ auth: 'none' }))
@@ -30,7 +30,7 @@ t.test('who may pass', async (t) => {
   t.equal(await status(), 401)
 })
 
-t.test('the names of the identity headers, and what is stripped for them', async (t) => {
+t.test('a reload changes the identity headers, and what is stripped for them', async (t) => {
   const { backend, key, user, status, reload } = await start(t)
   await reload({ identity: { headers: { id: 'X-Caller' } } })
   t.equal(await status([key, 'X_Caller: forged']), 200)
@@ -40,7 +40,7 @@ t.test('the names of the identity headers, and what is stripped for them', async
   t.notOk(headers.x_caller)
 })
 
-t.test('rates, of requests and of failures', async (t) => {
+t.test('a reload changes the rates of requests and failures', async (t) => {
   const { status, reload } = await start(t)
   await reload(auth({ auth: 'any', rateLimit: { limit: 2, per: '1h' } }))
   t.strictSame([await status(), await status(), await status()], [200, 200, 429])
@@ -51,7 +51,7 @@ t.test('rates, of requests and of failures', async (t) => {
   t.equal(await status(), 429, 'what was counted is not forgotten')
 })
 
-t.test('how large a head may be', async (t) => {
+t.test('a reload changes the size limit of heads', async (t) => {
   const { key, status, reload } = await start(t)
   const large = [key, `X-Large: ${'x'.repeat(10_000)}`]
   t.equal(await status(large), 200)
@@ -61,7 +61,7 @@ t.test('how large a head may be', async (t) => {
   t.equal(await status(large), 200)
 })
 
-t.test('how large a head may be, on connections that are open already', async (t) => {
+t.test('a reload changes the size limit of heads on open connections too', async (t) => {
   const { gateway, key, reload } = await start(t)
   const [first, second] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
   const large = `GET /x HTTP/1.1\r\nHost: x\r\n${key}\r\nX-Large: ${'x'.repeat(3_000)}\r\n\r\n`
@@ -72,7 +72,7 @@ t.test('how large a head may be, on connections that are open already', async (t
   t.equal((await second.send(large).response()).status, 200)
 })
 
-t.test('whose word on the client is believed', async (t) => {
+t.test('a reload changes the trusted proxies', async (t) => {
   const { backend, key, status, reload } = await start(t)
   const forwarded = [key, 'X-Forwarded-For: 192.0.2.7']
   await status(forwarded)
@@ -82,7 +82,7 @@ t.test('whose word on the client is believed', async (t) => {
   t.equal(backend.last().headers['x-forwarded-for'], '192.0.2.7, 127.0.0.1')
 })
 
-t.test('how long tokens live, while those that were given out go on', async (t) => {
+t.test('a reload changes the lifetime of new tokens, not of issued ones', async (t) => {
   const { gateway, user, reload } = await start(t)
   const lifetimeOf = (token: string) => {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
@@ -107,7 +107,7 @@ t.test('how long tokens live, while those that were given out go on', async (t) 
   t.equal(old.status, 401, 'of another issuer')
 })
 
-t.test('the refresh cookie', async (t) => {
+t.test('a reload changes the refresh cookie', async (t) => {
   const { gateway, user, reload } = await start(t)
   await reload({ cookie: { name: 'other' } })
   const body = { SecretKey: user.secretKey, APIKey: user.apiKey }
@@ -115,7 +115,7 @@ t.test('the refresh cookie', async (t) => {
   t.match(headers['set-cookie'], /^other=grt_/)
 })
 
-t.test('whether every request gets a line', async (t) => {
+t.test('a reload switches the access log', async (t) => {
   const { gateway, status, reload } = await start(t)
   const lines = () => gateway.logLines.filter((line) => line.includes('"msg":"request"')).length
   await status()

@@ -15,7 +15,7 @@ async function start(t: Test, options: TestGatewayOptions = {}) {
   return { gateway, user, status }
 }
 
-t.test('what is known of callers survives a reload that does not concern it', async (t) => {
+t.test('cached callers survive a reload that does not concern them', async (t) => {
   const { gateway, status } = await start(t)
   t.equal(await status(), 200)
   const misses = async () =>
@@ -29,7 +29,7 @@ t.test('what is known of callers survives a reload that does not concern it', as
   t.equal(await misses(), before + 1, 'another cache begins empty')
 })
 
-t.test('revocations are heard as before, however often it was reloaded', async (t) => {
+t.test('revocations arrive after any number of reloads', async (t) => {
   const { gateway, user, status } = await start(t)
   for (const ttl of ['1m', '2m', '3m']) {
     t.match(await reloadWith(gateway, { cache: { ttl } }), taken)
@@ -44,7 +44,7 @@ t.test('revocations are heard as before, however often it was reloaded', async (
   t.equal(await bearer(), 401)
 })
 
-t.test('with the store out of reach routes can change, and what the caches know is not lost', async (t) => {
+t.test('a reload during a store outage changes routes and keeps the caches', async (t) => {
   const { gateway, user, status } = await start(t, { driver: 'redis' })
   t.equal(await status(), 200)
   await gateway.redis?.stop()

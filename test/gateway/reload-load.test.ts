@@ -27,7 +27,7 @@ function load(t: Test, { url }: TestGateway, lines: readonly string[]) {
 
 const active = { path: '/healthz', interval: '10ms' }
 
-t.test('under load no request fails, whatever changes', async (t) => {
+t.test('a reload under load fails no request, whatever it changes', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   const { counts, stop } = load(

@@ -8,7 +8,7 @@ import { askForReload, reloadWith, rewrite, taken } from './support/reload.ts'
 
 const route = (name: string) => ({ name, path: `/${name}`, upstream: 'backend', auth: 'none' })
 
-t.test('other routes are taken, and no request before the answer meets them', async (t) => {
+t.test('a reload applies new routes, none of them before it is answered', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   const statuses = async () =>
@@ -19,7 +19,7 @@ t.test('other routes are taken, and no request before the answer meets them', as
   t.strictSame(await statuses(), [404, 200])
 })
 
-t.test('a config with problems is refused with all of them, and the one before runs on', async (t) => {
+t.test('a reload with problems lists them all, and keeps the current config', async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   const metrics = async () => {
     const { value } = await readMetrics(gateway.opsUrl)
@@ -42,7 +42,7 @@ t.test('a config with problems is refused with all of them, and the one before r
   t.strictSame(await metrics(), [1, 1, 1])
 })
 
-t.test('a file that is gone, or no YAML, changes nothing', async (t) => {
+t.test('a reload of a missing or malformed file changes nothing', async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   writeFileSync(gateway.configFile, 'routes: [')
   t.match(await askForReload(gateway.opsUrl), { code: 422, problems: [/gateway\.yaml:1:/] })
@@ -54,7 +54,7 @@ t.test('a file that is gone, or no YAML, changes nothing', async (t) => {
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
 })
 
-t.test('what needs a restart is refused with its place, never passed over', async (t) => {
+t.test('a reload that changes an option fixed at the start is refused, naming the option', async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   const changes: readonly (readonly [options: Readonly<Record<string, unknown>>, path: string])[] = [
     [{ listen: { port: 0, host: '127.0.0.2' } }, 'listen.host'],
@@ -77,7 +77,7 @@ t.test('what needs a restart is refused with its place, never passed over', asyn
   t.equal((await ask(t, gateway.url, 'GET /new')).status, 200)
 })
 
-t.test('reloads that are asked for at once are done one after another', async (t) => {
+t.test('simultaneous reloads run one after another', async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   const asked = ['a', 'b', 'c', 'd'].map((name) => reloadWith(gateway, { routes: [route(name)] }))
   for (const answer of await Promise.all(asked)) t.match(answer, taken)
@@ -85,7 +85,7 @@ t.test('reloads that are asked for at once are done one after another', async (t
   t.equal((await ask(t, gateway.url, 'GET /a')).status, 404)
 })
 
-t.test('a reload is asked for with POST, whatever its body, and not during a shutdown', async (t) => {
+t.test('a reload takes POST with any body, and is refused during a shutdown', async (t) => {
   const gateway = await startGateway(t, { config: { shutdown: { delay: '3s', drain: '50ms' } } })
   const wrong = await ask(t, gateway.opsUrl, 'GET /reload')
   t.match(wrong, { status: 405, headers: { allow: 'POST' } })

@@ -42,29 +42,26 @@ async function start(t: Test) {
   }
 }
 
-t.test(
-  'no write is acknowledged into a database file that was removed; moved back, it is used again',
-  async (t) => {
-    const { call, write, isUp, moveAway, moveBack, told, untilDown, gateway } = await start(t)
-    moveAway()
-    t.equal(await write(), 503, 'at once, before any other look')
-    await untilDown()
-    for (let turn = 0; turn < 5; turn++) t.equal(await write(), 503)
-    t.equal(await call(), 200, 'a known caller goes on')
-    t.equal((await ask(t, gateway.url, 'GET /key', ['SecretKey: gsk_x'])).status, 401)
-    t.equal(told().length, 1, 'told once')
-    t.match(JSON.parse(told()[0] ?? ''), {
-      level: 'error',
-      msg: /gatehouse\.db is gone .*put the file back .*restart/,
-    })
-    moveBack()
-    await until('it is back', async () => (await isUp()) || undefined)
-    t.equal(await write(), 200)
-    t.equal(gateway.logLines.filter((line) => line.includes('store reachable again')).length, 1)
-  },
-)
+t.test('no write to a removed database file is acknowledged; moved back, it is used again', async (t) => {
+  const { call, write, isUp, moveAway, moveBack, told, untilDown, gateway } = await start(t)
+  moveAway()
+  t.equal(await write(), 503, 'at once, before any other look')
+  await untilDown()
+  for (let turn = 0; turn < 5; turn++) t.equal(await write(), 503)
+  t.equal(await call(), 200, 'a known caller goes on')
+  t.equal((await ask(t, gateway.url, 'GET /key', ['SecretKey: gsk_x'])).status, 401)
+  t.equal(told().length, 1, 'told once')
+  t.match(JSON.parse(told()[0] ?? ''), {
+    level: 'error',
+    msg: /gatehouse\.db is gone .*put the file back .*restart/,
+  })
+  moveBack()
+  await until('it is back', async () => (await isUp()) || undefined)
+  t.equal(await write(), 200)
+  t.equal(gateway.logLines.filter((line) => line.includes('store reachable again')).length, 1)
+})
 
-t.test('a database file that was replaced by another is not written past', async (t) => {
+t.test('a database file replaced by another is noticed before anything is written', async (t) => {
   const { write, moveAway, told, untilDown, database, gateway } = await start(t)
   const { gateway: other, database: otherDatabase } = await start(t)
   await other.shutDown()
@@ -81,7 +78,7 @@ t.test('a database file that was replaced by another is not written past', async
   t.equal((await gateway.post('/api/v1/accounts/refresh-token', { token: 'x' })).status, 401)
 })
 
-t.test('a log of the database that was removed alone is noticed too', async (t) => {
+t.test('a write-ahead log removed by itself is noticed', async (t) => {
   const { write, moveAway, moveBack, untilDown, database, isUp } = await start(t)
   moveAway()
   moveBack()
@@ -93,17 +90,14 @@ t.test('a log of the database that was removed alone is noticed too', async (t) 
   await until('it is back', async () => (await isUp()) || undefined)
 })
 
-t.test(
-  'a database with the data of another store, written over it by SQLite, is not taken for the same',
-  async (t) => {
-    const { write, untilDown, database, gateway } = await start(t)
-    const other = new DatabaseSync(database)
-    const known = other.prepare('SELECT id FROM store').get()?.id
-    other.exec("UPDATE store SET id = 'another'")
-    await untilDown()
-    t.match(gateway.logLines.join(''), /the database has the data of another store/)
-    other.prepare('UPDATE store SET id = ?').run(String(known))
-    other.close()
-    await until('it is back', async () => (await write()) === 200 || undefined)
-  },
-)
+t.test('a database overwritten with the data of another store is not taken for the same', async (t) => {
+  const { write, untilDown, database, gateway } = await start(t)
+  const other = new DatabaseSync(database)
+  const known = other.prepare('SELECT id FROM store').get()?.id
+  other.exec("UPDATE store SET id = 'another'")
+  await untilDown()
+  t.match(gateway.logLines.join(''), /the database has the data of another store/)
+  other.prepare('UPDATE store SET id = ?').run(String(known))
+  other.close()
+  await until('it is back', async () => (await write()) === 200 || undefined)
+})

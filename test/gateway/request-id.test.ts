@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createRequestId } from '../../src/http/request-id.ts'
 
-t.test('each ID is another random UUID, over more than one batch of them', async (t) => {
+t.test('each request ID is a distinct random UUID, across batches', async (t) => {
   const ids = Array.from({ length: 1_000 }, createRequestId)
   t.equal(new Set(ids).size, ids.length)
   const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

@@ -5,7 +5,7 @@ import { ask, askJson, cookieOf, refreshTokenPath, revokeTokenPath } from './sup
 import { assertProblem } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`POST /api/v1/tokens/revoke on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount()
@@ -14,7 +14,7 @@ for (const driver of storeDrivers) {
     const callWith = (token: unknown) =>
       ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${token}`])
 
-    t.test('revoking ends the session, its access tokens at the next request, and the cookie', async (t) => {
+    t.test('revoking ends the session and its access tokens at once, and clears the cookie', async (t) => {
       const { JwtToken, RefreshToken } = await gateway.tokens(account)
       t.equal((await callWith(JwtToken)).status, 200, 'known and cached')
       const seen = backend.seen.length
@@ -36,7 +36,7 @@ for (const driver of storeDrivers) {
       t.equal(cookieOf(refused), '', 'the session is definitely over')
     })
 
-    t.test('the cookie does instead of a body', async (t) => {
+    t.test('a session is revoked by its cookie alone', async (t) => {
       const { JwtToken, RefreshToken } = await gateway.tokens(account)
       const cookie = `Cookie: refreshToken=${RefreshToken}`
       const response = await ask(t, gateway.url, `POST ${revokeTokenPath}`, [cookie])
@@ -46,7 +46,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, await callWith(JwtToken), { status: 401, code: 'token-revoked' })
     })
 
-    t.test('unknown and spent tokens are 200 as well, and the cookie is cleared', async (t) => {
+    t.test('revoking an unknown or spent token is 200, and clears the cookie', async (t) => {
       const { RefreshToken } = await gateway.tokens(account)
       await revoke(RefreshToken)
       for (const token of ['unknown', RefreshToken, RefreshToken.slice(0, -1), 'x'.repeat(9_999)]) {
@@ -59,7 +59,7 @@ for (const driver of storeDrivers) {
       assertProblem(t, none, { status: 400, code: 'request-invalid' })
     })
 
-    t.test('the cookie is cleared whatever is wrong with the request, but for no foreign page', async (t) => {
+    t.test('any bad revocation clears the cookie, a cross-site one excepted', async (t) => {
       const { RefreshToken } = await gateway.tokens(account)
       const cookie = `Cookie: refreshToken=${RefreshToken}`
       const json = 'Content-Type: application/json'
@@ -87,7 +87,7 @@ for (const driver of storeDrivers) {
       t.equal((await refresh(RefreshToken)).status, 200, 'the session has not been touched')
     })
 
-    t.test('a token that was replaced still revokes its session', async (t) => {
+    t.test('a refresh token already replaced still revokes its session', async (t) => {
       const { RefreshToken } = await gateway.tokens(account)
       const { refreshToken, jwtToken } = (await refresh(RefreshToken)).json()
       await revoke(RefreshToken)

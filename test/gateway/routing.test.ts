@@ -11,7 +11,7 @@ function hostLine(path: string, host: string): readonly string[] {
   return [`GET ${path} HTTP/1.1`, `Host: ${host}`]
 }
 
-t.test('which route a request finds', async (t) => {
+t.test('the choice of a route', async (t) => {
   const urls: Record<string, { readonly targets: readonly { readonly url: string }[] }> = {}
   for (const name of ['root', 'orders', 'deep', 'hosted', 'hosted-deep', 'get', 'post']) {
     const backend = await startBackend(t, (request, response) => {
@@ -35,7 +35,7 @@ t.test('which route a request finds', async (t) => {
   })
   const found = async (lines: readonly string[]) => (await rawRequest(t, gateway.url, lines)).body
 
-  t.test('the longest prefix on whole segments wins, whatever the order', async (t) => {
+  t.test('the longest prefix on whole segments wins, whatever the order of the routes', async (t) => {
     for (const [path, expected] of [
       ['/', 'root /'],
       ['/orders', 'orders /orders'],
@@ -55,7 +55,7 @@ t.test('which route a request finds', async (t) => {
     }
   })
 
-  t.test('stripPrefix takes the prefix off, and nothing else', async (t) => {
+  t.test('stripPrefix removes the prefix and nothing else', async (t) => {
     for (const [path, expected] of [
       ['/orders/v2/items', 'deep /'],
       ['/orders/v2/items/', 'deep /'],
@@ -66,7 +66,7 @@ t.test('which route a request finds', async (t) => {
       t.equal(await found(hostLine(path, 'any.test')), expected)
   })
 
-  t.test('a host comes before none, without port and case', async (t) => {
+  t.test('a route with a host wins over one without, whatever port and case', async (t) => {
     for (const host of ['api.example.com', 'API.EXAMPLE.COM', 'api.example.com:8443', 'Api.Example.Com:'])
       t.equal(await found(hostLine('/orders', host)), 'hosted /orders', host)
     for (const host of ['api.example.com.', 'xapi.example.com', 'example.com', 'api.example.com.evil'])
@@ -87,7 +87,7 @@ t.test('which route a request finds', async (t) => {
   })
 })
 
-t.test('encodedSlash says whether %2F and %5C may pass, and they pass as they were sent', async (t) => {
+t.test('encodedSlash decides whether %2F and %5C pass, and they pass as sent', async (t) => {
   const backend = await startBackend(t)
   const routes = [
     { ...route, name: 'reject', path: '/reject', encodedSlash: 'reject' },

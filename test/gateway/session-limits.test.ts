@@ -8,13 +8,13 @@ const sessionsMax = 100
 const startsMax = 600
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`limits of sessions on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const callWith = (token: unknown) =>
       ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${token}`])
 
-    t.test('the 101st session of an account ends its first, access tokens included', async (t) => {
+    t.test("an account's 101st session ends its first, access tokens included", async (t) => {
       const account = await gateway.createAccount()
       const first = await gateway.tokens(account)
       const second = await gateway.tokens(account)
@@ -28,7 +28,7 @@ for (const driver of storeDrivers) {
       for (const { JwtToken } of [second, last]) t.equal((await callWith(JwtToken)).status, 200)
     })
 
-    t.test('an account that starts sessions all the time has to wait, and no other does', async (t) => {
+    t.test('an account that starts too many sessions is limited, others are not', async (t) => {
       const account = await gateway.createAccount()
       const other = await gateway.createAccount()
       const body = { SecretKey: account.secretKey, APIKey: account.apiKey }

@@ -27,7 +27,7 @@ async function start(t: Test, shutdown: object) {
   return { held, gateway, readiness }
 }
 
-t.test('requests under way end well, and the gateway ends when they have', async (t) => {
+t.test('a shutdown lets requests in flight finish, and ends after the last', async (t) => {
   const { held, gateway, readiness } = await start(t, { drain: '10s' })
   const counted = await connectRaw(t, gateway.url)
   counted.send(head('/public/held'))
@@ -49,7 +49,7 @@ t.test('requests under way end well, and the gateway ends when they have', async
   await t.rejects(fetch(`${gateway.opsUrl}/livez`))
 })
 
-t.test('/readyz answers 503 until the end, also while traces are still sent', async (t) => {
+t.test('/readyz answers 503 to the end of a shutdown, also while traces are flushed', async (t) => {
   const collector = await startCollector(t)
   collector.status = undefined
   const backend = await startBackend(t)
@@ -68,24 +68,21 @@ t.test('/readyz answers 503 until the end, also while traces are still sent', as
   await t.rejects(fetch(`${gateway.opsUrl}/readyz`))
 })
 
-t.test(
-  'a connection whose request was under way ends with its answer, and so does the gateway',
-  async (t) => {
-    const { held, gateway } = await start(t, { drain: '3s' })
-    const client = await connectRaw(t, gateway.url)
-    client.send(head('/public/held'))
-    await until('the backend has it', () => held.length === 1)
-    const started = performance.now()
-    const down = gateway.shutDown()
-    await untilClosed(t, gateway.url)
-    held[0]?.end('late')
-    t.equal((await client.response()).headers.connection, 'close')
-    await down
-    t.ok(performance.now() - started < 2_000, 'it did not wait for a client that has nothing more to say')
-  },
-)
+t.test('a shutdown closes a connection after the answer in flight', async (t) => {
+  const { held, gateway } = await start(t, { drain: '3s' })
+  const client = await connectRaw(t, gateway.url)
+  client.send(head('/public/held'))
+  await until('the backend has it', () => held.length === 1)
+  const started = performance.now()
+  const down = gateway.shutDown()
+  await untilClosed(t, gateway.url)
+  held[0]?.end('late')
+  t.equal((await client.response()).headers.connection, 'close')
+  await down
+  t.ok(performance.now() - started < 2_000, 'it did not wait for a client that has nothing more to say')
+})
 
-t.test('an idle connection gets its next answer, with Connection: close', async (t) => {
+t.test('an idle connection gets one more answer in a shutdown, with Connection: close', async (t) => {
   const { gateway } = await start(t, { drain: '10s' })
   const targets = ['GET /public/now', `GET ${accessTokenPath}`, 'GET /nowhere', 'GET /any/now', 'GET /a//b']
   const clients = await Promise.all(
@@ -110,7 +107,7 @@ t.test('an idle connection gets its next answer, with Connection: close', async 
   t.equal(await down, true)
 })
 
-t.test('while shutdown.delay lasts all goes on as before, but for readyz', async (t) => {
+t.test('all but /readyz works as before during shutdown.delay', async (t) => {
   const { gateway, readiness } = await start(t, { delay: '300ms', drain: '10s' })
   const down = gateway.shutDown()
   t.equal(await readiness(), 503)
@@ -120,7 +117,7 @@ t.test('while shutdown.delay lasts all goes on as before, but for readyz', async
   t.equal(await down, true)
 })
 
-t.test('what is not answered when the drain ends is told 503, and it was not clean', async (t) => {
+t.test('requests unanswered at the end of the drain are 503, and the shutdown not clean', async (t) => {
   const { held, gateway } = await start(t, { drain: '100ms' })
   const client = await connectRaw(t, gateway.url)
   client.send(head('/public/held'))
@@ -141,7 +138,7 @@ t.test('what is not answered when the drain ends is told 503, and it was not cle
   t.equal(await down, false)
 })
 
-t.test('a request for the gateway itself that is not answered by then is told 503, too', async (t) => {
+t.test('own requests unanswered at the end of the drain are 503, too', async (t) => {
   const { gateway } = await start(t, { drain: '100ms' })
   const lines = ['Host: x', 'Content-Type: application/json', 'Content-Length: 50']
   const client = await connectRaw(t, gateway.url)
@@ -157,7 +154,7 @@ t.test('a request for the gateway itself that is not answered by then is told 50
   t.match(JSON.parse(line ?? '{}'), { status: 503, code: 'shutting-down', isComplete: true })
 })
 
-t.test('an answer of the gateway itself that has begun is broken off', async (t) => {
+t.test('an own answer already begun at the end of the drain is cut off', async (t) => {
   const responses: ServerResponse[] = []
   const server = await startOwnServer(t, (_request, response) => {
     responses.push(response)
@@ -173,7 +170,7 @@ t.test('an answer of the gateway itself that has begun is broken off', async (t)
   t.match(server.ended, [[{ outcome: { status: 200, code: 'shutting-down' } }, false]])
 })
 
-t.test('what is still found out for a request that was told 503 harms nobody', async (t) => {
+t.test('a late result for a request already answered 503 is discarded', async (t) => {
   const responses: ServerResponse[] = []
   const server = await startOwnServer(t, (_request, response) => void responses.push(response))
   const client = await connectRaw(t, server.url)
@@ -187,7 +184,7 @@ t.test('what is still found out for a request that was told 503 harms nobody', a
   t.equal(await down, false)
 })
 
-t.test('WebSockets are closed with 1001 on both sides', async (t) => {
+t.test('a shutdown closes WebSockets with 1001 on both sides', async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
   const gateway = await startGateway(t, {

@@ -43,7 +43,7 @@ function untilCounted(gateway: TestGateway, requests: number): Promise<Status> {
   })
 }
 
-t.test('the figures tell what has come, route by route', async (t) => {
+t.test('the status page counts requests route by route', async (t) => {
   const { backend, gateway, account, key } = await start(t)
   const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
   await askJson(t, gateway.url, accessTokenPath, pair)
@@ -93,7 +93,7 @@ t.test('the figures tell what has come, route by route', async (t) => {
   t.notMatch(text, /gsk_|gak_|eyJ|example\.com|wrong|lost/, 'no key, user or path')
 })
 
-t.test('the last minute is told from the first look on, and not since somebody first looked', async (t) => {
+t.test('the status page has the last minute at its first view', async (t) => {
   let now = Date.now()
   const { gateway, key } = await start(t, () => now)
   for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', [key])
@@ -115,49 +115,46 @@ t.test('the last minute is told from the first look on, and not since somebody f
   t.equal(later.sinceStart.requests, 3)
 })
 
-t.test(
-  'the last hour is kept by the gateway, whoever looks, and through a reload of the config',
-  async (t) => {
-    let now = Date.now()
-    const limited = { ...routes[0], rateLimit: { limit: 2, per: '1h' } }
-    const config = { routes: [limited, ...routes.slice(1)], limits: { failures: { limit: 1, per: '1h' } } }
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, config, clock: () => now })
-    const { secretKey, apiKey } = await gateway.createAccount()
-    for (let turn = 0; turn < 4; turn++) await ask(t, gateway.url, 'GET /orders', [`SecretKey: ${secretKey}`])
-    for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', ['SecretKey: gsk_wrong'])
-    await until('they are counted', async () => {
-      return (await readMetrics(gateway.opsUrl)).value('gatehouse_http_requests_total') === 7 || undefined
-    })
-    now += 15_000
-    const { series, sinceStart } = await look(gateway)
-    t.match(series, [
-      {
-        at: new Date(now).toISOString(),
-        seconds: 15,
-        requests: 7,
-        failed: 0,
-        refusals: { 'rate-limited': 2, 'secret-key-invalid': 1, 'too-many-failures': 2 },
-        overheadMs: { p50: Number, p99: Number },
-      },
-    ])
-    const refused = Object.fromEntries(sinceStart.refusals.map(({ code, count }) => [code, count]))
-    t.strictSame(refused, { 'rate-limited': 2, 'secret-key-invalid': 1, 'too-many-failures': 2 })
-    const { value } = await readMetrics(gateway.opsUrl)
-    const decisions = 'gatehouse_auth_decisions_total'
-    t.equal(value(decisions), 7, 'each request is counted once')
-    t.equal(value(decisions, { outcome: 'allowed' }), 2)
-    t.equal(value(decisions, { reason: 'rate-limited', scheme: 'secretKey' }), 2)
-    t.equal(value(decisions, { reason: 'too-many-failures' }), 2)
-    await reloadWith(gateway, { log: { level: 'warn' } })
-    now += 15_000
-    t.equal((await look(gateway)).series.length, 2)
-    t.notMatch(JSON.stringify((await look(gateway)).series), secretKey.slice(0, 12))
-    t.ok(apiKey)
-  },
-)
+t.test('the status page keeps the last hour, unwatched and through a reload', async (t) => {
+  let now = Date.now()
+  const limited = { ...routes[0], rateLimit: { limit: 2, per: '1h' } }
+  const config = { routes: [limited, ...routes.slice(1)], limits: { failures: { limit: 1, per: '1h' } } }
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config, clock: () => now })
+  const { secretKey, apiKey } = await gateway.createAccount()
+  for (let turn = 0; turn < 4; turn++) await ask(t, gateway.url, 'GET /orders', [`SecretKey: ${secretKey}`])
+  for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', ['SecretKey: gsk_wrong'])
+  await until('they are counted', async () => {
+    return (await readMetrics(gateway.opsUrl)).value('gatehouse_http_requests_total') === 7 || undefined
+  })
+  now += 15_000
+  const { series, sinceStart } = await look(gateway)
+  t.match(series, [
+    {
+      at: new Date(now).toISOString(),
+      seconds: 15,
+      requests: 7,
+      failed: 0,
+      refusals: { 'rate-limited': 2, 'secret-key-invalid': 1, 'too-many-failures': 2 },
+      overheadMs: { p50: Number, p99: Number },
+    },
+  ])
+  const refused = Object.fromEntries(sinceStart.refusals.map(({ code, count }) => [code, count]))
+  t.strictSame(refused, { 'rate-limited': 2, 'secret-key-invalid': 1, 'too-many-failures': 2 })
+  const { value } = await readMetrics(gateway.opsUrl)
+  const decisions = 'gatehouse_auth_decisions_total'
+  t.equal(value(decisions), 7, 'each request is counted once')
+  t.equal(value(decisions, { outcome: 'allowed' }), 2)
+  t.equal(value(decisions, { reason: 'rate-limited', scheme: 'secretKey' }), 2)
+  t.equal(value(decisions, { reason: 'too-many-failures' }), 2)
+  await reloadWith(gateway, { log: { level: 'warn' } })
+  now += 15_000
+  t.equal((await look(gateway)).series.length, 2)
+  t.notMatch(JSON.stringify((await look(gateway)).series), secretKey.slice(0, 12))
+  t.ok(apiKey)
+})
 
-t.test('the last hour is that of all workers together', async (t) => {
+t.test("the status page's last hour covers all workers", async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
     backend: backend.url,
@@ -173,7 +170,7 @@ t.test('the last hour is that of all workers together', async (t) => {
   t.equal(status.recent?.routes.find(({ name }) => name === 'never')?.requests, 20)
 })
 
-t.test('it tells what is out of order', async (t) => {
+t.test('the status page names what is degraded', async (t) => {
   const { gateway } = await start(t)
   await reloadWith(gateway, { nothingOfTheKind: 1 })
   t.equal((await look(gateway)).lastReloadSuccessful, false)
@@ -187,7 +184,7 @@ t.test('it tells what is out of order', async (t) => {
   )
 })
 
-t.test('the page is one file that runs and shows nothing but its own', async (t) => {
+t.test('the status page loads nothing but its own file', async (t) => {
   const { gateway } = await start(t)
   const response = await ask(t, gateway.opsUrl, 'GET /status')
   t.equal(response.status, 200)
@@ -204,7 +201,7 @@ t.test('the page is one file that runs and shows nothing but its own', async (t)
   t.equal((await ask(t, gateway.url, 'GET /status')).status, 404, 'and is not for clients')
 })
 
-t.test('in a browser it keeps itself up to date, is readable, and says when nobody answers', async (t) => {
+t.test('the status page updates itself, is accessible, and says when the gateway is gone', async (t) => {
   const { gateway, key } = await start(t)
   await ask(t, gateway.url, 'GET /orders', [key])
   const browser = await startChromium(t)
@@ -237,7 +234,7 @@ t.test('in a browser it keeps itself up to date, is readable, and says when nobo
   await page.getByText('is not responding').waitFor()
 })
 
-t.test('on a phone the plots and a degraded state fit, and what was opened stays open', async (t) => {
+t.test('the status page fits a phone, and an opened section stays open', async (t) => {
   let now = Date.now()
   const { gateway, key } = await start(t, () => now)
   for (let turn = 0; turn < 3; turn++) {

@@ -42,7 +42,7 @@ for (const [how, stop] of [
   ['is gone', 'SIGKILL'],
   ['hangs', 'SIGSTOP'],
 ] as const) {
-  t.test(`while Redis ${how} what must be looked up is 503 and never 401`, async (t) => {
+  t.test(`while Redis ${how} an unknown credential is 503 and never 401`, async (t) => {
     const backend = await startBackend(t)
     const redis = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
     const gateway = await startGateway(t, { backend: backend.url, driver: 'redis', redis })
@@ -75,35 +75,35 @@ for (const [how, stop] of [
       })
     }
 
-    await t.test('who is known goes on, what needs no store too, and the wrong stay wrong', async (t) => {
-      t.equal((await withKey(known.secretKey)).status, 200)
-      t.equal((await withToken(JwtToken)).status, 200)
-      t.equal((await withToken(strange.JwtToken)).status, 200, 'a token says who it is for')
-      const verified = await ask(t, gateway.url, 'GET /verified', [
-        `Authorization: Bearer ${strange.JwtToken}`,
-      ])
-      assertProblem(t, verified, unavailable)
-      t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
-      t.equal((await ask(t, gateway.url, 'GET /optional')).status, 200)
-      t.equal((await ask(t, gateway.url, `GET ${jwksPath}`)).status, 200)
-      assertProblem(t, await withKey('gsk_wrong'), { status: 401, code: 'secret-key-invalid' })
-      assertProblem(t, await withToken('x.y.z'), { status: 401, code: 'token-invalid' })
-    })
-
     await t.test(
-      'the cookie is cleared by a revocation all the same, and left alone by a refresh',
+      'known callers, requests without the store and wrong credentials are answered as before',
       async (t) => {
-        const cookie = `Cookie: refreshToken=${RefreshToken}`
-        const revoked = await ask(t, gateway.url, `POST ${revokeTokenPath}`, [cookie])
-        assertProblem(t, revoked, unavailable)
-        t.equal(cookieOf(revoked), '')
-        const refreshed = await ask(t, gateway.url, `POST ${refreshTokenPath}`, [cookie])
-        assertProblem(t, refreshed, unavailable)
-        t.equal(cookieOf(refreshed), undefined)
+        t.equal((await withKey(known.secretKey)).status, 200)
+        t.equal((await withToken(JwtToken)).status, 200)
+        t.equal((await withToken(strange.JwtToken)).status, 200, 'a token says who it is for')
+        const verified = await ask(t, gateway.url, 'GET /verified', [
+          `Authorization: Bearer ${strange.JwtToken}`,
+        ])
+        assertProblem(t, verified, unavailable)
+        t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
+        t.equal((await ask(t, gateway.url, 'GET /optional')).status, 200)
+        t.equal((await ask(t, gateway.url, `GET ${jwksPath}`)).status, 200)
+        assertProblem(t, await withKey('gsk_wrong'), { status: 401, code: 'secret-key-invalid' })
+        assertProblem(t, await withToken('x.y.z'), { status: 401, code: 'token-invalid' })
       },
     )
 
-    await t.test('what is served meanwhile is counted as stale', async (t) => {
+    await t.test('in an outage a revocation clears the cookie, and a refresh keeps it', async (t) => {
+      const cookie = `Cookie: refreshToken=${RefreshToken}`
+      const revoked = await ask(t, gateway.url, `POST ${revokeTokenPath}`, [cookie])
+      assertProblem(t, revoked, unavailable)
+      t.equal(cookieOf(revoked), '')
+      const refreshed = await ask(t, gateway.url, `POST ${refreshTokenPath}`, [cookie])
+      assertProblem(t, refreshed, unavailable)
+      t.equal(cookieOf(refreshed), undefined)
+    })
+
+    await t.test('requests served from the cache in an outage are counted as stale', async (t) => {
       await until('the outage is seen', () => isStoreDown(gateway.opsUrl))
       const before = await lookUps(gateway.opsUrl)
       for (let asked = 0; asked < 5; asked++) t.equal((await withKey(known.secretKey)).status, 200)
@@ -112,7 +112,7 @@ for (const [how, stop] of [
       t.equal(after.hit, before.hit)
     })
 
-    await t.test('it comes back by itself, and nothing is lost', async (t) => {
+    await t.test('the gateway recovers by itself, and loses nothing', async (t) => {
       t.equal((await fetch(`${gateway.opsUrl}/livez`)).status, 200)
       if (stop === 'SIGKILL') await redis.start()
       else redis.signal('SIGCONT')
@@ -123,7 +123,7 @@ for (const [how, stop] of [
   })
 }
 
-t.test('it starts without Redis, says so, and becomes ready by itself', async (t) => {
+t.test('a gateway started without Redis says so, and becomes ready by itself', async (t) => {
   const redis = await startRedis(t)
   await redis.stop()
   const backend = await startBackend(t)
@@ -146,7 +146,7 @@ t.test('it starts without Redis, says so, and becomes ready by itself', async (t
   t.equal((await ask(t, gateway.url, 'GET /any', [`SecretKey: ${account.secretKey}`])).status, 200)
 })
 
-t.test('with maxStale 0s nobody is known for longer than the store is there', async (t) => {
+t.test('with maxStale 0s no caller is served without the store', async (t) => {
   const redis = await startRedis(t)
   const backend = await startBackend(t)
   const gateway = await startGateway(t, {
@@ -164,7 +164,7 @@ t.test('with maxStale 0s nobody is known for longer than the store is there', as
   t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 503)
 })
 
-t.test('what was revoked before the outage stays refused in it', async (t) => {
+t.test('a credential revoked before an outage stays refused during it', async (t) => {
   const later = { ms: 0 }
   const redis = await startRedis(t)
   const backend = await startBackend(t)

@@ -77,7 +77,7 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
 
 const sqliteOf = ({ configFile }: TestGateway) => join(dirname(configFile), 'gatehouse.db')
 
-t.test('a write lock that another process holds is told as refused writes', async (t) => {
+t.test('a write lock held by another process is reported as refused writes', async (t) => {
   const { url } = await startBackend(t)
   const gateway = await startGateway(t, { backend: url })
   const other = new DatabaseSync(sqliteOf(gateway))
@@ -90,7 +90,7 @@ t.test('a write lock that another process holds is told as refused writes', asyn
   other.close()
 })
 
-t.test('a full disk is told as refused writes', async (t) => {
+t.test('a full disk is reported as refused writes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-full-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
@@ -125,7 +125,7 @@ const onRedis = async (t: Test, args: readonly string[] = []) => {
   return { gateway, redis, say: (command: string) => redisCommand(redis.port, command) }
 }
 
-t.test('a Redis whose memory is full is told as refused writes', async (t) => {
+t.test('a Redis whose memory is full is reported as refused writes', async (t) => {
   const { gateway, say } = await onRedis(t)
   await assertTold(t, {
     gateway,
@@ -135,7 +135,7 @@ t.test('a Redis whose memory is full is told as refused writes', async (t) => {
   })
 })
 
-t.test('a Redis that has become a replica is told as refused writes', async (t) => {
+t.test('a Redis that has become a replica is reported as refused writes', async (t) => {
   const master = await startRedis(t)
   const { gateway, redis, say } = await onRedis(t)
   await assertTold(t, {
@@ -147,7 +147,7 @@ t.test('a Redis that has become a replica is told as refused writes', async (t) 
   t.not(redis.port, master.port)
 })
 
-t.test('a Redis that lacks replicas is told as refused writes', async (t) => {
+t.test('a Redis that lacks replicas is reported as refused writes', async (t) => {
   const { gateway, say } = await onRedis(t)
   await assertTold(t, {
     gateway,
@@ -157,13 +157,13 @@ t.test('a Redis that lacks replicas is told as refused writes', async (t) => {
   })
 })
 
-t.test('refused writes are found while nobody writes', async (t) => {
+t.test('refused writes are detected while there is nothing to write', async (t) => {
   const { gateway, say } = await onRedis(t)
   await say('CONFIG SET maxmemory 1')
   await until('it is told', async () => (await readiness(gateway)).status === 'degraded' || undefined)
 })
 
-t.test('several workers tell refused writes as one', async (t) => {
+t.test('several workers report refused writes as one', async (t) => {
   const redis = await startRedis(t)
   const gateway = await startGateway(t, {
     driver: 'redis',

@@ -6,7 +6,7 @@ import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 
-t.test('an event stream arrives event by event', async (t) => {
+t.test('an event stream reaches the client event by event', async (t) => {
   let stream: ServerResponse | undefined
   const url = await startServer(t, (_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
@@ -41,7 +41,7 @@ t.test('a body streams to the backend while the client still sends it', async (t
   t.equal(got, 'abcdef')
 })
 
-t.test('a backend that answers before the body ends is heard at once', async (t) => {
+t.test('an answer before the end of the upload is forwarded at once', async (t) => {
   const url = await startServer(t, (_request, response) => {
     response.writeHead(413, { Connection: 'close', 'Content-Length': 2 }).end('no')
   })
@@ -51,7 +51,7 @@ t.test('a backend that answers before the body ends is heard at once', async (t)
   t.match(await client.response(), { status: 413, body: 'no' })
 })
 
-t.test('a client that goes away cancels the request to the backend', async (t) => {
+t.test('a client that disconnects cancels its request to the backend', async (t) => {
   for (const sent of [
     'GET /public HTTP/1.1\r\nHost: x\r\n\r\n',
     'POST /public HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
@@ -70,7 +70,7 @@ t.test('a client that goes away cancels the request to the backend', async (t) =
   }
 })
 
-t.test('100 Continue comes from the backend, and only after the gateway has decided', async (t) => {
+t.test('100 Continue comes from the backend, and only to an authorised request', async (t) => {
   const continued = await startBackend(t)
   const gateway = await startGateway(t, { backend: continued.url })
   const { secretKey } = await gateway.createAccount()
@@ -92,7 +92,7 @@ t.test('100 Continue comes from the backend, and only after the gateway has deci
   }
 })
 
-t.test('a client that waits for 100 hears a backend that says no instead', async (t) => {
+t.test("a backend's refusal in place of 100 Continue reaches the client", async (t) => {
   const refusing = await startCannedBackend(
     t,
     'HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno',
@@ -103,7 +103,7 @@ t.test('a client that waits for 100 hears a backend that says no instead', async
   t.match(await client.response(), { status: 417, body: 'no' })
 })
 
-t.test('a backend is read no faster than its client', async (t) => {
+t.test('a backend is read no faster than its client reads', async (t) => {
   const size = 64 * 1_048_576
   const block = Buffer.alloc(1_048_576, 120)
   let sent = 0
@@ -138,7 +138,7 @@ t.test('a backend is read no faster than its client', async (t) => {
   await until('all of it has come', () => received > size)
 })
 
-t.test('a request is not sent twice to a backend that closes without an answer', async (t) => {
+t.test('a request that a backend closes on without an answer is not sent again', async (t) => {
   const backend = await startBackend(t, (request) => request.socket.destroy())
   const gateway = await startGateway(t, { backend: backend.url })
   for (const line of ['POST /public', 'GET /public']) {

@@ -66,7 +66,7 @@ for (const [how, health] of [
   ['failed requests', { passive: { maxFailures: 3, window: '10s', ejectFor: '100ms' } }],
   ['both', { active, passive: { maxFailures: 3, window: '10s', ejectFor: '100ms' } }],
 ] as const) {
-  t.test(`a backend dies and comes back under load, found out by ${how}, and no request fails`, async (t) => {
+  t.test(`a backend dying and returning under load, detected by ${how}, fails no request`, async (t) => {
     const [mortal, other] = [await startMortalBackend(t), await startMortalBackend(t)]
     const gateway = await start(t, [mortal.url, other.url], { health })
     const stop = load(t, gateway.url, 6)
@@ -90,7 +90,7 @@ for (const [how, health] of [
   })
 }
 
-t.test('with no healthy target the answer is 503 at once, and says nothing of the targets', async (t) => {
+t.test('with no healthy target the answer is an immediate 503 that names no target', async (t) => {
   const dead = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
   const route = { upstream: 'backend', auth: 'none' }
   const routes = [
@@ -125,7 +125,7 @@ t.test('with no healthy target the answer is 503 at once, and says nothing of th
   t.equal(status, 200, 'which is no part of being ready')
 })
 
-t.test('a lone target that fails requests is spared too, and tried again', async (t) => {
+t.test('a lone target that fails requests is ejected too, and tried again', async (t) => {
   const mortal = await startMortalBackend(t)
   await mortal.die()
   const passive = { maxFailures: 2, window: '10s', ejectFor: '200ms' }
@@ -139,14 +139,14 @@ t.test('a lone target that fails requests is spared too, and tried again', async
   await untilHealth(gateway, mortal.url, 1)
 })
 
-t.test('targets that nobody watches are healthy, and fail requests as ever', async (t) => {
+t.test('targets without checks count as healthy, and their failures are answered as 502', async (t) => {
   const dead = `http://127.0.0.1:${await freePort()}`
   const gateway = await start(t, [dead], {})
   for (let turn = 0; turn < 8; turn++) t.equal((await ask(t, gateway.url, 'GET /public')).status, 502)
   await untilHealth(gateway, dead, 1)
 })
 
-t.test('ipHash goes by the address of the client, of whom a trusted proxy says it', async (t) => {
+t.test('ipHash uses the client address that a trusted proxy reports', async (t) => {
   const backends = await Promise.all([1, 2, 3].map(() => startBackend(t)))
   const urls = backends.map(({ url }) => url)
   const clients = Array.from({ length: 30 }, (_, index) => `X-Forwarded-For: 192.0.2.${index + 1}`)
@@ -168,7 +168,7 @@ t.test('ipHash goes by the address of the client, of whom a trusted proxy says i
   t.equal(new Set(places.values()).size, 3)
 })
 
-t.test('a reload keeps what is known of targets that stay, and forgets those that go', async (t) => {
+t.test('a reload keeps the health of targets that stay, and forgets those that go', async (t) => {
   const dead = `http://127.0.0.1:${await freePort()}`
   const [one, other] = [await startBackend(t), await startBackend(t)]
   const passive = { maxFailures: 1, window: '10s', ejectFor: '1h' }
@@ -194,7 +194,7 @@ t.test('a reload keeps what is known of targets that stay, and forgets those tha
   await untilHealth(gateway, dead, 1)
 })
 
-t.test('a reload that watches targets no longer takes those back that were out', async (t) => {
+t.test('a reload that ends the checks returns the targets they had taken out', async (t) => {
   const sick = await startBackend(t, (request, response) => {
     response.writeHead(request.url === '/healthz' ? 500 : 200).end('served')
   })

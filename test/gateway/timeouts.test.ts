@@ -18,7 +18,7 @@ function drip(client: RawClient, text: string): () => void {
 
 const listen = { port: 0, requestTimeout: '1s' }
 
-t.test('a head that takes longer than requestTimeout is 408, however steadily it drips', async (t) => {
+t.test('a request head slower than requestTimeout is 408, however steadily it arrives', async (t) => {
   const gateway = await startGateway(t, { config: { listen } })
   const start = performance.now()
   const silent = await connectRaw(t, gateway.url)
@@ -43,7 +43,7 @@ t.test('a head that takes longer than requestTimeout is 408, however steadily it
   t.ok(tookMs > 900 && tookMs < 4_000, `${Math.round(tookMs)} ms`)
 })
 
-t.test('empty lines before a head, in whatever pieces, give nobody more time for it', async (t) => {
+t.test('empty lines before a request head do not extend requestTimeout', async (t) => {
   const gateway = await startGateway(t, { config: { listen } })
   const fresh = await connectRaw(t, gateway.url)
   const kept = await connectRaw(t, gateway.url)
@@ -53,7 +53,7 @@ t.test('empty lines before a head, in whatever pieces, give nobody more time for
   for (const client of [fresh, kept]) await until('it is over', () => client.socket.closed, 4_000)
 })
 
-t.test('a JSON body that takes longer is 408', async (t) => {
+t.test('a JSON body slower than requestTimeout is 408', async (t) => {
   const gateway = await startGateway(t, { config: { listen } })
   const { secretKey, apiKey } = await gateway.createAccount()
   const text = JSON.stringify({ SecretKey: secretKey, APIKey: apiKey })
@@ -71,7 +71,7 @@ t.test('a JSON body that takes longer is 408', async (t) => {
   }
 })
 
-t.test('a proxied body may take as long as it moves', async (t) => {
+t.test('a proxied body may take any time as long as it keeps moving', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { listen } })
   const client = await connectRaw(t, gateway.url)
@@ -83,7 +83,7 @@ t.test('a proxied body may take as long as it moves', async (t) => {
   t.ok(performance.now() - start > 1_500, 'longer than a head may take')
 })
 
-t.test('a proxied body that stalls is given up, and so is the request to the backend', async (t) => {
+t.test('a stalled upload ends its request, at the backend too', async (t) => {
   let abandoned = 0
   const url = await startServer(t, (request) => void request.on('error', () => abandoned++).resume())
   const gateway = await startGateway(t, {
@@ -110,7 +110,7 @@ t.test('an idle connection ends after keepAliveTimeout', async (t) => {
   t.ok(performance.now() - start < 5_000)
 })
 
-t.test('the response timeout of a route comes before that of its upstream', async (t) => {
+t.test("a route's response timeout overrides its upstream's", async (t) => {
   const backend = await startBackend(t, () => {})
   const gateway = await startGateway(t, {
     backend: backend.url,

@@ -19,7 +19,7 @@ async function start(t: Test, certificate: Certificate, options: TestGatewayOpti
   return startGateway(t, { ...options, config: all })
 }
 
-t.test('clients are served over TLS, and the backend is told so', async (t) => {
+t.test('clients are served over TLS, and the backend gets X-Forwarded-Proto: https', async (t) => {
   const certificate = makeCertificate(t, names)
   const backend = await startBackend(t)
   const gateway = await start(t, certificate, { backend: backend.url })
@@ -33,7 +33,7 @@ t.test('clients are served over TLS, and the backend is told so', async (t) => {
   }
 })
 
-t.test('TLS 1.2 and 1.3 are spoken, and nothing older', async (t) => {
+t.test('TLS 1.2 and 1.3 are accepted, older versions refused', async (t) => {
   const certificate = makeCertificate(t, names)
   const gateway = await start(t, certificate)
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -45,14 +45,14 @@ t.test('TLS 1.2 and 1.3 are spoken, and nothing older', async (t) => {
   await t.rejects(connectTls(t, gateway.url, { ca: certificate.cert, ...old }), /version|alert/i)
 })
 
-t.test('a client that offers another protocol than HTTP/1.1 alone is refused', async (t) => {
+t.test('a TLS client whose ALPN lacks HTTP/1.1 is refused', async (t) => {
   const certificate = makeCertificate(t, names)
   const gateway = await start(t, certificate)
   const connecting = connectTls(t, gateway.url, { ca: certificate.cert, ALPNProtocols: ['h2'] })
   await t.rejects(connecting, /no application protocol|alert/i)
 })
 
-t.test('whoever speaks no TLS gets nothing, and others are served all the same', async (t) => {
+t.test('bytes that are not TLS get no answer, and disturb no other client', async (t) => {
   const certificate = makeCertificate(t, names)
   const backend = await startBackend(t)
   const gateway = await start(t, certificate, { backend: backend.url })
@@ -64,7 +64,7 @@ t.test('whoever speaks no TLS gets nothing, and others are served all the same',
   t.equal(backend.seen.length, 1)
 })
 
-t.test('a handshake that does not come to its end is given up', async (t) => {
+t.test('an unfinished TLS handshake is timed out', async (t) => {
   const certificate = makeCertificate(t, names)
   const gateway = await start(t, certificate, { config: { listen: { requestTimeout: '1s' } } })
   const silent = await connectRaw(t, gateway.url)
@@ -73,7 +73,7 @@ t.test('a handshake that does not come to its end is given up', async (t) => {
   t.ok(performance.now() - started >= 900, 'it had its time')
 })
 
-t.test('WebSockets pass over TLS', async (t) => {
+t.test('WebSockets work over TLS', async (t) => {
   const certificate = makeCertificate(t, names)
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
@@ -85,7 +85,7 @@ t.test('WebSockets pass over TLS', async (t) => {
   t.equal(told.messages[0]?.data.toString(), 'hello')
 })
 
-t.test('a shutdown gives idle connections their next answer', async (t) => {
+t.test('a shutdown answers one more request on each idle TLS connection', async (t) => {
   const certificate = makeCertificate(t, names)
   const backend = await startBackend(t)
   const config = { shutdown: { drain: '10s' } }
@@ -100,13 +100,13 @@ t.test('a shutdown gives idle connections their next answer', async (t) => {
   t.equal(await down, true)
 })
 
-t.test('an expired certificate is shown all the same: who takes it is for the client to say', async (t) => {
+t.test('an expired certificate is still served: clients decide whether to accept it', async (t) => {
   const gateway = await start(t, expiredCertificate)
   await t.rejects(connectTls(t, gateway.url, { ca: expiredCertificate.cert }), /expired/)
   await connectTls(t, gateway.url, { rejectUnauthorized: false })
 })
 
-t.test('plain HTTP on the TLS port is answered 400 in plain HTTP, and its connection ends', async (t) => {
+t.test('plain HTTP on the TLS port gets a plain 400, and its connection ends', async (t) => {
   const gateway = await start(t, makeCertificate(t, names))
   for (const method of ['GET', 'POST', 'DELETE', 'CONNECT']) {
     const client = await connectRaw(t, gateway.url)

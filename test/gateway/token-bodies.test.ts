@@ -34,7 +34,7 @@ const announced: readonly Announced[] = [
   },
 ]
 
-t.test('a body that the head tells not to be taken is refused before it is asked for', async (t) => {
+t.test('a token request whose head is unacceptable is refused without a 100 Continue', async (t) => {
   const gateway = await startGateway(t)
   for (const path of paths) {
     for (const { what, lines, refusal } of announced) {
@@ -50,7 +50,7 @@ t.test('a body that the head tells not to be taken is refused before it is asked
   }
 })
 
-t.test('a body that may be taken is asked for, at its largest too', async (t) => {
+t.test('an acceptable token request gets its 100 Continue, up to the largest body', async (t) => {
   const gateway = await startGateway(t)
   for (const length of [2, 65_536]) {
     const client = await connectRaw(t, gateway.url)
@@ -62,7 +62,7 @@ t.test('a body that may be taken is asked for, at its largest too', async (t) =>
   }
 })
 
-t.test('no 100 comes where nobody waits for it', async (t) => {
+t.test('no 100 Continue is sent to a client that is not waiting for it', async (t) => {
   const gateway = await startGateway(t)
   const invalid = { status: 400, code: 'request-invalid' }
   const headOf = (version: string, length: number) =>
@@ -70,7 +70,7 @@ t.test('no 100 comes where nobody waits for it', async (t) => {
       .concat(`Content-Length: ${length}`, 'Connection: keep-alive', '', '')
       .join('\r\n')
 
-  t.test('to HTTP/1.0, which knows none', async (t) => {
+  t.test('an Expect in HTTP/1.0 gets no 100', async (t) => {
     const client = await connectRaw(t, gateway.url)
     client.send(headOf('1.0', 2))
     // In two parts, to leave time for what must not come.
@@ -80,7 +80,7 @@ t.test('no 100 comes where nobody waits for it', async (t) => {
     assertProblem(t, await client.response(), invalid)
   })
 
-  t.test('where the body came with the head, or part of it', async (t) => {
+  t.test('a body already begun gets no 100', async (t) => {
     const whole = await connectRaw(t, gateway.url)
     whole.send(`${headOf('1.1', 2)}{}`)
     assertProblem(t, await whole.response(), invalid)
@@ -91,39 +91,36 @@ t.test('no 100 comes where nobody waits for it', async (t) => {
     assertProblem(t, await begun.response(), invalid)
   })
 
-  t.test('where there is none', async (t) => {
+  t.test('a request without a body gets no 100', async (t) => {
     const client = await connectRaw(t, gateway.url)
     client.send(headOf('1.1', 0))
     assertProblem(t, await client.response(), invalid)
   })
 })
 
-t.test(
-  'two types that differ contradict each other, whichever comes first; one said twice does not',
-  async (t) => {
-    const gateway = await startGateway(t)
-    const account = await gateway.createAccount()
-    const body = JSON.stringify({ SecretKey: account.secretKey, APIKey: account.apiKey })
-    const send = (...lines: string[]) => ask(t, gateway.url, `POST ${accessTokenPath}`, lines, body)
-    for (const lines of [
-      [json, text],
-      [text, json],
-      [json, 'content-type: application/json; charset=utf-8'],
-      [json, json, text],
-      [json, 'Content-Type:'],
-    ]) {
-      const response = await send(...lines)
-      assertProblem(t, response, { status: 400, code: 'request-invalid' })
-      t.strictSame(errorsOf(response), [
-        { field: 'Content-Type', message: 'was sent more than once, with different values' },
-      ])
-    }
-    t.equal((await send(json, json)).status, 200)
-    t.equal((await send(json, `${json} `)).status, 200, 'space around it is no part of it')
-  },
-)
+t.test('differing Content-Types are refused in either order; the same one twice is taken', async (t) => {
+  const gateway = await startGateway(t)
+  const account = await gateway.createAccount()
+  const body = JSON.stringify({ SecretKey: account.secretKey, APIKey: account.apiKey })
+  const send = (...lines: string[]) => ask(t, gateway.url, `POST ${accessTokenPath}`, lines, body)
+  for (const lines of [
+    [json, text],
+    [text, json],
+    [json, 'content-type: application/json; charset=utf-8'],
+    [json, json, text],
+    [json, 'Content-Type:'],
+  ]) {
+    const response = await send(...lines)
+    assertProblem(t, response, { status: 400, code: 'request-invalid' })
+    t.strictSame(errorsOf(response), [
+      { field: 'Content-Type', message: 'was sent more than once, with different values' },
+    ])
+  }
+  t.equal((await send(json, json)).status, 200)
+  t.equal((await send(json, `${json} `)).status, 200, 'space around it is no part of it')
+})
 
-t.test('every request-invalid names what is wrong', async (t) => {
+t.test('every request-invalid error names what is wrong', async (t) => {
   const gateway = await startGateway(t)
   const notObject = { field: 'body', message: 'must be a JSON object' }
   const notJson = { field: 'body', message: 'is not valid UTF-8 JSON' }
@@ -152,7 +149,7 @@ t.test('every request-invalid names what is wrong', async (t) => {
   t.match(errorsOf(broken), [{ field: 'field-line', message: /.+/ }])
 })
 
-t.test('a path that reads no body does not judge one', async (t) => {
+t.test('an endpoint that reads no body accepts any', async (t) => {
   const gateway = await startGateway(t)
   const response = await ask(t, gateway.url, 'GET /.well-known/jwks.json', [json, text], 'abc')
   t.equal(response.status, 200)

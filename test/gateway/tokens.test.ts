@@ -7,7 +7,7 @@ import { assertProblem } from './support/problem.ts'
 const members = ['Id', 'FirstName', 'LastName', 'Email', 'Role', 'IsVerified', 'JwtToken', 'RefreshToken']
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`POST /api/v1/tokens on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount({
@@ -19,7 +19,7 @@ for (const driver of storeDrivers) {
     })
     const pair = { SecretKey: account.secretKey, APIKey: account.apiKey }
 
-    t.test('both keys of an account give exactly its record and both tokens', async (t) => {
+    t.test('a key pair is answered with exactly the account and both tokens', async (t) => {
       const response = await askJson(t, gateway.url, accessTokenPath, pair)
       t.equal(response.status, 200)
       t.match(response.headers['content-type'], /^application\/json/)
@@ -42,7 +42,7 @@ for (const driver of storeDrivers) {
       t.match(backend.last().headers, { 'x-user-id': account.account.id, 'x-user-role': 'Admin' })
     })
 
-    t.test('the refresh token comes in a cookie that scripts and other paths never see', async (t) => {
+    t.test('the refresh token is set in a cookie hidden from scripts and other paths', async (t) => {
       const { headers } = await askJson(t, gateway.url, accessTokenPath, pair)
       const [value, ...attributes] = String(headers['set-cookie']).split('; ')
       t.match(value, /^refreshToken=[\w.~-]+$/)
@@ -54,7 +54,7 @@ for (const driver of storeDrivers) {
       ])
     })
 
-    t.test('an access token says who, by whom, for whom, since when and until when', async (t) => {
+    t.test('an access token names subject, issuer, audience, time of issue and expiry', async (t) => {
       const { JwtToken, Id } = await gateway.tokens(account)
       const [header, claims] = JwtToken.split('.', 2).map((part) =>
         JSON.parse(Buffer.from(part, 'base64url').toString()),
@@ -70,7 +70,7 @@ for (const driver of storeDrivers) {
       t.not(another.JwtToken, JwtToken, 'no two are the same')
     })
 
-    t.test('a missing or mistyped key is named', async (t) => {
+    t.test('a key that is missing or of the wrong type is named in the error', async (t) => {
       for (const [body, fields] of [
         [{}, ['APIKey', 'SecretKey']],
         [{ SecretKey: account.secretKey }, ['APIKey']],
@@ -88,7 +88,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('only JSON in UTF-8 is taken, whatever the body holds', async (t) => {
+    t.test('a token request must be JSON in UTF-8', async (t) => {
       const text = JSON.stringify(pair)
       const send = (type: string[]) => ask(t, gateway.url, `POST ${accessTokenPath}`, type, text)
       for (const type of [

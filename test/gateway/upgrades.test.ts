@@ -22,7 +22,7 @@ async function start(t: Test) {
   return { backend, gateway: await startGateway(t, { backend: backend.url, config: { routes } }) }
 }
 
-t.test('a refusal comes before any upgrade, as an ordinary answer, and ends the connection', async (t) => {
+t.test('a refused upgrade is answered as an ordinary request, and its connection ends', async (t) => {
   const { backend, gateway } = await start(t)
   const { secretKey } = await gateway.createAccount()
   for (const [target, headers, status, code] of [
@@ -42,7 +42,7 @@ t.test('a refusal comes before any upgrade, as an ordinary answer, and ends the 
   t.equal(backend.upgrades.length + backend.ordinary.length, 0)
 })
 
-t.test('frames that come right behind a refused upgrade are not taken for a request', async (t) => {
+t.test('WebSocket frames right behind a refused upgrade are not parsed as a request', async (t) => {
   const { backend, gateway } = await start(t)
   const client = await connectRaw(t, gateway.url)
   client.send(`GET /key HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`)
@@ -52,7 +52,7 @@ t.test('frames that come right behind a refused upgrade are not taken for a requ
   t.equal(backend.upgrades.length + backend.ordinary.length, 0)
 })
 
-t.test('a backend that refuses the upgrade is heard', async (t) => {
+t.test("a backend's refusal of an upgrade reaches the client", async (t) => {
   const { gateway } = await start(t)
   const refused = await ask(t, gateway.url, 'GET /ws/refused', upgradeLines)
   t.equal(refused.status, 401)
@@ -85,7 +85,7 @@ t.test('an upgrade on a route without websocket is an ordinary request', async (
   assertProblem(t, await client.response(), { status: 401, code: 'credentials-missing' })
 })
 
-t.test('Upgrade to anything else is ignored, on every route', async (t) => {
+t.test('an Upgrade to anything but websocket is ignored, on every route', async (t) => {
   const { backend, gateway } = await start(t)
   const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']
   for (const path of ['/ws', '/plain']) {
@@ -106,13 +106,13 @@ t.test('Upgrade to anything else is ignored, on every route', async (t) => {
   t.match(posted, { status: 200, body: 'ordinary' }, 'nor is an upgrade that is no GET')
 })
 
-t.test('ordinary requests go on beside WebSockets on the same route', async (t) => {
+t.test('a route serves ordinary requests beside its open WebSockets', async (t) => {
   const { gateway } = await start(t)
   t.match(await ask(t, gateway.url, 'GET /ws'), { status: 200, body: 'ordinary' })
   t.match(await ask(t, gateway.url, 'POST /ws', [], 'x'), { status: 200, body: 'ordinary' })
 })
 
-t.test('what the client sends right behind its upgrade request is the first that passes', async (t) => {
+t.test('bytes right behind an upgrade request are the first to reach the backend', async (t) => {
   const { gateway } = await start(t)
   const client = await connectRaw(t, gateway.url)
   const frame = Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69])
@@ -122,7 +122,7 @@ t.test('what the client sends right behind its upgrade request is the first that
   t.strictSame([...(await client.readBytes(4))], [0x81, 2, 0x68, 0x69])
 })
 
-t.test('behind a request that waits for its answer an upgrade waits for its turn', async (t) => {
+t.test('an upgrade pipelined behind an unanswered request waits for that answer', async (t) => {
   const { backend, gateway } = await start(t)
   const client = await connectRaw(t, gateway.url)
   const upgrade = `GET /ws HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`
@@ -133,36 +133,33 @@ t.test('behind a request that waits for its answer an upgrade waits for its turn
   client.close()
 })
 
-t.test('an upgrade to a backend that is not there is 502', async (t) => {
+t.test('an upgrade to an unreachable backend is 502', async (t) => {
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
   const gateway = await startGateway(t, { config: { routes } })
   const response = await ask(t, gateway.url, 'GET /ws', upgradeLines)
   assertProblem(t, response, { status: 502, code: 'upstream-unreachable' })
 })
 
-t.test(
-  'a client that goes away takes its upgrade with it, before the backend has answered and after',
-  async (t) => {
-    let socket: Socket | undefined
-    const url = await startRawBackend(t, (opened) => {
-      opened.once('data', () => {
-        socket = opened.resume()
-      })
+t.test('a client that disconnects cancels its upgrade, before and after the backend answers', async (t) => {
+  let socket: Socket | undefined
+  const url = await startRawBackend(t, (opened) => {
+    opened.once('data', () => {
+      socket = opened.resume()
     })
-    const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
-    const gateway = await startGateway(t, { backend: url, config: { routes } })
-    for (const answer of [
-      '',
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    ]) {
-      socket = undefined
-      const client = await connectRaw(t, gateway.url)
-      client.send(`GET /ws HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`)
-      const opened: Socket = await until('the backend has it', () => socket)
-      client.close()
-      opened.write(answer)
-      const isTold = await until('the backend is told', () => opened.closed, 3_000).catch(() => false)
-      t.ok(isTold, answer === '' ? 'before' : 'after')
-    }
-  },
-)
+  })
+  const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
+  const gateway = await startGateway(t, { backend: url, config: { routes } })
+  for (const answer of [
+    '',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  ]) {
+    socket = undefined
+    const client = await connectRaw(t, gateway.url)
+    client.send(`GET /ws HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`)
+    const opened: Socket = await until('the backend has it', () => socket)
+    client.close()
+    opened.write(answer)
+    const isTold = await until('the backend is told', () => opened.closed, 3_000).catch(() => false)
+    t.ok(isTold, answer === '' ? 'before' : 'after')
+  }
+})

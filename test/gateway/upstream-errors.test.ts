@@ -35,7 +35,7 @@ const invalid: Readonly<Record<string, string>> = {
   large: `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`,
 }
 
-t.test('an answer that is none is 502, and says nothing of itself', async (t) => {
+t.test('a malformed answer is 502, and none of it reaches the client', async (t) => {
   const urls: Record<string, string> = {}
   for (const [name, answer] of Object.entries(invalid)) {
     urls[name] =
@@ -51,7 +51,7 @@ t.test('an answer that is none is 502, and says nothing of itself', async (t) =>
   }
 })
 
-t.test('a backend that cannot be reached is 502, whatever the request was', async (t) => {
+t.test('an unreachable backend is 502, whatever the request', async (t) => {
   const gateway = await startWith(t, {
     refused: `http://127.0.0.1:${await freePort()}`,
     unknown: 'http://no-such-host.invalid:3000',
@@ -69,7 +69,7 @@ t.test('a backend that cannot be reached is 502, whatever the request was', asyn
   }
 })
 
-t.test('a backend that is silent is 504', async (t) => {
+t.test('a silent backend is 504', async (t) => {
   const gateway = await startWith(t, {
     silent: await startRawBackend(t, () => {}),
     informs: await startCannedBackend(t, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
@@ -87,34 +87,31 @@ t.test('a backend that is silent is 504', async (t) => {
   assertProblem(t, await client.response(), { status: 504, code: 'upstream-timeout' })
 })
 
-t.test(
-  'an answer that breaks off is broken off for the client too, never ended as if it were whole',
-  async (t) => {
-    const gateway = await startWith(t, {
-      counted: await startRawBackend(t, (socket) =>
-        socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345')),
+t.test('a truncated answer is truncated for the client too, never ended as if complete', async (t) => {
+  const gateway = await startWith(t, {
+    counted: await startRawBackend(t, (socket) =>
+      socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345')),
+    ),
+    chunked: await startRawBackend(t, (socket) =>
+      socket.on('data', () =>
+        socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'),
       ),
-      chunked: await startRawBackend(t, (socket) =>
-        socket.on('data', () =>
-          socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'),
-        ),
-      ),
-      stalled: await startCannedBackend(
-        t,
-        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n',
-      ),
-    })
-    for (const name of ['counted', 'chunked', 'stalled']) {
-      const client = await connectRaw(t, gateway.url)
-      client.send(`GET /${name} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      t.match(await client.readUntil('12345'), /^HTTP\/1\.1 200 OK\r\n/)
-      await client.ended()
-      t.equal((await client.read().catch(() => Buffer.from('\r\n'))).toString(), '\r\n', 'no end of the body')
-    }
-  },
-)
+    ),
+    stalled: await startCannedBackend(
+      t,
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n',
+    ),
+  })
+  for (const name of ['counted', 'chunked', 'stalled']) {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`GET /${name} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    t.match(await client.readUntil('12345'), /^HTTP\/1\.1 200 OK\r\n/)
+    await client.ended()
+    t.equal((await client.read().catch(() => Buffer.from('\r\n'))).toString(), '\r\n', 'no end of the body')
+  }
+})
 
-t.test('when all connections are in use the next request is 503, and soon', async (t) => {
+t.test('a request with all upstream connections in use is 503, without a long wait', async (t) => {
   const held: (() => void)[] = []
   const url = await startServer(t, (_request, response) => held.push(() => response.end('late')))
   const gateway = await startWith(t, { busy: url }, { connections: 1, timeouts: { connect: '200ms' } })
@@ -125,7 +122,7 @@ t.test('when all connections are in use the next request is 503, and soon', asyn
   t.equal((await first).body, 'late')
 })
 
-t.test('the error answer of a backend is passed on as it is', async (t) => {
+t.test("a backend's own error answers pass unchanged", async (t) => {
   const backend = await startBackend(t, (_request, response) => {
     response.writeHead(503, 'Busy Now', { 'Content-Type': 'text/plain', 'Retry-After': '7' }).end('busy')
   })

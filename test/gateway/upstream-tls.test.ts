@@ -31,13 +31,13 @@ async function answerOf(t: Test, shown: Certificate, tls: Readonly<Record<string
   return { response, log: gateway.logLines.join('') }
 }
 
-t.test('a backend is taken by its certificate: the right authority, the right name, in time', async (t) => {
+t.test("a backend's certificate is checked for its CA, its name and its validity", async (t) => {
   const right = makeCertificate(t, 'DNS:localhost')
   const { response } = await answerOf(t, right, { ca: certificateFiles(t, right).tls.cert })
   t.match(response, { status: 200, body: 'ok' })
 })
 
-t.test('an authority that the system trusts is trusted, without a word in the config', async (t) => {
+t.test("a CA of the system's trust store is trusted without configuration", async (t) => {
   const shown = makeCertificate(t, 'DNS:localhost')
   const url = await startTlsBackend(t, shown)
   const routes = [{ name: 'public', path: '/', upstream: 'backend', auth: 'none' }]
@@ -67,7 +67,7 @@ for (const [what, make, reason] of wrong) {
   })
 }
 
-t.test('a backend whose authority nobody knows is 502, unless it is not asked for', async (t) => {
+t.test('a backend with an unknown CA is 502, unless tls.verify is off', async (t) => {
   const shown = makeCertificate(t, 'DNS:localhost')
   const other = certificateFiles(t, makeCertificate(t, 'DNS:localhost')).tls.cert
   for (const tls of [{}, { ca: other }]) {

@@ -5,7 +5,7 @@ import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'
 
-t.test('nothing is left of those that have closed, though their key ends by itself', async (t) => {
+t.test('closed WebSockets leave nothing in memory, though their key expires later', async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }]
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })

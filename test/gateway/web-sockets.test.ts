@@ -20,7 +20,7 @@ async function start(t: Test, driver: StoreDriver = 'sqlite') {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`the identity is on the upgrade request, by either scheme, on ${driver}`, async (t) => {
+  t.test(`an upgrade request carries the identity headers, by either scheme, on ${driver}`, async (t) => {
     const { backend, gateway } = await start(t, driver)
     const created = await gateway.createAccount()
     const { JwtToken } = await gateway.tokens(created)
@@ -47,7 +47,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('messages pass both ways as they are', async (t) => {
+t.test('WebSocket messages pass unchanged in both directions', async (t) => {
   const { backend, gateway } = await start(t)
   const socket = await openWebSocket(t, `${gateway.url}/open`)
   const { messages } = record(socket)
@@ -70,7 +70,7 @@ t.test('messages pass both ways as they are', async (t) => {
   await until('what the backend says unasked has come', () => String(messages.at(-1)?.data) === 'unasked')
 })
 
-t.test('pings and pongs pass as they are, and nobody answers for the other side', async (t) => {
+t.test('pings and pongs pass through, and the gateway answers none itself', async (t) => {
   const { backend, gateway } = await start(t)
   const mine = await openWebSocket(t, `${gateway.url}/open`)
   const theirs = backend.sockets.at(-1)
@@ -82,7 +82,7 @@ t.test('pings and pongs pass as they are, and nobody answers for the other side'
   t.match(toldThem, { pings: ['to you'], pongs: ['to me'] })
 })
 
-t.test('close codes and reasons pass both ways', async (t) => {
+t.test('WebSocket close codes and reasons pass in both directions', async (t) => {
   const { backend, gateway } = await start(t)
   for (const [code, reason] of [
     [1000, ''],
@@ -102,7 +102,7 @@ t.test('close codes and reasons pass both ways', async (t) => {
   }
 })
 
-t.test('a side that vanishes takes the other with it', async (t) => {
+t.test('a WebSocket peer that vanishes closes the other side', async (t) => {
   const { backend, gateway } = await start(t)
   const told = record(await openWebSocket(t, `${gateway.url}/open`))
   backend.sockets.at(-1)?.terminate()
@@ -113,7 +113,7 @@ t.test('a side that vanishes takes the other with it', async (t) => {
   await until('the backend is told', () => closes[0]?.code === 1006)
 })
 
-t.test('subprotocols and extensions are between client and backend', async (t) => {
+t.test('subprotocols and extensions are negotiated by client and backend alone', async (t) => {
   const { backend, gateway } = await start(t)
   const protocols = ['chat', 'superchat']
   const socket = await openWebSocket(t, `${gateway.url}/open`, { protocols, perMessageDeflate: true })
@@ -130,7 +130,7 @@ t.test('subprotocols and extensions are between client and backend', async (t) =
   t.equal(plain.protocol, '')
 })
 
-t.test('open WebSockets are counted, each request is logged when it is over', async (t) => {
+t.test('open WebSockets are counted, and each is logged when it closes', async (t) => {
   const { gateway } = await start(t)
   const open = async () => {
     const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
@@ -150,7 +150,7 @@ t.test('open WebSockets are counted, each request is logged when it is over', as
 })
 
 t.test(
-  'how long one stays open counts neither as the time of its request nor as our share of it',
+  'the time a WebSocket stays open counts neither as request time nor as gateway overhead',
   async (t) => {
     const { gateway } = await start(t)
     const askedAt = performance.now()
@@ -174,20 +174,17 @@ t.test(
   },
 )
 
-t.test(
-  'one whose account has become unreadable is closed: whether it may go on cannot be told',
-  async (t) => {
-    const { gateway } = await start(t)
-    const { account, secretKey } = await gateway.createAccount()
-    const { closes } = record(
-      await openWebSocket(t, `${gateway.url}/ws`, { headers: { SecretKey: secretKey } }),
-    )
-    const database = new DatabaseSync(join(dirname(gateway.configFile), 'gatehouse.db'))
-    t.teardown(() => database.close())
-    database.prepare("UPDATE accounts SET portal = '{' WHERE id = ?").run(account.id)
-    const change = database.prepare("INSERT INTO changes (kind, subject, at) VALUES ('account', ?, ?)")
-    change.run(account.id, Date.now())
-    await until('it is closed', () => closes.length > 0)
-    t.match(closes, [{ code: 1011 }])
-  },
-)
+t.test('a WebSocket whose account can no longer be read is closed', async (t) => {
+  const { gateway } = await start(t)
+  const { account, secretKey } = await gateway.createAccount()
+  const { closes } = record(
+    await openWebSocket(t, `${gateway.url}/ws`, { headers: { SecretKey: secretKey } }),
+  )
+  const database = new DatabaseSync(join(dirname(gateway.configFile), 'gatehouse.db'))
+  t.teardown(() => database.close())
+  database.prepare("UPDATE accounts SET portal = '{' WHERE id = ?").run(account.id)
+  const change = database.prepare("INSERT INTO changes (kind, subject, at) VALUES ('account', ?, ?)")
+  change.run(account.id, Date.now())
+  await until('it is closed', () => closes.length > 0)
+  t.match(closes, [{ code: 1011 }])
+})
