@@ -90,6 +90,10 @@ export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSi
   }
 }
 
+/** IDs in the order of those of one moment: by their bytes, which no language orders so. */
+export const orderedIds = ['-', '0a', '9', 'A', 'Zz', '_', 'a', 'aB', 'aa', 'z'] as const
+export const mixedIds = ['aB', 'z', '_', 'A', '9', 'aa', '-', 'Zz', 'a', '0a'] as const
+
 /** What a reading of the change log tells, without the times. */
 export function told({ head, changes }: ChangeLogReading): unknown {
   return { head, changes: changes?.map(({ change }) => change) }

@@ -1,50 +1,31 @@
 import type { Test } from 'tap'
-import { absenceCases } from './cases/absence.ts'
-import { accountChangeCases } from './cases/account-changes.ts'
-import { accountCases } from './cases/accounts.ts'
-import { auditCases } from './cases/audit.ts'
-import { auditChainCases } from './cases/audit-chain.ts'
-import { changeLogCases } from './cases/change-log.ts'
-import { endingSessionsCases } from './cases/ending-sessions.ts'
-import { keyUseCases } from './cases/key-uses.ts'
-import { pagingCases } from './cases/paging.ts'
-import { passwordCases } from './cases/passwords.ts'
-import { portalSessionCases } from './cases/portal-sessions.ts'
-import { raceCases } from './cases/races.ts'
-import { rateCases } from './cases/rates.ts'
-import { reopeningCases } from './cases/reopening.ts'
-import { rotationCases } from './cases/rotation.ts'
-import { searchCases } from './cases/search.ts'
-import { sessionLimitCases } from './cases/session-limit.ts'
-import { sessionCases } from './cases/sessions.ts'
-import { signingKeyCases } from './cases/signing-keys.ts'
-import { tieCases } from './cases/ties.ts'
+import { absenceCases } from './contract/absence.ts'
+import { runAccountContract } from './contract/accounts.ts'
+import { runAuditContract } from './contract/audit.ts'
+import { runChangeContract } from './contract/changes.ts'
+import { runKeyContract } from './contract/keys.ts'
+import { runPortalContract } from './contract/portal.ts'
+import { runRateContract } from './contract/rates.ts'
+import { reopeningCases } from './contract/reopening.ts'
+import { runSessionContract } from './contract/sessions.ts'
+import { runSigningKeyContract } from './contract/signing-keys.ts'
 import type { NewPlace } from './place.ts'
 
-/** The contract of the store port (src/store/store.ts): every adapter, in every form, passes all of it. */
+/** The contract of the store port (src/store/store.ts), slice by slice: every adapter, in every form, passes all of it. */
 export function runStoreSuite(t: Test, newPlace: NewPlace): void {
-  for (const cases of [
-    accountCases,
+  for (const run of [
+    runAccountContract,
+    runKeyContract,
+    runSessionContract,
+    runSigningKeyContract,
+    runRateContract,
+    runChangeContract,
+    runAuditContract,
+    runPortalContract,
+    // Of the whole store.
     absenceCases,
-    pagingCases,
-    accountChangeCases,
-    endingSessionsCases,
-    sessionCases,
-    sessionLimitCases,
-    rotationCases,
-    raceCases,
-    signingKeyCases,
-    tieCases,
-    changeLogCases,
     reopeningCases,
-    rateCases,
-    passwordCases,
-    portalSessionCases,
-    keyUseCases,
-    auditCases,
-    auditChainCases,
-    searchCases,
   ]) {
-    cases(t, newPlace)
+    run(t, newPlace)
   }
 }

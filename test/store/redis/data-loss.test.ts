@@ -2,7 +2,7 @@ import t from 'tap'
 import { isStoreFailure } from '../../../src/store/store-failure.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
+import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'
 import { createAccount, newAccount, newKey, newSigningKey, plain, startSession } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 

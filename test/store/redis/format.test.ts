@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { assertUnavailable, everyVerb } from '../cases/every-verb.ts'
+import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'
 import { createAccount, newSigningKey } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 

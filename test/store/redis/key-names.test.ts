@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import t from 'tap'
 import { startRedis } from '../../setup/redis.ts'
-import { everyVerb } from '../cases/every-verb.ts'
+import { everyVerb } from '../contract/every-verb.ts'
 import {
   createAccount,
   day,

@@ -3,7 +3,7 @@ import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
 import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
-import { assertUnavailable } from '../cases/every-verb.ts'
+import { assertUnavailable } from '../contract/every-verb.ts'
 import { createAccount, newAccount, newSigningKey, plain, told } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 

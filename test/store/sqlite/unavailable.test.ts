@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import { assertUnavailable, everyVerb, writes } from '../cases/every-verb.ts'
+import { assertUnavailable, everyVerb, writes } from '../contract/every-verb.ts'
 import { createAccount, newSigningKey, plain, told } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 

@@ -2,10 +2,13 @@ import type { Test } from 'tap'
 import { portalSessionsMax } from '../../../src/store/portal.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newPortalSession, startPortalSession } from '../portal-samples.ts'
-import { createAccount, hour, now } from '../samples.ts'
+import { createAccount, hour, mixedIds, now, orderedIds } from '../samples.ts'
+import { portalPasswordCases } from './portal-passwords.ts'
 
-/** How portal sessions are started, found, listed and ended. */
-export function portalSessionCases(t: Test, newPlace: NewPlace): void {
+/** The contract of PortalStore: passwords, links and the sessions of browsers. */
+export function runPortalContract(t: Test, newPlace: NewPlace): void {
+  portalPasswordCases(t, newPlace)
+
   runCase(t, newPlace, 'a portal session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store)
     const session = await startPortalSession(store, account)
@@ -96,4 +99,19 @@ export function portalSessionCases(t: Test, newPlace: NewPlace): void {
     const left = (await store.listPortalSessions(account.id, now)).map(({ id }) => id)
     t.strictSame(left, ids.slice(1).toReversed())
   })
+
+  runCase(
+    t,
+    newPlace,
+    'portal sessions of one moment are in the order of their IDs',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      for (const id of mixedIds) await startPortalSession(store, account, { id })
+      const listed = await store.listPortalSessions(account.id, now)
+      t.strictSame(
+        listed.map(({ id }) => id),
+        orderedIds,
+      )
+    },
+  )
 }

@@ -19,7 +19,7 @@ async function pageOf(store: Store, after: AccountsPage['after'], limit: number)
 }
 
 /** How accounts are listed. */
-export function pagingCases(t: Test, newPlace: NewPlace): void {
+export function accountListCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'accounts are listed newest first, page after page', async (t, _place, store) => {
     const mixed = accounts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     await store.createAccounts(mixed.map((account) => newAccount(account)))

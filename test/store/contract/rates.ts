@@ -3,8 +3,8 @@ import { until } from '../../setup/net.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, hour } from '../samples.ts'
 
-/** Rates that are counted, and instances that are there. */
-export function rateCases(t: Test, newPlace: NewPlace): void {
+/** The contract of RateStore: how requests are counted. */
+export function runRateContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a rate allows its limit at once, and then no more', async (t, _place, store) => {
     const rate = { limit: 5, perMs: hour }
     for (const remaining of [4, 3, 2, 1, 0]) {

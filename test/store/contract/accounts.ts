@@ -1,9 +1,12 @@
 import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, newAccount, newKey, now, plain } from '../samples.ts'
+import { accountChangeCases } from './account-changes.ts'
+import { accountListCases } from './account-lists.ts'
+import { accountSearchCases } from './account-search.ts'
 
-/** How accounts are made and found. */
-export function accountCases(t: Test, newPlace: NewPlace): void {
+/** The contract of AccountStore: how accounts are made, found, changed and deleted. */
+export function runAccountContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'an account is found again as it was created', async (t, _place, store) => {
     const whole = await createAccount(store, {
       previousSecretKey: { digest: newKey().digest, validUntil: now + 5 },
@@ -120,4 +123,8 @@ export function accountCases(t: Test, newPlace: NewPlace): void {
     t.equal((await store?.findAccountByEmail('ada@example.com'))?.id, winners[0]?.account.id)
     t.equal((await store?.listAccounts({ after: undefined, limit: 50 }))?.length, 1)
   })
+
+  accountChangeCases(t, newPlace)
+  accountListCases(t, newPlace)
+  accountSearchCases(t, newPlace)
 }

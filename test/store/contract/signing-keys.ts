@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { hour, newSigningKey, now, plain } from '../samples.ts'
+import { hour, mixedIds, newSigningKey, now, orderedIds, plain } from '../samples.ts'
 
-/** How signing keys are kept. */
-export function signingKeyCases(t: Test, newPlace: NewPlace): void {
+/** The contract of SigningKeyStore: how signing keys are kept. */
+export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
@@ -57,4 +57,18 @@ export function signingKeyCases(t: Test, newPlace: NewPlace): void {
     const retired = await Promise.all(stores.map((each) => each.retireSigningKey(key.kid)))
     t.equal(retired.filter((isRetired) => isRetired).length, 1)
   })
+
+  runCase(
+    t,
+    newPlace,
+    'signing keys of one moment are in the order of their IDs',
+    async (t, _place, store) => {
+      for (const kid of mixedIds) await store.addSigningKey(newSigningKey({ kid }))
+      const listed = await store.listSigningKeys()
+      t.strictSame(
+        listed.map(({ kid }) => kid),
+        orderedIds,
+      )
+    },
+  )
 }

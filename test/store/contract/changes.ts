@@ -82,8 +82,8 @@ const silent: readonly Write[] = [
   ['retireSigningKey of none', ({ store }) => store.retireSigningKey('none')],
 ]
 
-/** The change log: what caches of other processes learn, and the listeners of this one. */
-export function changeLogCases(t: Test, newPlace: NewPlace): void {
+/** The contract of ChangeStore: which verbs log a change, and how the log is read. */
+export function runChangeContract(t: Test, newPlace: NewPlace): void {
   function logs(
     writes: readonly Write[],
     outcome: string,

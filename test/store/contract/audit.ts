@@ -5,6 +5,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { listAudit, newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
 import { createAccount, newAccount, newKey, newSigningKey, now, startSession } from '../samples.ts'
+import { auditChainCases } from './audit-chain.ts'
 
 async function actions(store: Store): Promise<readonly string[]> {
   return (await listAudit(store, { before: undefined, limit: 100 })).map(({ action }) => action).toReversed()
@@ -45,8 +46,8 @@ function everyKeyAct(store: Store) {
   ]
 }
 
-/** How the audit log is written and read. */
-export function auditCases(t: Test, newPlace: NewPlace): void {
+/** The contract of AuditStore: what is logged, and how the log is read. */
+export function runAuditContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'entries are read as they were written, newest first', async (t, _place, store) => {
     t.strictSame(await listAudit(store, { before: undefined, limit: 10 }), [])
     const entries = [
@@ -200,4 +201,6 @@ export function auditCases(t: Test, newPlace: NewPlace): void {
       Array.from({ length: 40 }, (_, at) => at),
     )
   })
+
+  auditChainCases(t, newPlace)
 }

@@ -14,7 +14,7 @@ function byLink(digest: string, changes: Partial<PasswordChange> & { now?: numbe
 }
 
 /** How passwords are set, and the links that permit it. */
-export function passwordCases(t: Test, newPlace: NewPlace): void {
+export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a set-up link sets a password once', async (t, _place, store) => {
     const { id } = await createAccount(store)
     const { digest, expiresAt } = link()

@@ -18,7 +18,7 @@ const endings: Record<string, (store: Store, session: NewSession) => Promise<unk
 }
 
 /** What happens at the same moment, from several connections. */
-export function raceCases(t: Test, newPlace: NewPlace): void {
+export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
   for (const count of [2, 3, 16, 64]) {
     runCase(
       t,

@@ -19,7 +19,7 @@ async function found(store: Store, query: string, limit = 10): Promise<readonly 
 }
 
 /** How accounts are found by a few words. */
-export function searchCases(t: Test, newPlace: NewPlace): void {
+export function accountSearchCases(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a word finds e-mails and names that begin with it', async (t, _place, store) => {
     await createAccount(store, { email: 'Ada@Example.com', firstName: 'Augusta Ada', lastName: 'Lovelace' })
     await createAccount(store, { email: 'k@example.com', firstName: 'Käthe', lastName: 'von Ada' })

@@ -5,17 +5,23 @@ import { type NewPlace, runCase } from '../place.ts'
 import {
   createAccount,
   hour,
+  mixedIds,
   newKey,
   newSession,
   now,
+  orderedIds,
   second,
   startSession,
   useOf,
   visitor,
 } from '../samples.ts'
+import { rotationCases } from './rotation.ts'
+import { sessionEndCases } from './session-ends.ts'
+import { sessionLimitCases } from './session-limit.ts'
+import { sessionRaceCases } from './session-races.ts'
 
-/** How sessions start, are listed and end one by one. */
-export function sessionCases(t: Test, newPlace: NewPlace): void {
+/** The contract of SessionStore: how sessions start, go on and end. */
+export function runSessionContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store, { sessionEpoch: 4 })
     const { id, accountId, createdAt, expiresAt } = await startSession(store, account)
@@ -138,4 +144,19 @@ export function sessionCases(t: Test, newPlace: NewPlace): void {
     ])
     t.equal((await store.rotateSession(useOf(session))).kind, 'current')
   })
+
+  runCase(t, newPlace, 'sessions of one moment are in the order of their IDs', async (t, _place, store) => {
+    const account = await createAccount(store)
+    for (const id of mixedIds) await startSession(store, account, { id })
+    const listed = await store.listSessions(account.id, { now, limit: 1_000 })
+    t.strictSame(
+      listed.map(({ id }) => id),
+      orderedIds,
+    )
+  })
+
+  sessionLimitCases(t, newPlace)
+  sessionEndCases(t, newPlace)
+  rotationCases(t, newPlace)
+  sessionRaceCases(t, newPlace)
 }

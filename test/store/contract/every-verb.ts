@@ -1,15 +1,26 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
+import type { AccountStore } from '../../../src/store/accounts.ts'
+import type { AuditStore } from '../../../src/store/audit.ts'
+import type { ChangeStore } from '../../../src/store/changes.ts'
+import type { StoreDiagnostics } from '../../../src/store/diagnostics.ts'
+import type { KeyStore } from '../../../src/store/keys.ts'
+import type { PortalStore } from '../../../src/store/portal.ts'
+import type { RateStore } from '../../../src/store/rates.ts'
+import type { SessionStore } from '../../../src/store/sessions.ts'
+import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 
-type Verb = Exclude<keyof Store, 'ready' | 'onChange' | 'onWrite' | 'onAudit' | 'close'>
+/** A call of each verb of a slice that asks the store. */
+type Calls<Slice> = {
+  readonly [Name in Exclude<keyof Slice, 'ready' | 'onChange' | 'onWrite' | 'onAudit' | 'close'>]: (
+    store: Slice,
+  ) => Promise<unknown>
+}
 
-/** A call of each verb that asks the store: a verb that is new has to come in here. */
-export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unknown> } = {
-  readAuditChains: (store) => store.readAuditChains(),
-  readAuditChain: (store) => store.readAuditChain({ class: 'own', after: undefined, limit: 1 }),
+const accountVerbs: Calls<AccountStore> = {
   createAccounts: (store) => store.createAccounts([newAccount()]),
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
@@ -17,8 +28,18 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   searchAccounts: (store) => store.searchAccounts({ words: ['a'], after: undefined, limit: 1 }),
   updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
   deleteAccount: (store) => store.deleteAccount('a'),
+}
+
+const keyVerbs: Calls<KeyStore> = {
   resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newKey(), graceUntil: undefined }),
   resetApiKey: (store) => store.resetApiKey('a', { apiKey: newKey() }),
+  endOverlap: (store) => store.endOverlap('a', now),
+  recordKeyUses: (store) =>
+    store.recordKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
+  findKeyUses: (store) => store.findKeyUses('a'),
+}
+
+const sessionVerbs: Calls<SessionStore> = {
   startSession: (store) => store.startSession(newSession({ id: 'a' }), { revision: 1, sessionEpoch: 1 }),
   rotateSession: (store) => store.rotateSession(useOf({ id: 'a' })),
   acknowledgeRotations: (store) => store.acknowledgeRotations([{ sessionId: 'a', generation: 1, at: now }]),
@@ -26,6 +47,32 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   listSessions: (store) => store.listSessions('a', { now, limit: 1_000 }),
   endSession: (store) => store.endSession('a', 'revoked'),
   endSessions: (store) => store.endSessions('a'),
+}
+
+const signingKeyVerbs: Calls<SigningKeyStore> = {
+  listSigningKeys: (store) => store.listSigningKeys(),
+  addSigningKey: (store) => store.addSigningKey(newSigningKey()),
+  retireSigningKey: (store) => store.retireSigningKey('a'),
+}
+
+const rateVerbs: Calls<RateStore> = {
+  takeFromRate: (store) => store.takeFromRate('a', { limit: 10, perMs: 60_000 }),
+  heartbeat: (store) => store.heartbeat('a'),
+}
+
+const changeVerbs: Calls<ChangeStore> = {
+  readChanges: (store) => store.readChanges(undefined),
+}
+
+const auditVerbs: Calls<AuditStore> = {
+  appendAudit: (store) => store.appendAudit(newAuditEntry()),
+  findAudit: (store) =>
+    store.findAudit({ filter: { action: undefined, who: 'a' }, before: undefined, limit: 1 }),
+  readAuditChains: (store) => store.readAuditChains(),
+  readAuditChain: (store) => store.readAuditChain({ class: 'own', after: undefined, limit: 1 }),
+}
+
+const portalVerbs: Calls<PortalStore> = {
   setPassword: (store) => store.setPassword('a', { password: 'p', proof: undefined, endsSessions: true }),
   countPasswordAttempt: (store) => store.countPasswordAttempt('a', undefined),
   settlePasswordAttempt: (store) => store.settlePasswordAttempt('a', 'not-wrong', undefined),
@@ -39,21 +86,24 @@ export const everyVerb: { readonly [Name in Verb]: (store: Store) => Promise<unk
   listPortalSessions: (store) => store.listPortalSessions('a', now),
   endPortalSession: (store) => store.endPortalSession('a', 'a'),
   endPortalSessions: (store) => store.endPortalSessions('a'),
-  endOverlap: (store) => store.endOverlap('a', now),
-  recordKeyUses: (store) =>
-    store.recordKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
-  findKeyUses: (store) => store.findKeyUses('a'),
-  appendAudit: (store) => store.appendAudit(newAuditEntry()),
-  findAudit: (store) =>
-    store.findAudit({ filter: { action: undefined, who: 'a' }, before: undefined, limit: 1 }),
-  listSigningKeys: (store) => store.listSigningKeys(),
-  addSigningKey: (store) => store.addSigningKey(newSigningKey()),
-  retireSigningKey: (store) => store.retireSigningKey('a'),
-  takeFromRate: (store) => store.takeFromRate('a', { limit: 10, perMs: 60_000 }),
-  heartbeat: (store) => store.heartbeat('a'),
-  readChanges: (store) => store.readChanges(undefined),
+}
+
+const diagnosticsVerbs: Calls<StoreDiagnostics> = {
   probeWrite: (store) => store.probeWrite(),
   findRisks: (store) => store.findRisks(),
+}
+
+/** A verb that is new has to come in above. */
+export const everyVerb: Calls<Store> = {
+  ...accountVerbs,
+  ...keyVerbs,
+  ...sessionVerbs,
+  ...signingKeyVerbs,
+  ...rateVerbs,
+  ...changeVerbs,
+  ...auditVerbs,
+  ...portalVerbs,
+  ...diagnosticsVerbs,
 }
 
 /** Those that write. */

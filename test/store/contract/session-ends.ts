@@ -2,10 +2,10 @@ import type { Test } from 'tap'
 import type { Account } from '../../../src/store/account.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
-import { createAccount, newKey, now, plain, second, startSession, useOf } from '../samples.ts'
+import { createAccount, newKey, now, second, startSession, useOf } from '../samples.ts'
 
 /** What is done to an account, and what it does to its sessions. */
-export function endingSessionsCases(t: Test, newPlace: NewPlace): void {
+export function sessionEndCases(t: Test, newPlace: NewPlace): void {
   const endings: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
     'disabling the account': (store, { id }) => store.updateAccount(id, { isDisabled: true }),
     'disabling and enabling the account': async (store, { id }) => {
@@ -60,35 +60,5 @@ export function endingSessionsCases(t: Test, newPlace: NewPlace): void {
       await store.updateAccount(id, { isDisabled })
       t.match(await store.findAccount(id), { isDisabled, sessionEpoch })
     }
-  })
-
-  runCase(t, newPlace, 'a reset with grace keeps the last key until then', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
-    await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
-    const once = await store.findAccount(account.id)
-    t.strictSame(plain(once?.secretKey), plain(keys[1]))
-    t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
-    const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
-    t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
-    t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
-    const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
-    t.equal(strict?.previousSecretKey, undefined)
-    t.match(await store.findAccount(account.id), {
-      revision: 4,
-      sessionEpoch: 2,
-      previousSecretKey: undefined,
-    })
-  })
-
-  runCase(t, newPlace, 'an unrelated change keeps the grace of a reset', async (t, _place, store) => {
-    const account = await createAccount(store)
-    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
-    await store.updateAccount(account.id, { firstName: 'Grace' })
-    const found = await store.findAccount(account.id)
-    t.strictSame(
-      plain(found?.previousSecretKey),
-      plain({ digest: account.secretKey.digest, validUntil: now + second }),
-    )
   })
 }

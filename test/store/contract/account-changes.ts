@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { createAccount, hour, newKey, now, plain, startSession } from '../samples.ts'
+import { createAccount, newKey, now, plain, startSession } from '../samples.ts'
 
 /** How accounts change and go. */
 export function accountChangeCases(t: Test, newPlace: NewPlace): void {
@@ -101,45 +101,6 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
     const account = await store.findAccount(id)
     t.match(account, { firstName: 'Grace', lastName: 'Hopper', role: 'Admin', revision: 17, sessionEpoch: 4 })
     t.strictSame(plain(account?.apiKey), plain(apiKey))
-  })
-
-  runCase(
-    t,
-    newPlace,
-    'of many that replace the same key at once exactly one does',
-    async (t, place, store) => {
-      const account = await createAccount(store)
-      const stores = await openMany(place, 4)
-      const reset = () => ({
-        secretKey: newKey(),
-        graceUntil: now + hour,
-        replaces: account.secretKey.digest,
-      })
-      const resets = await Promise.all(stores.map((each) => each.resetSecretKey(account.id, reset())))
-      t.equal(resets.filter((each) => each !== undefined).length, 1)
-      const after = await store.findAccount(account.id)
-      t.strictSame(
-        plain(after?.previousSecretKey?.digest),
-        plain(account.secretKey.digest),
-        'the old key works on',
-      )
-      const replaces = account.apiKey.digest
-      const others = stores.map((each) => each.resetApiKey(account.id, { apiKey: newKey(), replaces }))
-      t.equal((await Promise.all(others)).filter((each) => each !== undefined).length, 1)
-      t.equal((await store.findAccount(account.id))?.revision, 3)
-      t.equal((await store.resetApiKey(account.id, { apiKey: newKey() }))?.revision, 4, 'whichever it is')
-    },
-  )
-
-  runCase(t, newPlace, 'a new API key replaces the old and nothing else', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const apiKey = newKey({ createdAt: now + 1 })
-    const expected = { ...account, apiKey, revision: 2 }
-    t.strictSame(plain(await store.resetApiKey(account.id, { apiKey })), plain(expected))
-    t.strictSame(plain(await store.findAccount(account.id)), plain(expected))
-    const unsealed = newKey({ sealed: undefined })
-    await store.resetApiKey(account.id, { apiKey: unsealed })
-    t.equal((await store.findAccount(account.id))?.apiKey.sealed, undefined)
   })
 
   runCase(

@@ -1,0 +1,159 @@
+import type { Test } from 'tap'
+import { digestText } from '../../../src/platform/digest-text.ts'
+import type { Account, StoredKey } from '../../../src/store/account.ts'
+import type { RecordedKeyUse } from '../../../src/store/keys.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import { createAccount, hour, newKey, now, plain, second } from '../samples.ts'
+
+function keyUseOf(
+  { id: accountId }: Account,
+  key: Pick<StoredKey, 'digest'>,
+  changes: Partial<RecordedKeyUse> = {},
+) {
+  const use = { at: now, address: '192.0.2.1', scheme: 'secretKey' } as const
+  return { accountId, digest: digestText(key), ...use, ...changes }
+}
+
+async function usesOf(store: Store, { id }: Account): Promise<unknown> {
+  return Object.fromEntries(await store.findKeyUses(id))
+}
+
+/** The contract of KeyStore: how keys are reset, and when each was last used. */
+export function runKeyContract(t: Test, newPlace: NewPlace): void {
+  runCase(
+    t,
+    newPlace,
+    'of many that replace the same key at once exactly one does',
+    async (t, place, store) => {
+      const account = await createAccount(store)
+      const stores = await openMany(place, 4)
+      const reset = () => ({
+        secretKey: newKey(),
+        graceUntil: now + hour,
+        replaces: account.secretKey.digest,
+      })
+      const resets = await Promise.all(stores.map((each) => each.resetSecretKey(account.id, reset())))
+      t.equal(resets.filter((each) => each !== undefined).length, 1)
+      const after = await store.findAccount(account.id)
+      t.strictSame(
+        plain(after?.previousSecretKey?.digest),
+        plain(account.secretKey.digest),
+        'the old key works on',
+      )
+      const replaces = account.apiKey.digest
+      const others = stores.map((each) => each.resetApiKey(account.id, { apiKey: newKey(), replaces }))
+      t.equal((await Promise.all(others)).filter((each) => each !== undefined).length, 1)
+      t.equal((await store.findAccount(account.id))?.revision, 3)
+      t.equal((await store.resetApiKey(account.id, { apiKey: newKey() }))?.revision, 4, 'whichever it is')
+    },
+  )
+
+  runCase(t, newPlace, 'a new API key replaces the old and nothing else', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const apiKey = newKey({ createdAt: now + 1 })
+    const expected = { ...account, apiKey, revision: 2 }
+    t.strictSame(plain(await store.resetApiKey(account.id, { apiKey })), plain(expected))
+    t.strictSame(plain(await store.findAccount(account.id)), plain(expected))
+    const unsealed = newKey({ sealed: undefined })
+    await store.resetApiKey(account.id, { apiKey: unsealed })
+    t.equal((await store.findAccount(account.id))?.apiKey.sealed, undefined)
+  })
+
+  runCase(t, newPlace, 'a reset with grace keeps the last key until then', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
+    await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
+    const once = await store.findAccount(account.id)
+    t.strictSame(plain(once?.secretKey), plain(keys[1]))
+    t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
+    const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
+    t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
+    t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
+    const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
+    t.equal(strict?.previousSecretKey, undefined)
+    t.match(await store.findAccount(account.id), {
+      revision: 4,
+      sessionEpoch: 2,
+      previousSecretKey: undefined,
+    })
+  })
+
+  runCase(t, newPlace, 'an unrelated change keeps the grace of a reset', async (t, _place, store) => {
+    const account = await createAccount(store)
+    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
+    await store.updateAccount(account.id, { firstName: 'Grace' })
+    const found = await store.findAccount(account.id)
+    t.strictSame(
+      plain(found?.previousSecretKey),
+      plain({ digest: account.secretKey.digest, validUntil: now + second }),
+    )
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'the latest use of each key is kept, in whatever order they come',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const [secret, api] = [digestText(account.secretKey), digestText(account.apiKey)]
+      t.strictSame(await usesOf(store, account), {})
+      const last = { at: now + 5, address: '2001:db8::9', scheme: 'accessToken' } as const
+      await store.recordKeyUses([
+        keyUseOf(account, account.secretKey),
+        keyUseOf(account, account.apiKey, { scheme: 'accessToken' }),
+      ])
+      await store.recordKeyUses([keyUseOf(account, account.secretKey, last)])
+      await store.recordKeyUses([keyUseOf(account, account.secretKey, { at: now + 4 })])
+      t.strictSame(await usesOf(store, account), {
+        [secret]: last,
+        [api]: { at: now, address: '192.0.2.1', scheme: 'accessToken' },
+      })
+    },
+  )
+
+  runCase(t, newPlace, 'no use is kept of a key that is gone', async (t, _place, store) => {
+    const account = await createAccount(store)
+    await store.recordKeyUses([keyUseOf(account, account.secretKey), keyUseOf(account, newKey())])
+    t.equal((await store.findKeyUses(account.id)).size, 1)
+    const next = newKey()
+    await store.resetSecretKey(account.id, { secretKey: next, graceUntil: now + hour })
+    await store.recordKeyUses([
+      keyUseOf(account, next),
+      keyUseOf(account, account.secretKey, { at: now + 1 }),
+    ])
+    t.equal((await store.findKeyUses(account.id)).size, 2, 'both keys of an overlap have theirs')
+    t.equal(await store.endOverlap(account.id, now), true)
+    await store.recordKeyUses([keyUseOf(account, next, { at: now + 2 })])
+    t.strictSame([...(await store.findKeyUses(account.id)).keys()], [digestText(next)])
+    await store.deleteAccount(account.id)
+    await store.recordKeyUses([keyUseOf(account, next, { at: now + 3 })])
+    t.equal((await store.findKeyUses(account.id)).size, 0)
+  })
+
+  runCase(t, newPlace, 'an overlap is ended once', async (t, _place, store) => {
+    const account = await createAccount(store)
+    t.equal(await store.endOverlap(account.id, now), false)
+    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
+    t.equal(await store.endOverlap(account.id, now + hour), false, 'it is over by itself')
+    t.equal(await store.endOverlap(account.id, now + hour - 1), true)
+    t.equal((await store.findAccount(account.id))?.previousSecretKey, undefined)
+    t.equal(await store.endOverlap(account.id, now), false)
+    t.equal(await store.endOverlap('nobody', now), false)
+  })
+
+  runCase(t, newPlace, 'a thousand uses are noted as easily as none', async (t, _place, store) => {
+    const accounts = await Promise.all(Array.from({ length: 10 }, () => createAccount(store)))
+    await store.recordKeyUses([])
+    await store.recordKeyUses(
+      Array.from({ length: 1_000 }, (_, index) => {
+        const account = accounts[index % 10]
+        if (!account) throw new Error('no account')
+        return keyUseOf(account, account.secretKey, { at: now + index })
+      }),
+    )
+    for (const [index, account] of accounts.entries()) {
+      t.match([...(await store.findKeyUses(account.id)).values()], [{ at: now + 990 + index }])
+    }
+  })
+}
