@@ -9,46 +9,46 @@ import { type Gatehouse, type GatehouseOptions, startGatehouse } from './subject
 import { isInstalled, type PeerName, peers } from './subjects/peers.ts'
 import type { Subject } from './subjects/subject.ts'
 
-/** What was asked for on the command line. */
+/** The command line options. */
 export interface BenchOptions {
-  /** Only these; all = every one that can be had. */
+  /** Only these; all = every available one. */
   readonly peerNames: readonly PeerName[]
   /** Another checkout of the gateway, measured beside this one. */
   readonly against: string | undefined
   readonly load: 'wrk' | 'own'
   readonly connections: number
   readonly durationMs: number
-  /** Before each turn nothing is done for so long: some hosts lend what a machine did not use, and take it back. */
+  /** Idle time before each turn: some hosts grant CPU credits for idle time. */
   readonly restMs: number
 }
 
-/** A gateway to be measured, by the name it has in the results. */
+/** A gateway to be measured, by its name in the results. */
 export interface GatewayKind {
   readonly label: string
   readonly checkout: string
 }
 
-/** What scenarios work with: started once, gone with the scope. */
+/** What scenarios use: started once, stopped with the scope. */
 export interface Bench {
   readonly options: BenchOptions
   readonly upstreamUrl: string
-  /** That of this checkout first. */
+  /** The one of this checkout first. */
   readonly gateways: readonly [GatewayKind, ...GatewayKind[]]
-  /** Those of a list that were asked for and can be had. */
+  /** The selected and available ones of a list. */
   available(names: readonly PeerName[]): readonly PeerName[]
-  /** The same one whenever it is asked for. */
+  /** Always the same one. */
   peer(name: PeerName): Promise<Subject>
   /** The same one for the same config. */
   gateway(kind: GatewayKind, changes?: Changes): Promise<Gatehouse>
-  /** A peer, or a gateway, of its own: for what a process does not forget. */
+  /** A separate peer or gateway: for measurements that leave state in a process. */
   fresh(scope: Scope, who: PeerName | GatewayKind): Promise<Subject>
-  /** Carries out an order beside the subjects. */
+  /** Runs a command in the load generator. */
   load<Kind extends LoadCommand['kind']>(
     order: Extract<LoadCommand, { kind: Kind }>,
   ): Promise<LoadResults[Kind]>
-  /** Finds out how to send so many requests a second, with wrk where it was chosen; the result sends them. */
+  /** Calibrates a request rate, with wrk if selected; the result sends the requests. */
   openPace(order: Extract<LoadCommand, { kind: 'paced' }>): Promise<() => Promise<LoadResults['paced']>>
-  /** A closed loop, made by wrk where it was chosen. */
+  /** A closed loop, by wrk if selected. */
   closedLoad(order: Extract<LoadCommand, { kind: 'closed' }>): Promise<LoadResults['closed']>
 }
 
@@ -68,7 +68,7 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
       upstreamUrl,
       checkout: kind.checkout,
       ...(config && { config }),
-      // Each has a database of its own there.
+      // Each has its own database there.
       ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),
     }),
   )
@@ -87,7 +87,7 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
     peer,
     gateway,
     fresh: async (into, who) => {
-      // Its own upstream too: ports of connections that were closed to another are in use for a minute yet.
+      // Its own upstream too: ports of closed connections to another stay in use for a minute (TIME_WAIT).
       const { ready: own } = await startModule<ReadyMessage>(into, { core: cores.load, file: 'upstream.ts' })
       return typeof who === 'string'
         ? startPeer(into, who, own.url)
@@ -108,7 +108,7 @@ function isThere(program: string | undefined): boolean {
   return program === undefined || isInstalled(program)
 }
 
-/** Makes a thing once for the same words. */
+/** Memoizes by key. */
 function remember<Words extends readonly unknown[], Thing>(
   make: (...words: Words) => Promise<Thing>,
 ): (...words: Words) => Promise<Thing> {

@@ -55,7 +55,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** Names with commas between; all where nothing is said. */
+/** Comma-separated names; all by default. */
 function listOf<Name extends string>(
   text: string | undefined,
   known: readonly Name[],

@@ -3,7 +3,7 @@ import { type Result, readResults } from './results.ts'
 import { scenarios } from './scenarios/scenarios.ts'
 import { tableOf } from './table.ts'
 
-/** bench/README.md, made from bench/results: `npm run bench:page` writes it, `-- --check` fails when it is stale. */
+/** bench/README.md, generated from bench/results: `npm run bench:page` writes it, `-- --check` fails when it is stale. */
 
 const file = new URL('README.md', import.meta.url)
 
@@ -11,7 +11,7 @@ export function writePage(): void {
   writeFileSync(file, makePage(readResults()))
 }
 
-/** Whether the page says what the results say. */
+/** Whether the page is up to date with the results. */
 export function isPageFresh(): boolean {
   return readFileSync(file, 'utf8') === makePage(readResults())
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What processes and all that they have started use, as the kernel counts it in /proc (Linux). */
+/** Resource usage of processes and their descendants, from /proc (Linux). */
 
 /** The kernel counts CPU time in hundredths of a second here (USER_HZ, proc(5)). */
 const tickUs = 10_000
@@ -34,7 +34,7 @@ function rssBytesOfOne(pid: number): number {
   return Number(kib) * 1_024
 }
 
-/** What all cores together have not got from the host of a virtual machine since it started, in steps of 10 ms. */
+/** Steal time of all cores of a virtual machine since boot, in steps of 10 ms. */
 export function stealMs(): number {
   return parseStealMs(readFileSync('/proc/stat', 'utf8'))
 }

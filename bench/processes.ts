@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import type { Scope } from './scope.ts'
 
-/** The subject has one core, what makes the load and what answers it another, where there are two. */
+/** The subject has one core, load generator and upstream another, if there are two. */
 export const cores = { subject: 0, load: Math.min(1, availableParallelism() - 1) } as const
 
 /** Whether the system can keep a process to a core; where it cannot, the scheduler does as it likes. */

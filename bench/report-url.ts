@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
 
-/** Tells the process that started this one where it listens; ends with it. */
+/** Reports the listening URL to the parent process; exits with it. */
 export function reportUrl(server: Server, port = 0): void {
   process.on('disconnect', () => process.exit())
   server.listen(port, '127.0.0.1', 32_768, () => {
@@ -8,7 +8,7 @@ export function reportUrl(server: Server, port = 0): void {
   })
 }
 
-/** What tellWhere tells. */
+/** The message of reportUrl. */
 export interface ReadyMessage {
   readonly url: string
 }

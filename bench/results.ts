@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { cpus, loadavg } from 'node:os'
 import type { FigureKind, Figures } from './scenarios/scenario.ts'
 
-/** What one scenario came to, run by run; all that the page is made from. */
+/** The result of one scenario, run by run: the source of the page. */
 export interface Result {
   readonly scenario: string
   readonly summary: string
@@ -17,7 +17,7 @@ export interface Result {
   readonly load: string
   readonly connections: number
   readonly seconds: number
-  /** Peers that were not there. */
+  /** Peers that were not available. */
   readonly missing: readonly string[]
   /** By name, in the order of their turns; of each as many figures as there were runs. */
   readonly contestants: Readonly<Record<string, readonly Figures[]>>
@@ -26,9 +26,9 @@ export interface Result {
 export interface Machine {
   readonly processor: string
   readonly cores: number
-  /** Of the last minute before: what else the machine had to do. */
+  /** Load average of the last minute before: other work on the machine. */
   readonly loadAverage: number
-  /** By program; those that are not there are left out. */
+  /** By program; unavailable ones are left out. */
   readonly versions: Readonly<Record<string, string>>
 }
 

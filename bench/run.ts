@@ -9,7 +9,7 @@ import { inScope } from './scope.ts'
 import { peerNames } from './subjects/peers.ts'
 import { tableOf } from './table.ts'
 
-/** Measures the gateway beside its peers, in turns, and keeps what came of it. `--help` tells the options. */
+/** Measures the gateway and its peers, in turns, and saves the results. `--help` lists the options. */
 
 const { scenarioNames, runs, isKept, ...options } = readOptions(process.argv.slice(2))
 
@@ -17,7 +17,7 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-/** Everybody once a run; the first run warms up. */
+/** Each contestant once per run; the first run is a warm-up. */
 async function takeTurns(
   name: string,
   contestants: readonly Contestant[],
@@ -57,10 +57,10 @@ async function runScenario(bench: Bench, name: string, scenario: Scenario): Prom
   }
 }
 
-/** Measures one scenario, prints it and keeps it. @returns whether that was possible */
+/** Measures one scenario, prints and saves the result. @returns whether that was possible */
 async function carryOut(name: string, scenario: Scenario): Promise<boolean> {
   try {
-    // Each has its subjects to itself: what one has left behind in a process is not the next one's matter.
+    // Each starts its own subjects, so that no state is left over from the previous scenario.
     const result = await inScope(async (scope) =>
       runScenario(await openBench(scope, options), name, scenario),
     )

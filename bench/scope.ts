@@ -1,9 +1,9 @@
-/** Whatever the bench starts is ended when it is over, however it ends; the last first. */
+/** Stops everything that the bench has started when it finishes or fails, in reverse order. */
 export interface Scope {
   teardown(end: () => unknown): void
 }
 
-/** Runs work in a scope of its own. */
+/** Runs work in a new scope. */
 export async function inScope<Result>(work: (scope: Scope) => Promise<Result>): Promise<Result> {
   const ends: (() => unknown)[] = []
   try {

@@ -3,9 +3,9 @@ import { createServer, type Socket } from 'node:net'
 import { reportUrl } from './report-url.ts'
 
 /**
- * The upstream of all subjects. It costs as little as can be: no head is parsed beyond its path and its
- * Content-Length. `/down/N` answers with N bytes, `/events` with an event to everyone ten times a second, an
- * upgrade is taken and then left alone, anything else gets the same small answer once its body is read.
+ * The upstream of all subjects. It is as cheap as possible: only the path and Content-Length of a head are parsed.
+ * `/down/N` responds with N bytes, `/events` with an event to every client ten times a second, an upgrade is accepted
+ * and then left idle, anything else gets the same small response once its body is read.
  */
 
 const ok = 'HTTP/1.1 200 OK\r\n'
@@ -54,7 +54,7 @@ function serve(socket: Socket): void {
   })
 }
 
-/** @throws Error for a body of another framing: what it costs to read one would not be the subject's alone */
+/** @throws Error for a body with another framing: the cost of reading it would be measured too */
 function lengthOf(head: string): number {
   const [, length] = /\r\nContent-Length: *(\d+)/i.exec(head) ?? []
   if (length === undefined) throw new Error(`a body without a length: ${head}`)

@@ -84,7 +84,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
     const isClean = await requestServer.drain(config.shutdown.drainMs)
     await requestServer.close()
-    // Last, so that /readyz says until the end that the gateway is shutting down.
+    // Last, so that /readyz reports until the end that the gateway is shutting down.
     await ops.close()
     metrics.close()
     return isClean

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Scope } from './instance-group.ts'
 
-/** A backend that answers everything at once. @returns its URL */
+/** A backend that responds immediately. @returns its URL */
 export async function startBackend(scope: Scope): Promise<string> {
   const server = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,9 +2,9 @@ import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
 import type { InstanceGroup } from './instance-group.ts'
 
-/** People who are known to every instance and go on all the time, half with keys and half with tokens. */
+/** Clients cached by every instance, sending requests throughout, half with keys and half with tokens. */
 export interface BackgroundLoad {
-  /** `failed`: other answers than 200, whose statuses are `others`; `broken`: requests without an answer, as their connection ended. */
+  /** `failed`: responses other than 200, with the statuses in `others`; `broken`: the connection ended instead. */
   stop(): Promise<{
     readonly answered: number
     readonly failed: number

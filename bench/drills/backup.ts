@@ -18,7 +18,7 @@ export async function dumpAll(url: string): Promise<Entry[]> {
   return entries
 }
 
-/** Brings them back; as with a whole backup, the store is itself again only once all is there. */
+/** Restores them; as with a complete backup, the store is consistent only once all is there. */
 export async function restoreAll(url: string, entries: readonly Entry[]): Promise<void> {
   const redis = new Redis(url)
   const isMark = ({ key }: Entry) => key.endsWith('store-id')

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Scope } from './instance-group.ts'
 
-/** A way to a server that can be shut: what is sent then gets nowhere, and nobody is told. */
+/** A TCP proxy that can drop all data silently, like a network partition. */
 export interface BlackholeProxy {
   readonly port: number
   shut(): void
-  /** Opens it again; connections from before it was shut are broken. */
+  /** Forwards again; connections from before the partition are broken. */
   open(): void
 }
 

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http'
 
-/** A client that keeps its connections, and only looks at the status. */
+/** A keep-alive client that returns only the status. */
 export interface DrillClient {
-  /** @returns the status; 0 where there was no answer */
+  /** @returns the status; 0 if there was no response */
   get(url: string, headers: Readonly<Record<string, string>>): Promise<number>
   /** @returns the body */
   text(url: string): Promise<string>
@@ -10,7 +10,7 @@ export interface DrillClient {
     url: string,
     body: object,
   ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>
-  /** Why there was no answer so far: codes of errors, such as ECONNRESET, and how often. */
+  /** Why there were no responses: counts of error codes, such as ECONNRESET. */
   errors(): ReadonlyMap<string, number>
   close(): void
 }

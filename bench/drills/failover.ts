@@ -19,7 +19,7 @@ interface Topology {
   /** `store.redis`. */
   readonly redis: object
   breakStore(): Promise<void>
-  /** Whether another master takes writes, though no replica may confirm them. */
+  /** Whether another master accepts writes, though no replica may confirm them. */
   hasHeir(): Promise<boolean>
   mendStore(): Promise<unknown>
 }
@@ -34,7 +34,7 @@ const topologies: Readonly<Record<string, (scope: Scope) => Promise<Topology>>> 
 const aofArgs = ['--appendonly', 'yes']
 
 /**
- * The master is lost under refreshes: no session ends, and stolen tokens are found out.
+ * The master is lost under refreshes: no session ends, and stolen tokens are detected.
  * @param args one of the topologies, or all; after how many seconds the master is back; `short` = with a grace of 1 s
  */
 export async function failover(_scope: Scope, report: Report, args: readonly string[]): Promise<void> {
@@ -51,7 +51,7 @@ export async function failover(_scope: Scope, report: Report, args: readonly str
   }
 }
 
-/** Each play ends what it has started: the next needs the machine. */
+/** Each scenario stops what it has started: the next needs the machine. */
 async function withScope(work: (scope: Scope) => Promise<void>): Promise<void> {
   const ends: (() => unknown)[] = []
   try {
@@ -89,7 +89,7 @@ async function play(
   const brokenAt = performance.now()
   stealIn('no master')
   let isMended = false
-  // A master that is back soon enough is not replaced.
+  // A master that recovers soon enough is not replaced.
   const hasHeir = async () => isMended || (await topology.hasHeir().catch(() => false)) || undefined
   const heir = until('there is a master', hasHeir, 200_000).then(() => stealIn('no replica'))
   await pause(backAfter * 1_000)

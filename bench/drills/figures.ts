@@ -1,4 +1,4 @@
-/** The value below which a share of all lies: 0.99 for p99. */
+/** A quantile: 0.99 for p99. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
@@ -10,7 +10,7 @@ export function summary(values: readonly number[], digits = 1): string {
   return `median ${figure(0.5)}, p99 ${figure(0.99)}, most ${figure(1)}`
 }
 
-/** What a drill demands and what it found; a drill fails where one does not hold. */
+/** The requirements of a drill and the results; a drill fails if one is not met. */
 export class Report {
   #isGood = true
 

@@ -17,7 +17,7 @@ interface Place {
   readonly wire: TcpProxy
 }
 
-/** What becomes of the gateway's connections to Redis while it is stopped. */
+/** What happens to the gateway's connections to Redis while it is stopped. */
 const states: Readonly<Record<string, (place: Place) => unknown>> = {
   'messages come': () => undefined,
   'messages are cut': ({ redis }) => redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'),
@@ -64,7 +64,7 @@ async function freeze(
   const [instance] = instances
   if (!instance) throw new Error('no instance')
   const ask = () => client.get(instance.url, { SecretKey: secretKey })
-  // A busy machine may let the store seem out of reach for a moment.
+  // On a busy machine the store may seem unreachable for a moment.
   await until('the caller is let in', async () => (await ask()) === 200)
   instance.child.kill('SIGSTOP')
   await treat()

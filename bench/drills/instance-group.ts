@@ -7,12 +7,12 @@ import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { type Operator, withOperator } from '../../src/cli/operator.ts'
 import { until } from '../../test/setup/net.ts'
 
-/** Whatever a drill starts is ended when it is over, however it ends. */
+/** Stops everything that a drill has started when it finishes or fails. */
 export interface Scope {
   teardown(end: () => unknown): void
 }
 
-/** One gateway, a process of its own. */
+/** One gateway, in a separate process. */
 export interface Instance {
   readonly url: string
   readonly opsUrl: string
@@ -21,7 +21,7 @@ export interface Instance {
 
 export interface InstanceGroup {
   readonly instances: readonly Instance[]
-  /** Does what a command would, on the same store. */
+  /** Runs operator commands on the same store. */
   operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result>
   createAccounts(count: number): Promise<readonly CreatedAccount[]>
 }

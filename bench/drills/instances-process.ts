@@ -12,18 +12,18 @@ import { openStore } from '../../src/store/open.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
 import { until } from '../../test/setup/net.ts'
 
-/** What the drill asks of a process of simulated instances. */
+/** Requests of the drill to a process of simulated instances. */
 export type Question =
   | { readonly kind: 'know'; readonly accountId: string }
   | { readonly kind: 'heard'; readonly accountId: string }
 
-/** What it answers; times are of `process.hrtime`, which all processes of a machine share, in ms. */
+/** Its responses; times are of `process.hrtime`, which all processes of a machine share, in ms. */
 export type Answer =
   | { readonly kind: 'open' }
   | { readonly kind: 'known' }
   | { readonly kind: 'heard'; readonly at: readonly number[] }
 
-/** Between the starts of two, as in life: readings are then spread over time. */
+/** Delay between two starts, as in production: polls are then spread over time. */
 const openGapMs = 20
 
 const [file = '', count = ''] = process.argv.slice(2)
@@ -69,7 +69,7 @@ for (let index = 0; index < Number(count); index++) {
 }
 const instances = await Promise.all(opening)
 
-/** A busy machine may let Redis seem out of reach for a moment: those are asked again. */
+/** On a busy machine Redis may seem unreachable for a moment: such requests are repeated. */
 async function know(accountId: string): Promise<void> {
   const known = instances.map(({ directory }) =>
     until('the account is known', async () => {

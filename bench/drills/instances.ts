@@ -13,14 +13,14 @@ const usualInstances = 1_000
 const processes = 4
 const idleMs = 15_000
 const resets = 40
-/** How long after a reset it is looked who has heard of it: several readings of the change log. */
+/** How long after a reset the instances are checked: several polls of the change log. */
 const watchedMs = 500
 const openWithinMs = 120_000
 
 /**
- * Many instances on one Redis: what it costs Redis while nobody calls, and how long a reset takes to reach them all.
- * A few processes hold all that speaks to Redis in an instance, many times over; each instance knows each account that
- * is reset, and so looks it up again: the dearest case.
+ * Many instances on one Redis: the load on Redis while idle, and how long a reset takes to reach them all. A few
+ * processes run the Redis part of many instances; each instance has cached each account that is reset, and so looks it
+ * up again: the most expensive case.
  */
 export async function instances(scope: Scope, report: Report, [asked]: readonly string[]): Promise<void> {
   const total = Number(asked ?? usualInstances)
@@ -117,7 +117,7 @@ async function readUse(port: number) {
   }
 }
 
-/** @returns for each instance that heard of it, how long after the answer of the reset it had applied it, in ms */
+/** @returns for each instance that applied the reset, how long after its response, in ms */
 async function reset({ keys }: Operator, groups: readonly ChildProcess[], accountId: string) {
   await Promise.all(groups.map((group) => ask(group, { kind: 'know', accountId }, 'known')))
   await keys.resetSecretKey(accountId, 0)

@@ -14,21 +14,21 @@ import { startWriter } from './writer.ts'
 const known = 12
 const unknown = 60
 const outageMs = 3_000
-/** Accounts whose keys are reset all the time. */
+/** Accounts whose keys are reset throughout. */
 const written = 40
 
-/** What is done to the store, and how it comes back. */
+/** An outage of the store, and its recovery. */
 interface Scene {
   readonly name: string
   breakStore(): Promise<void>
   mendStore(): Promise<void>
   /** Instances that lose the store; undefined = all. */
   readonly affected?: readonly number[]
-  /** Whether it may come back before it is mended. */
+  /** Whether it may recover before it is repaired. */
   readonly mendsItself?: boolean
 }
 
-/** The store goes away in five ways: who is known notices nothing, and nothing is lost. */
+/** The store fails in five ways: cached callers notice nothing, and nothing is lost. */
 export async function outage(scope: Scope, report: Report, args: readonly string[]): Promise<void> {
   const client = createClient()
   scope.teardown(client.close)

@@ -5,20 +5,20 @@ import { type Report, summary } from './figures.ts'
 import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const sessions = 1_000
-/** Each session is refreshed so often, each time by so many at once with the same token. */
+/** How often each session is refreshed, and by how many concurrent requests with the same token. */
 const waves = 10
 const atOnce = 10
-/** Sessions under way at the same time. */
+/** Concurrent sessions. */
 const lanes = 20
 
 interface Tally {
   readonly latencies: number[]
-  /** How often each code was the answer. */
+  /** Counts of responses by code. */
   readonly refusals: Map<string, number>
   forked: number
 }
 
-/** Many tabs and lost answers: refreshing with one token at once never ends a session, nor makes two of it. */
+/** Many tabs and lost responses: concurrent refreshes with one token never revoke or fork a session. */
 export async function refresh(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))

@@ -2,7 +2,7 @@ import type { DrillClient } from './client.ts'
 import type { InstanceGroup } from './instance-group.ts'
 import { sendRefresh } from './session-owners.ts'
 
-/** A token that was stolen, and how that was found out. */
+/** A stolen token, and how its reuse was detected. */
 export interface TokenTheft {
   readonly phase: string
   readonly found: Promise<'at once' | 'next use' | 'missed'>
@@ -16,12 +16,12 @@ interface TheftOptions {
 }
 
 const pauseMs = 100
-/** How much later than the grace a token comes again. */
+/** How much later than the grace a token is replayed. */
 const marginMs = 300
 
 /**
- * Somebody has a copy of each token, and waits: the owner trades it for the next, which may take as long as the fault;
- * after the grace the copy is used.
+ * A thief has a copy of each token, and waits: the owner rotates it, which may take as long as the fault; after the
+ * grace the copy is used.
  */
 export function replayStolenTokens(options: TheftOptions, tokens: readonly string[]): readonly TokenTheft[] {
   return tokens.map((token) => ({ phase: options.phase, found: steal(options, token) }))
@@ -34,14 +34,14 @@ async function steal(options: TheftOptions, stolen: string): Promise<'at once' |
   const taken = await refreshUntilAnswered(options, stolen)
   if (taken === undefined)
     return (await refreshUntilAnswered(options, owned)) === undefined ? 'at once' : 'missed'
-  // Both have the same token now: whoever comes second ends the session.
+  // Both have the same token now: the second use revokes the session.
   await pause(options.graceMs + marginMs)
   if ((await refreshUntilAnswered(options, owned)) === undefined) return 'next use'
   await pause(options.graceMs + marginMs)
   return (await refreshUntilAnswered(options, taken)) === undefined ? 'next use' : 'missed'
 }
 
-/** @returns the next token; undefined where it is refused for good */
+/** @returns the next token; undefined if it is finally rejected */
 async function refreshUntilAnswered(
   { client, fleet }: TheftOptions,
   token: string,

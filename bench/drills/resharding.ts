@@ -6,27 +6,27 @@ import type { Report } from './figures.ts'
 import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
 
 const accounts = 200
-/** Of these accounts the first have a session, each refreshed by one lane only. */
+/** Of these accounts the first have a session, each refreshed by one client only. */
 const lanes = 10
 const moves = 2
-/** How many answers come between any two keys that are moved. */
+/** How many responses arrive between any two moved keys. */
 const answersPerKey = 10
 const anyKey = 'gh:{account}:ids'
 
 interface Tally {
-  /** How often each answer came: `200`, `503 store-unavailable`. */
+  /** Counts of responses: `200`, `503 store-unavailable`. */
   readonly refreshes: Map<string, number>
   readonly requests: Map<string, number>
   answered: number
   isOver: boolean
 }
 
-/** A Cluster moves the slot of all accounts twice, key by key, under refreshes and requests: nobody is signed out. */
+/** A Cluster moves the slot of all accounts twice, key by key, under refreshes and requests: no session ends. */
 export async function resharding(scope: Scope, report: Report): Promise<void> {
   const masters = await startRedisCluster(scope)
   const nodes = masters.map(({ server }) => `127.0.0.1:${server.port}`)
   const stores = Array.from({ length: 2 }, () => ({ cluster: { nodes }, replicas: 0 }))
-  // Short, so that keys are looked up all the time.
+  // Short, so that keys are looked up constantly.
   const config = { cache: { ttl: '1s', negativeTtl: '1s' } }
   const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores, config })
   const client = createClient()
@@ -69,7 +69,7 @@ export async function resharding(scope: Scope, report: Report): Promise<void> {
   }
 }
 
-/** One session, refreshed without a pause with the token that was got last. */
+/** One session, refreshed without pauses with its latest token. */
 async function keepRefreshing(
   client: DrillClient,
   urls: readonly string[],

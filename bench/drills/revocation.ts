@@ -11,7 +11,7 @@ const bystanders = 50
 /** How long after a reset the old key is still tried. */
 const watchedMs = 700
 
-/** A reset secret key is refused everywhere: at once where the message comes, soon where it does not. */
+/** A reset secret key is rejected everywhere: immediately if the message arrives, soon if it does not. */
 export async function revocation(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
@@ -52,7 +52,7 @@ export async function revocation(scope: Scope, report: Report): Promise<void> {
   )
 }
 
-/** Resets the accounts a few at a time. @returns for each account and instance how late the old key still passed */
+/** Resets the accounts a few at a time. @returns for each account and instance until when the old key was accepted */
 async function resetAll(
   fleet: InstanceGroup,
   client: DrillClient,
@@ -78,7 +78,7 @@ async function resetOne(
   { account, secretKey }: CreatedAccount,
 ) {
   const headers = { SecretKey: secretKey }
-  // Every instance knows the key, as it would in use.
+  // Every instance has cached the key, as in production.
   await Promise.all(instances.map(({ url }) => client.get(url, headers)))
   let answeredAt = Number.POSITIVE_INFINITY
   const watches = instances.map(async ({ url }) => {
@@ -97,7 +97,7 @@ async function resetOne(
   return Promise.all(watches)
 }
 
-/** Others who go on all the time. */
+/** Other clients, sending requests throughout. */
 function startLoad(client: DrillClient, { instances }: InstanceGroup, accounts: readonly CreatedAccount[]) {
   let isOn = true
   let answered = 0

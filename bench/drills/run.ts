@@ -1,7 +1,7 @@
 import { Report } from './figures.ts'
 import type { Scope } from './instance-group.ts'
 
-/** A rehearsal with real processes: prints a small report, and fails where what is demanded does not hold. */
+/** A drill with real processes: prints a small report, and fails if a requirement is not met. */
 type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>
 
 const drills: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Drill> }>> = {

@@ -21,7 +21,7 @@ const lookUps = 20_000
 const principals = 100_000
 const madeUp = 200_000
 
-/** How a directory behaves before a large store: in this process, so that its memory can be seen. */
+/** How a directory behaves with a large store: in this process, so that its memory can be measured. */
 export async function scale(scope: Scope, report: Report, [size]: readonly string[]): Promise<void> {
   const total = Number(size ?? accounts)
   const redis = await startRedis(scope)
@@ -132,7 +132,7 @@ async function fillDirectory(store: Store, keys: readonly string[]) {
   return { bytes: memoryInUse() - before, directory }
 }
 
-/** Heap and what hangs on it, after two collections. */
+/** Heap and external memory, after two garbage collections. */
 function memoryInUse(): number {
   if (!globalThis.gc) throw new Error('run it through npm run drill, which lets it collect garbage')
   globalThis.gc()

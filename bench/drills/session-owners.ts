@@ -4,12 +4,12 @@ import type { InstanceGroup } from './instance-group.ts'
 
 const pauseMs = 100
 
-/** One owner of a session, who refreshes all the time, and tries again with the same token where there is no answer. */
+/** An owner of a session that refreshes throughout, and retries with the same token if there is no response. */
 interface Owner {
   token: string
   refreshes: number
   refused: number
-  /** When the token was first tried, and the last one was given. */
+  /** When the token was first tried, and when the last one was issued. */
   triedAt: number
   givenAt: number
   longestMs: number
@@ -18,7 +18,7 @@ interface Owner {
 }
 
 export interface SessionOwners {
-  /** Waits until something holds for all. @throws Error that says of whom it does not hold, and why */
+  /** Waits until a condition holds for all. @throws Error that names the owners for which it does not, and why */
   until(what: string, holds: (owner: Readonly<Owner>) => boolean, withinMs: number): Promise<void>
   /** Whether all got a token after a time, or have lost their session. */
   allSince(at: number): boolean | undefined
@@ -26,14 +26,14 @@ export interface SessionOwners {
     readonly refreshes: number
     readonly refused: number
     readonly lost: readonly string[]
-    /** The longest time that a token was tried until it worked. */
+    /** The longest time that a token was retried until it was accepted. */
     readonly longestMs: number
     /** How many got no token since then. */
     readonly unserved: number
   }>
 }
 
-/** Sends a refresh to any instance, or to the one of a turn. */
+/** Sends a refresh to any instance, or to the one whose turn it is. */
 export async function sendRefresh(
   client: DrillClient,
   { instances }: InstanceGroup,

@@ -12,10 +12,10 @@ const workers = 2
 /** How many workers are killed, one after the other. */
 const kills = 4
 const replacedWithinMs = 30_000
-/** How long the crowd goes on after a worker has been replaced. */
+/** How long the background load continues after a worker has been replaced. */
 const goesOnMs = 2_000
 
-/** Workers are killed while Redis is gone: those that take their places know everybody whom the instance knows. */
+/** Workers are killed while Redis is unreachable: their replacements get every cached account of the instance. */
 export async function worker(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes'])
   const fleet = await startInstanceGroup(scope, {
@@ -38,7 +38,7 @@ export async function worker(scope: Scope, report: Report): Promise<void> {
     `${answered} answers, ${failed} others${failed > 0 ? `: ${others.join(', ')}` : ''}`,
   )
   const codes = [...client.errors()].map(([code, count]) => `${code} ${count}`).join(', ')
-  // Each of them may have had one request on a connection of the killed worker.
+  // Each client may have had one request on a connection of the killed worker.
   report.demand(
     'only connections of the killed workers break',
     broken <= kills * known && !client.errors().has('ECONNREFUSED'),
@@ -61,7 +61,7 @@ async function killOne({ child, opsUrl }: Instance, turn: number): Promise<void>
   await new Promise((resolve) => setTimeout(resolve, goesOnMs))
 }
 
-/** How many workers take requests. */
+/** How many workers serve requests. */
 async function takingRequests(opsUrl: string): Promise<number> {
   const text = await (await fetch(`${opsUrl}/metrics`)).text()
   return Number(/^gatehouse_workers (\d+)$/m.exec(text)?.[1])

@@ -2,16 +2,16 @@ import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
 import type { InstanceGroup } from './instance-group.ts'
 
-/** Somebody who resets keys all the time, and remembers what was answered. */
+/** A client that resets keys throughout, and records the responses. */
 export interface Writer {
-  /** Ends, and looks whether every answered reset is there. */
+  /** Stops, and checks that every acknowledged reset was saved. */
   stop(client: DrillClient): Promise<{ readonly answered: number; readonly missing: number }>
 }
 
 const pauseMs = 20
 const writtenBefore = 5
 
-/** Resolves once the first are answered: what is answered before an outage must be there after it, too. */
+/** Resolves once the first are acknowledged: what was acknowledged before an outage must still be there after it. */
 export async function startWriter(
   fleet: InstanceGroup,
   accounts: readonly CreatedAccount[],
@@ -32,7 +32,7 @@ export async function startWriter(
         resets++
         if (resets === writtenBefore) begun.resolve()
       } catch {
-        // Not answered: it may be there or not, and either is right. This account is left alone from now on.
+        // No response: it may have been saved or not, and either is correct. This account is not used from now on.
         answered.delete(id)
         accounts = accounts.filter((other) => other !== made)
       }

@@ -2,10 +2,10 @@ import type { Frame } from './profile.ts'
 
 const width = 1_400
 const rowHeight = 18
-/** What is narrower than this many pixels is left out. */
+/** Frames narrower than this many pixels are left out. */
 const least = 0.5
 
-/** A flame graph as SVG: a row a call, as wide as its share of the time; hovering tells the rest. */
+/** A flame graph as SVG: a row a call, as wide as its share of the time; hovering shows the rest. */
 export function drawFlame(root: Frame, title: string): string {
   const rows: string[] = []
   let depthMost = 0
@@ -49,7 +49,7 @@ function boxOf({ name, place, totalUs }: Frame, { left, wide, top, total }: Box)
   ].join('')
 }
 
-/** Ours, packages, Node, and what is not JavaScript. */
+/** Own code, packages, Node, and native code. */
 function colourOf(place: string): string {
   if (place === '') return '#d4d4d8'
   if (place.startsWith('node:')) return '#a7d8a0'

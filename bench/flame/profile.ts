@@ -18,7 +18,7 @@ interface ProfileNode {
 /** One function below its callers. */
 export interface Frame {
   readonly name: string
-  /** Where it stands; empty for what is not written in JavaScript. */
+  /** Its location; empty for native code. */
   readonly place: string
   /** Microseconds in it and in all that it calls. */
   readonly totalUs: number
@@ -26,9 +26,9 @@ export interface Frame {
   readonly callees: readonly Frame[]
 }
 
-/** What of a profile is drawn. */
+/** The part of a profile that is drawn. */
 export interface Window {
-  /** Of that clock; what was before and after is left out. */
+  /** On that clock; samples before and after are left out. */
   readonly fromUs: number
   readonly toUs: number
   /** Paths are shown from this folder on. */

@@ -14,7 +14,7 @@ import { isInstalled } from '../subjects/peers.ts'
 import { drawFlame } from './draw.ts'
 import { type CpuProfile, type Frame, readProfile } from './profile.ts'
 
-/** Writes a flame graph of the gateway under load. `npm run flame -- --help` tells the options. */
+/** Writes a flame graph of the gateway under load. `npm run flame -- --help` lists the options. */
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,7 @@ function requestsOf({ credentials }: Gatehouse): readonly string[] {
   throw new Error(`--auth is bearer, key or none, not ${values.auth}`)
 }
 
-/** Node writes the profile when the gateway ends. @returns it, and how many requests it is of */
+/** Node writes the profile when the gateway exits. @returns it, and the number of its requests */
 async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly answers: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-flame-'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))

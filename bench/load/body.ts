@@ -3,7 +3,7 @@ import { openSocket } from './connection.ts'
 
 const piece = Buffer.alloc(65_536, 'x')
 
-/** One request with a long body or a long answer, on a connection of its own. */
+/** One request with a long body or a long response, on its own connection. */
 export async function runBody(order: Extract<LoadCommand, { kind: 'body' }>): Promise<LoadResults['body']> {
   const socket = await openSocket(order.url)
   const begin = performance.now()
@@ -34,7 +34,7 @@ export async function runBody(order: Extract<LoadCommand, { kind: 'body' }>): Pr
   return { receivedBytes, elapsedMs: performance.now() - begin }
 }
 
-/** Of an answer, head and body, from its beginning: small heads come in one piece. */
+/** Counts a response, head and body, from its beginning: small heads arrive in one chunk. */
 function totalOf(data: Buffer): number {
   const end = data.indexOf('\r\n\r\n')
   const head = data.toString('latin1', 0, end + 2)

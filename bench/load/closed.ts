@@ -4,10 +4,10 @@ import { assertStatus, openSocket, parseResponse } from './connection.ts'
 
 type Closed = Extract<LoadCommand, { kind: 'closed' }>
 
-/** The last requests of each place: a refresh goes on where the last run ended. */
+/** The last request of each connection: a refresh continues where the last run ended. */
 const lastRequests = new Map<string, string[]>()
 
-/** A closed loop: every connection sends its next request when the answer to the last has come. */
+/** A closed loop: every connection sends its next request when the response to the last has arrived. */
 export async function runClosed(order: Closed): Promise<LoadResults['closed']> {
   const state = { answers: 0, isOver: false, next: 0 }
   const requests = lastRequests.get(order.url) ?? [...order.requests]
@@ -59,7 +59,7 @@ async function loop(
     assertStatus(answer, status)
     received = received.slice(answer.length)
     state.answers++
-    // Made even when it is not sent: it is what a later run goes on with.
+    // Built even if it is not sent: a later run continues with it.
     const request = nextRequest(answer.body)
     if (state.isOver) socket.end()
     else socket.write(request, 'latin1')
@@ -69,9 +69,9 @@ async function loop(
   if (!state.isOver) throw new Error('a connection was closed under load')
 }
 
-/** The next refresh, from the answer to the last: a token grows with the number of its rotations. */
+/** The next refresh, from the response to the last: a token grows with the number of its rotations. */
 function withToken(request: string, answer: string): string {
-  // The cast is sound: every answer of this endpoint with status 200 has it.
+  // The cast is sound: every response of this endpoint with status 200 has it.
   const { refreshToken } = JSON.parse(answer) as { readonly refreshToken: string }
   const body = JSON.stringify({ token: refreshToken })
   const head = request.slice(0, request.indexOf('\r\n\r\n') + 4)

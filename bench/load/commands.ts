@@ -1,17 +1,17 @@
-/** What the process that makes the load is told to do, and what it tells of it. */
+/** Commands to the load generator process, and its results. */
 
 interface Closed {
   readonly kind: 'closed'
   readonly url: string
   /** Whole requests, taken in turn by all connections. */
   readonly requests: readonly string[]
-  /** Any other is a fault. */
+  /** Any other is an error. */
   readonly status: number
   readonly connections: number
   readonly durationMs: number
-  /** Each answer has the refresh token that the next request of the same connection sends. */
+  /** Each response has the refresh token that the next request of the same connection sends. */
   readonly isRefresh?: boolean
-  /** Each request that is sent has a number of its own where `numberMark` stands. */
+  /** Each request has a unique number in place of `numberMark`. */
   readonly isNumbered?: boolean
 }
 
@@ -38,7 +38,7 @@ interface Listen {
   readonly connections: number
 }
 
-/** Counting what the streams that are held open tell. */
+/** Counting the events of the streams that are held open. */
 interface Hear {
   readonly kind: 'hear'
   readonly durationMs: number

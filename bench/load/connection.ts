@@ -9,14 +9,14 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket
 }
 
-/** One answer of a known length, and how many bytes of what was received it takes. */
+/** One response of a known length, and how many of the received bytes it takes. */
 export interface ParsedResponse {
   readonly status: number
   readonly body: string
   readonly length: number
 }
 
-/** The first whole answer in a text; undefined = there is more to come. @throws Error for chunks */
+/** The first complete response in a text; undefined = it is incomplete. @throws Error for chunks */
 export function parseResponse(received: string): ParsedResponse | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end === -1) return undefined

@@ -4,10 +4,10 @@ import type { LoadCommand, LoadResults } from './commands.ts'
 import { openSocket } from './connection.ts'
 import { openConnections } from './held-connections.ts'
 
-/** How late each event was, while somebody counts. */
+/** How late each event was, while counting is on. */
 let latencies: number[] | undefined
 
-/** Opens streams of events, each until its first. */
+/** Opens event streams, waiting for the first event of each. */
 export function openEventStreams({
   url,
   request,
@@ -16,7 +16,7 @@ export function openEventStreams({
   return openConnections(connections, () => listen(url, request))
 }
 
-/** Counts what the open streams tell. */
+/** Counts the events of the open streams. */
 export async function countEvents({
   durationMs,
 }: Extract<LoadCommand, { kind: 'hear' }>): Promise<LoadResults['hear']> {

@@ -6,7 +6,7 @@ import { closeConnections } from './held-connections.ts'
 import { openWebSockets } from './open-web-sockets.ts'
 import { runPaced } from './paced.ts'
 
-/** A process of its own that makes the load: it takes an order as a message and sends back what came of it. */
+/** The load generator process: it receives a command as a message and sends back the result. */
 
 function carryOut(order: LoadCommand): Promise<LoadResults[LoadCommand['kind']]> {
   switch (order.kind) {

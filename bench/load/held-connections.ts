@@ -5,10 +5,10 @@ import type { LoadResults } from './commands.ts'
 /** How many are opened at once. */
 const batch = 100
 
-/** Connections that stay when their order is done. */
+/** Connections that stay open when their command has completed. */
 const held: Socket[] = []
 
-/** Opens connections until so many are held. */
+/** Opens connections up to a total. */
 export async function openConnections(
   count: number,
   open: () => Promise<Socket>,

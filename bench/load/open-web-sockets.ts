@@ -4,7 +4,7 @@ import type { LoadCommand, LoadResults } from './commands.ts'
 import { openSocket } from './connection.ts'
 import { openConnections } from './held-connections.ts'
 
-/** Opens WebSockets and leaves them alone. */
+/** Opens WebSockets and leaves them idle. */
 export function openWebSockets({
   url,
   request,

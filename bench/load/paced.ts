@@ -6,8 +6,8 @@ import { assertStatus, openSocket, parseResponse } from './connection.ts'
 type Paced = Extract<LoadCommand, { kind: 'paced' }>
 
 /**
- * An open loop: so many requests a second, whether or not answers come. One that is due when all connections
- * are busy waits, and its waiting counts.
+ * An open loop: a fixed rate of requests, whether or not responses arrive. A request that is due while all
+ * connections are busy waits, and its wait counts.
  */
 export async function runPaced(order: Paced): Promise<LoadResults['paced']> {
   const { url, requests, status, connections, durationMs, perSecond } = order
@@ -65,7 +65,7 @@ async function openLane(url: string, receive: (lane: Lane) => void): Promise<Lan
   return lane
 }
 
-/** About every millisecond, for a time. */
+/** About every millisecond, for some time. */
 function tick(durationMs: number, work: (elapsedMs: number) => void): Promise<void> {
   const begin = performance.now()
   return new Promise((resolve) => {

@@ -9,21 +9,21 @@ import { type LoadCommand, type LoadResults, requestNumberPlaceholder } from './
 type Closed = Extract<LoadCommand, { kind: 'closed' }>
 type Paced = Extract<LoadCommand, { kind: 'paced' }>
 
-/** The same closed loop by wrk, which costs a tenth of ours and so can keep the cheapest proxies busy. */
+/** The same closed loop by wrk, which uses a tenth of the CPU of ours and so can saturate the cheapest proxies. */
 export function runWrk(order: Closed): Promise<LoadResults['closed']> {
   return run(order, scriptOf(order))
 }
 
-/** Trials of a second each, at most, until the pace is right by a twentieth. */
+/** Maximum number of trials of a second each, until the rate is within 5 %. */
 const trialsMax = 5
-/** wrk waits from tick to tick of its clock, a millisecond each: much below one there is no pace to speak of. */
+/** The clock of wrk has a resolution of a millisecond: much shorter delays cannot be timed. */
 const cycleMinMs = 0.7
 
 /**
- * So many requests a second by wrk, about: each connection waits before its next request for as long as chance
- * says. How long on the average is tried out, as an answer takes its time, too. Where the connections asked for
- * would have to wait less than wrk can, there are more.
- * @returns what runs them, as often as wanted
+ * An approximate request rate by wrk: each connection waits for a random time before its next request. The mean is
+ * found by trial, as a response takes time, too. If the given connections would have to wait less than wrk can,
+ * more are opened.
+ * @returns a function that runs the load, repeatable
  */
 export async function calibrateWrk(asked: Paced): Promise<() => Promise<LoadResults['paced']>> {
   const connections = Math.max(asked.connections, Math.ceil((asked.perSecond * cycleMinMs) / 1_000))
@@ -91,7 +91,7 @@ function luaString(text: string): string {
 
 type Summary = LoadResults['closed'] & LoadResults['paced']
 
-/** wrk tells apart only statuses up to 399 and those above. @throws Error when there were others than expected */
+/** wrk distinguishes only statuses up to 399 and those above. @throws Error if there were unexpected ones */
 export function readSummary(output: string, status: number): Summary {
   const [, ...numbers] = /^summary (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output) ?? []
   const [requests = 0, durationUs = 0, refused = 0, broken = 0, p50Us = 0, p99Us = 0] = numbers.map(Number)

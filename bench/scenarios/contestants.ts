@@ -3,7 +3,7 @@ import type { PeerName } from '../subjects/peers.ts'
 import type { Subject } from '../subjects/subject.ts'
 import type { Contestant, Figures } from './scenario.ts'
 
-/** A field line that lets a request through a gateway; empty for peers, who ask for nothing. */
+/** A header line that authenticates a request to a gateway; empty for peers, which require none. */
 export type Authorization = Readonly<Record<string, string>>
 
 /** The peers of a list and every gateway, all measured in the same way. */

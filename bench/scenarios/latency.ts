@@ -53,7 +53,7 @@ interface Entry {
   readonly requests: readonly string[]
 }
 
-/** A program that compiles itself while it runs does half as much in its first seconds as later on. */
+/** A JIT-compiled program is half as fast in its first seconds as later. */
 const warmingTurns = 3
 
 async function openOne(bench: Bench, { name, subject, requests }: Entry): Promise<Contestant> {
@@ -79,11 +79,11 @@ async function openOne(bench: Bench, { name, subject, requests }: Entry): Promis
 interface Sends {
   sendDirect(): Promise<LoadResults['paced']>
   sendThrough(): Promise<LoadResults['paced']>
-  /** Requests a second that the subject can do. */
+  /** Maximum requests per second of the subject. */
   readonly most: number
 }
 
-/** A turn in which the host took time away is taken again, so often at most; the best of them counts. */
+/** How often a turn with steal time is repeated at most; the best one counts. */
 const attemptsMax = 6
 
 async function measureAdded({ restMs, durationMs }: BenchOptions, sends: Sends): Promise<Figures> {
@@ -97,7 +97,7 @@ async function measureAdded({ restMs, durationMs }: BenchOptions, sends: Sends):
 }
 
 async function measureOnce(durationMs: number, { sendDirect, sendThrough, most }: Sends) {
-  // At this pace, and after a rest, it is another program to those that compile themselves.
+  // At this rate, and after idle time, JIT-compiled programs behave differently.
   await sendThrough()
   const before = stealMs()
   const direct = await sendDirect()

@@ -23,7 +23,7 @@ export function withKeys(requestLine: string, keys: readonly string[]): readonly
   return keys.map((key) => writeRequest(requestLine, { SecretKey: key }))
 }
 
-/** A key or token that differs in its last but few characters: well-formed, and wrong. */
+/** A key or token with some characters near its end changed: well-formed, and invalid. */
 export function tamper(credential: string): string {
   const place = credential.length - 8
   const other = credential[place] === 'a' ? 'b' : 'a'

@@ -3,13 +3,13 @@ import type { Bench } from '../bench.ts'
 /** Numbers of one run, by the name of the figure. */
 export type Figures = Readonly<Record<string, number>>
 
-/** What a figure is, for whoever reads it. */
+/** The description of a figure. */
 export interface FigureKind {
   readonly title: string
   readonly digits: number
 }
 
-/** Someone who takes part in a scenario. */
+/** A contestant of a scenario. */
 export interface Contestant {
   readonly name: string
   measure(): Promise<Figures>
@@ -18,12 +18,12 @@ export interface Contestant {
 export interface Scenario {
   readonly summary: string
   readonly figures: Readonly<Record<string, FigureKind>>
-  /** The figure that is compared, run by run, with that of others. */
+  /** The figure that is compared, run by run, with that of other contestants. */
   readonly compared: string
-  /** The names of those that all are compared with. */
+  /** The names of the contestants that all are compared with. */
   readonly yardsticks: readonly string[]
   /** What a reader must know; a sentence or two. */
   readonly note: string
-  /** Everyone, in the order in which they take turns. */
+  /** All contestants, in the order of their turns. */
   open(bench: Bench): Promise<readonly Contestant[]>
 }

@@ -38,7 +38,7 @@ export const smallGet: Scenario = {
   },
 }
 
-/** With a field that no two of them share. */
+/** With a header field that is different in each of them. */
 function numbered(requests: readonly string[]) {
   const field = `X-Number: ${requestNumberPlaceholder}\r\n\r\n`
   return {

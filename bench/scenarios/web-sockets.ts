@@ -68,13 +68,13 @@ function authorizationOf(subject: Subject | Gatehouse): Readonly<Record<string, 
   return { Authorization: `Bearer ${subject.credentials.accessTokens[0]}` }
 }
 
-/** A proxy has two sockets for each, and some files of its own. */
+/** A proxy has two sockets for each, and some other files. */
 function mostHeld(): number {
   const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
   return Math.floor((Number(limit) - 500) / 2)
 }
 
-/** Resident memory once it has stopped to change. */
+/** Resident memory once it is stable. */
 async function settledRss({ pids }: Subject): Promise<number> {
   let last = rssBytesOf(pids)
   for (;;) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import { reportUrl } from '../report-url.ts'
 
-/** What the backend saw of a request: the soak compares it with what was sent. */
+/** A request as the backend received it: the soak compares it with what was sent. */
 export interface ReceivedRequest {
   /** The number that the client gave the request; undefined = it had none. */
   readonly nonce: string | undefined
@@ -12,10 +12,10 @@ export interface ReceivedRequest {
   readonly sha256: string
 }
 
-/** How long an answer under `/slow` takes. */
+/** How long a response under `/slow` takes. */
 const slowMs = 300
 
-/** A target of the soak, a process of its own: it answers with what it saw. */
+/** A target of the soak, in a separate process: it responds with what it received. */
 const server = createServer((request, response) => {
   const hash = createHash('sha256')
   let bytes = 0

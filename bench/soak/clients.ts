@@ -4,13 +4,13 @@ import { summarizeResponse } from './faults.ts'
 import type { Caller, ResponseChecker } from './response-checker.ts'
 import type { Outcome, Send } from './send.ts'
 
-/** What the lanes of the load share. */
+/** State that the clients of the load share. */
 export interface SoakContext {
   readonly send: Send
   readonly ledger: ResponseChecker
   /** The URLs of the instances. */
   readonly urls: readonly string[]
-  /** Whether the store is out of reach, or was so a moment ago: then a reset may not have come everywhere yet. */
+  /** Whether the store is unreachable, or was a moment ago: then a reset may not have reached every instance yet. */
   isStoreAtRisk(): boolean
   isOver(): boolean
 }
@@ -18,7 +18,7 @@ export interface SoakContext {
 const bodyBytesMax = 65_536
 const pauseMs = 3
 const refreshEveryMs = 1_500
-/** After the answer to a reset the old key may pass for so long (docs/operating.md). */
+/** How long the old key may still be accepted after the response to a reset (docs/operating.md). */
 const revokedWithinMs = 500
 /** The machine may be busy with the start of the gateways. */
 const signInAttempts = 20
@@ -34,7 +34,7 @@ const any = <Value>(values: readonly Value[]): Value => {
 
 const callerOf = ({ account: { id, role } }: CreatedAccount): Caller => ({ id, role })
 
-/** Somebody with a key who reads, writes, leaves early, and is anonymous now and then. */
+/** A client with a secret key that reads, writes, aborts requests, and is sometimes anonymous. */
 export async function runKeyClient(soak: SoakContext, account: CreatedAccount): Promise<void> {
   const { send, ledger, urls, isOver } = soak
   const headers = { SecretKey: account.secretKey }
@@ -58,7 +58,7 @@ export async function runKeyClient(soak: SoakContext, account: CreatedAccount): 
       ledger.expectStatus('GET by a wrong key', outcome, [401])
     } else {
       const body = randomBytes(bodyBytesMax)
-      // Its answer is not looked at: what counts is that nobody else gets it.
+      // Its response is ignored: what matters is that no other client gets it.
       await send({ url: `${url}/slow`, method: 'POST', headers, body, cutAfterMs: randomInt(1, 200) })
     }
     await sleep(pauseMs)
@@ -70,7 +70,7 @@ function tamper(key: string): string {
   return key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
 }
 
-/** Somebody with tokens, who refreshes them. @returns whether the last acknowledged refresh token still works */
+/** A client with tokens that it refreshes. @returns whether the last acknowledged refresh token is still valid */
 export async function runTokenClient(soak: SoakContext, account: CreatedAccount): Promise<boolean> {
   const { send, ledger, urls, isOver } = soak
   const caller = callerOf(account)
@@ -128,14 +128,14 @@ function tokensIn({ text }: Outcome, access: string, refresh: string): Tokens {
   return { access: body[access] ?? '', refresh: body[refresh] ?? '' }
 }
 
-/** What became of the resets of one account. */
+/** The results of the key resets of one account. */
 export interface ResetResults {
   readonly acknowledged: number
-  /** Acknowledged resets that did not hold: the new key refused, or the old one accepted 500 ms later. */
+  /** Acknowledged resets that were lost: the new key rejected, or the old one accepted 500 ms later. */
   readonly broken: number
 }
 
-/** An Admin who resets one account's key again and again, and looks whether each acknowledged reset holds. */
+/** An Admin that resets one account's key repeatedly, and checks that each acknowledged reset persists. */
 export async function runResetClient(
   soak: SoakContext,
   account: CreatedAccount,
@@ -174,7 +174,7 @@ export async function runResetClient(
       if (!isRevoked) broken++
       current = made
     } else if (summarizeResponse(outcome).status !== 429) {
-      // It may be there or not: the next reset that is acknowledged tells what counts.
+      // It may have been saved or not: the next acknowledged reset decides.
       await sleep(1_000)
     }
     await sleep(500)

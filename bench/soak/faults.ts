@@ -1,21 +1,21 @@
 import type { Outcome } from './send.ts'
 
-/** What an answer shows of itself: its status and, of the gateway's own, its code. */
+/** The visible outcome of a response: its status and, for responses of the gateway, the error code. */
 export interface ResponseSummary {
   readonly status: number
   readonly code: string | undefined
 }
 
-/** Something that is done to the system while it is under load. */
+/** A fault that is injected into the system under load. */
 export interface Fault {
   readonly name: string
-  /** Does it and undoes it. */
+  /** Injects and reverts it. */
   run(): Promise<void>
-  /** Answers that it may cause, as long as it lasts and shortly after. */
+  /** Responses that it may cause, while it lasts and shortly after. */
   readonly explains: readonly Explanation[]
 }
 
-/** An answer that a fault may cause. */
+/** A response that a fault may cause. */
 export type Explanation =
   | 'no-answer'
   | 'store-unavailable'
@@ -24,13 +24,13 @@ export type Explanation =
   | 'upstream-timeout'
   | 'upstream-invalid-response'
 
-/** How long after its end a fault still explains answers: ejected targets, back-off, connections to be made again. */
+/** How long after its end a fault still explains responses: ejected targets, back-off, reconnects. */
 const settleMs = 6_000
 
-/** The same where the machine itself was too busy for a moment. */
+/** The same if the machine itself was too busy for a moment. */
 const starvedSettleMs = 500
 
-/** Which faults were there when, and whether an answer is explained by one of them. */
+/** The timeline of faults, and whether a response is explained by one of them. */
 export class FaultLog {
   readonly #spans: { readonly fault: Fault; readonly from: number; until: number }[] = []
 
@@ -52,13 +52,13 @@ export class FaultLog {
     )
   }
 
-  /** Whether a fault with this explanation is there, or was a moment ago. */
+  /** Whether a fault with this explanation is active, or was a moment ago. */
   isAtRisk(explanation: Explanation): boolean {
     const now = performance.now()
     return this.#spans.some(({ fault, until }) => now <= until && fault.explains.includes(explanation))
   }
 
-  /** The last fault that began before an answer, and how long before. */
+  /** The last fault that began before a response, and how long before. */
   before({ endedAt }: Outcome): string {
     const last = this.#spans.findLast(({ from }) => from <= endedAt)
     return last
@@ -66,7 +66,7 @@ export class FaultLog {
       : 'before any fault'
   }
 
-  /** A fault that has been and gone by itself. */
+  /** A fault that occurred and ended by itself. */
   note(fault: Pick<Fault, 'name' | 'explains'>, from: number): void {
     this.#spans.push({
       fault: { ...fault, run: async () => {} },
@@ -75,7 +75,7 @@ export class FaultLog {
     })
   }
 
-  /** How often each was there. */
+  /** How often each occurred. */
   counts(): string {
     const counts = new Map<string, number>()
     for (const { fault } of this.#spans) counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)

@@ -6,11 +6,11 @@ import type { Instance } from '../drills/instance-group.ts'
 import { sleep } from './clients.ts'
 import type { Explanation, Fault } from './faults.ts'
 
-/** What faults are done to. */
+/** What faults are injected into. */
 export interface FaultTargets {
   readonly redis: RedisServer
   readonly instances: readonly Instance[]
-  /** Processes of the targets; each stands for one, and is replaced when it is killed. */
+  /** Processes of the targets, one each; a killed one is replaced. */
   readonly targets: readonly Target[]
 }
 
@@ -27,11 +27,11 @@ const ofTargets: readonly Explanation[] = [
   'upstream-invalid-response',
   'no-answer',
 ]
-/** A process that is gone takes its connections along, and one that starts may not have read the store yet. */
+/** A killed process drops its connections, and a starting one may not have read the store yet. */
 const ofProcesses: readonly Explanation[] = ['no-answer', 'store-unavailable']
 const pausedMs = 1_500
 
-/** All faults, each of which undoes itself. */
+/** All faults, each of which reverts itself. */
 export function createFaults({ redis, instances, targets }: FaultTargets): readonly Fault[] {
   const [first, last] = [instances[0], instances.at(-1)]
   const [target] = targets
@@ -90,7 +90,7 @@ export function createFaults({ redis, instances, targets }: FaultTargets): reado
     },
     {
       name: 'instance stopped',
-      // Nothing is lost: what was sent is answered when it goes on. It may take its store for gone for a moment.
+      // Nothing is lost: pending requests are answered when it resumes. Its store may seem unreachable for a moment.
       explains: ofStore,
       run: async () => {
         const pids = [...workersOf(first), ...(first.child.pid === undefined ? [] : [first.child.pid])]

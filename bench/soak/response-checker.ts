@@ -9,10 +9,10 @@ export interface Caller {
 
 const shownMax = 10
 
-/** Checks every answer, and keeps what must not be. */
+/** Checks every response, and records violations. */
 export class ResponseChecker {
   readonly #faults: FaultLog
-  /** How many answers of each kind there were. */
+  /** Counts of responses by kind. */
   readonly kinds = new Map<string, number>()
   answered = 0
   crossed = 0
@@ -23,7 +23,7 @@ export class ResponseChecker {
     this.#faults = faults
   }
 
-  /** An answer that the backend must have given, for this caller and this body. */
+  /** Expects a response of the backend, for this caller and this body. */
   expectForwarded(what: string, outcome: Outcome, caller: Caller | undefined, bytes = 0): void {
     if (outcome.status !== 200) {
       this.expectStatus(what, outcome, [200])
@@ -43,7 +43,7 @@ export class ResponseChecker {
     this.#example(`crossed: ${what}: ${outcome.text.slice(0, 300)}`)
   }
 
-  /** An answer with one of these statuses, unless a fault explains another. */
+  /** Expects one of these statuses, unless a fault explains another. */
   expectStatus(what: string, outcome: Outcome, statuses: readonly number[]): void {
     const shown = summarizeResponse(outcome)
     this.#count(shown.code === undefined ? String(shown.status) : `${shown.status} ${shown.code}`)

@@ -8,15 +8,15 @@ export interface Call {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer | undefined
-  /** Breaks the connection off after so long; undefined = never. */
+  /** Aborts the connection after this time; undefined = never. */
   readonly cutAfterMs?: number | undefined
 }
 
-/** What came of it. */
+/** Its result. */
 export interface Outcome {
   readonly sentAt: number
   readonly endedAt: number
-  /** 0 = no whole answer came. */
+  /** 0 = no complete response was received. */
   readonly status: number
   readonly text: string
   readonly nonce: string
@@ -26,7 +26,7 @@ export interface Outcome {
 /** Longer than any fault lasts. */
 const patienceMs = 20_000
 
-/** Sends requests over kept connections. */
+/** Sends requests over keep-alive connections. */
 export function createSender() {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
@@ -60,10 +60,10 @@ export function createSender() {
 
 export type Send = ReturnType<typeof createSender>['send']
 
-/** What the backend saw of a request that was answered 200; undefined = the answer is not the backend's. */
+/** What the backend received of a request with status 200; undefined = the response is not the backend's. */
 export function parseReceived({ text }: Outcome): ReceivedRequest | undefined {
   try {
-    // The cast is sound: only targets of the soak answer 200 to its requests, and a wrong answer fails the comparison.
+    // The cast is sound: only targets of the soak respond 200 to its requests, and a wrong response fails the comparison.
     return JSON.parse(text) as ReceivedRequest
   } catch {
     return undefined

@@ -19,14 +19,14 @@ export interface SoakOptions {
 }
 
 const lanes = { key: 8, token: 6, reset: 3 } as const
-/** Between two faults: as long as answers may still be explained by the one before, and a while without any. */
+/** Between two faults: as long as the previous one may explain responses, and a while without any. */
 const calmMs = 2_000
-/** How much more memory than after the first third a run may end with. */
+/** How much more memory a run may end with than it had after its first third. */
 const growth = { share: 1.25, mib: 24 } as const
 const mib = 1_048_576
 const starvedMs = 60
 
-/** Mixed load over two instances with two workers each while faults are injected: every answer is checked. */
+/** Mixed load over two instances with two workers each while faults are injected: every response is checked. */
 export async function soak(scope: Scope, report: Report, { seconds, seed }: SoakOptions): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes', '--appendfsync', 'always'])
   const targets = [await startTarget(scope), await startTarget(scope)]
@@ -137,7 +137,7 @@ async function createPeople({ operate }: InstanceGroup) {
   }
 }
 
-/** One fault after another, in an order that the seed chooses, with calm between them and at the end. */
+/** One fault after another, in an order chosen by the seed, with pauses between them and at the end. */
 async function inject(
   log: FaultLog,
   faults: ReturnType<typeof createFaults>,
@@ -145,7 +145,7 @@ async function inject(
 ): Promise<void> {
   let state = seed
   while (!isOver()) {
-    // A linear congruential generator (Numerical Recipes): the order only has to be varied, and the same again.
+    // A linear congruential generator (Numerical Recipes): the order only has to be varied and reproducible.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     const fault = faults[Math.floor((state / 2 ** 32) * faults.length)]
     await sleep(calmMs)
@@ -153,7 +153,7 @@ async function inject(
   }
 }
 
-/** A machine too busy to run this process on time is too busy for Redis to answer on time (100 ms), too. */
+/** A machine too busy to run this process on time is also too busy for Redis to respond on time (100 ms). */
 async function watchMachine(faults: FaultLog, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const from = performance.now()
@@ -163,7 +163,7 @@ async function watchMachine(faults: FaultLog, isOver: () => boolean): Promise<vo
   }
 }
 
-/** Resident memory of all instances, a third into the run and at its end: the median of a few looks each. */
+/** Resident memory of all instances, a third into the run and at its end: the median of a few samples each. */
 async function watchMemory({ instances }: InstanceGroup, isOver: () => boolean) {
   const looks: number[] = []
   while (!isOver()) {
@@ -176,7 +176,7 @@ async function watchMemory({ instances }: InstanceGroup, isOver: () => boolean) 
   return { third: median(looks.slice(third, third + 9)), end: median(looks.slice(-9)) }
 }
 
-/** undefined while a worker is ending: it has no memory any more, or is gone before it was asked. */
+/** undefined while a worker is exiting: its memory is already released, or it exits before it is sampled. */
 function rssOf(instances: InstanceGroup['instances']): number | undefined {
   try {
     const bytes = rssBytesOf(instances.flatMap(({ child: { pid } }) => pid ?? []))

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { createVerifier } from 'fast-jwt'
 import { reportUrl } from '../report-url.ts'
 
-/** What nginx asks in `auth_request`: verifies an ES256 token each time, as such services mostly do. */
+/** The service that nginx calls in `auth_request`: verifies an ES256 token each time, as such services mostly do. */
 const verify = createVerifier({ key: process.argv[2] ?? '', algorithms: ['ES256'], cache: false })
 
 function isGood(authorization: string | undefined): boolean {

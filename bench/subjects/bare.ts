@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { reportUrl } from '../report-url.ts'
 
-/** The yardstick: Node's own server, which answers by itself and forwards nothing. */
+/** The baseline: Node's own server, which responds itself and forwards nothing. */
 reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     function answer(): void {

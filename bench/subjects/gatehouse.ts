@@ -15,7 +15,7 @@ export interface GatehouseOptions {
   readonly checkout: string
   /** On this Redis; else on SQLite. */
   readonly redisUrl?: string
-  /** Laid over the config of the bench. */
+  /** Overrides of the config of the bench. */
   readonly config?: object
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[]
@@ -72,7 +72,7 @@ function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {
         ? { sqlite: { path: 'gatehouse.db' } }
         : { driver: 'redis', redis: { url: redisUrl } },
     tokens: { accessLifetime: '24h' },
-    // Those of the scenario are wrong on purpose, from one address.
+    // Credentials of the scenario are invalid on purpose, from one address.
     limits: { failures: { limit: 1_000_000_000 } },
     log: { level: 'warn', access: false },
     ...config,

@@ -6,7 +6,7 @@ import { cores, startProgram } from '../processes.ts'
 import type { Scope } from '../scope.ts'
 import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
 
-/** HAProxy as a plain proxy: one thread, connections to the upstream kept. */
+/** HAProxy as a plain proxy: one thread, keep-alive connections to the upstream. */
 export function startHaproxy({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
   return startWith(scope, { upstreamUrl, rules: () => [] })
 }

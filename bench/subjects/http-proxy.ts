@@ -2,7 +2,7 @@ import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 import { reportUrl } from '../report-url.ts'
 
-/** @fastify/http-proxy as it comes, without any authentication. */
+/** @fastify/http-proxy with its defaults, without any authentication. */
 const app = Fastify({ bodyLimit: 1_073_741_824 })
 await app.register(httpProxy, {
   upstream: process.argv[2] ?? '',

@@ -7,17 +7,17 @@ import type { ReadyMessage } from '../report-url.ts'
 import type { Scope } from '../scope.ts'
 import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
 
-/** nginx as a plain proxy: one worker, connections to the upstream kept, bodies streamed both ways. */
+/** nginx as a plain proxy: one worker, keep-alive connections to the upstream, bodies streamed both ways. */
 export function startNginx({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
   return startWith(scope, upstreamUrl, { inLocation: [], inServer: [], inHttp: [] })
 }
 
-/** nginx that asks a small service about every request; the service counts as a part of it. */
+/** nginx that asks a small service about every request; the service is measured as a part of it. */
 export function startNginxAuth(place: SubjectOptions): Promise<Subject> {
   return startWithService(place, { inLocation: [], inHttp: [] })
 }
 
-/** The same, with the answers of the service cached by token. */
+/** The same, with the responses of the service cached by token. */
 export function startNginxAuthCached(place: SubjectOptions): Promise<Subject> {
   return startWithService(place, {
     inLocation: [
@@ -53,7 +53,7 @@ async function startWithService(
   return { url: subject.url, pids: [...subject.pids, service.child.pid] }
 }
 
-/** Directives beside those of a plain proxy. */
+/** Directives in addition to those of a plain proxy. */
 interface Directives {
   readonly inHttp: readonly string[]
   readonly inServer: readonly string[]
@@ -80,7 +80,7 @@ const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
 function configOf(port: number, upstream: string, { inHttp, inServer, inLocation }: Directives): string {
   return [
     'daemon off; master_process off; pid nginx.pid; error_log logs/error.log crit;',
-    // More than it may have files: with few to spare it closes those whose request has not come yet.
+    // More than its file limit allows: when few are left it closes connections whose request has not arrived yet.
     'events { worker_connections 40000; }',
     `http { access_log off; keepalive_requests 1000000000; ${temporary.join(' ')}`,
     'map $http_upgrade $connection_upgrade { default upgrade; "" ""; }',

@@ -8,7 +8,7 @@ import type { Subject, SubjectOptions } from './subject.ts'
 /** What the gateway is compared with. */
 export interface Peer {
   readonly summary: string
-  /** The program it needs on PATH; undefined = it comes with the packages of this checkout. */
+  /** The program it requires on PATH; undefined = it is a package of this checkout. */
   readonly program: string | undefined
   start(place: SubjectOptions): Promise<Subject>
 }

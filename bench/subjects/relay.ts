@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { reportUrl } from '../report-url.ts'
 
-/** Holds the same two connections for each client as a proxy does, and passes bytes on: nothing else. */
+/** Holds the same two connections for each client as a proxy does, and forwards bytes: nothing else. */
 const { port, hostname } = new URL(process.argv[2] ?? '')
 
 reportUrl(

@@ -4,7 +4,7 @@ import type { Scope } from '../scope.ts'
 /** What is measured: processes, and where they listen. */
 export interface Subject {
   readonly url: string
-  /** The roots of its processes: what those have started counts too. */
+  /** The roots of its process trees: their descendants count too. */
   readonly pids: readonly number[]
 }
 
@@ -19,7 +19,7 @@ export interface Credentials {
   readonly publicKey: string
 }
 
-/** What a subject is started with. */
+/** The options that a subject is started with. */
 export interface SubjectOptions {
   readonly scope: Scope
   readonly upstreamUrl: string
@@ -27,7 +27,7 @@ export interface SubjectOptions {
   readonly credentials: Credentials
 }
 
-/** Resolves once somebody takes connections there. @throws Error after ten seconds */
+/** Resolves once connections are accepted there. @throws Error after ten seconds */
 export async function untilListening(url: string): Promise<void> {
   const deadline = performance.now() + 10_000
   while (!(await isListening(url))) {

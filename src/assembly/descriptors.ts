@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Descriptors kept free for files, the store and upstreams. */
 const reservedDescriptors = 16
-/** For how many connections one count holds, and how long. */
+/** For how many connections one count is valid, and how long. */
 const connectionsPerCount = 8
 const countMaxAgeMs = 100
 

@@ -73,10 +73,10 @@ export function openStoreMonitor({
     }
   }
 
-  /** A store that is out of reach or has lost its data is something else, which is reported by itself. */
+  /** A store that is unreachable or has lost its data is reported separately. */
   function isRefusal(error: unknown): boolean {
     if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return false
-    // One answer may be late on a busy machine; what Redis holds back, or no replica confirms, fails again.
+    // One response may be late on a busy machine; a write that Redis blocks, or no replica confirms, fails again.
     const isRepeated = wasUncertain
     wasUncertain = isStoreFailure(error, 'unanswered', 'unconfirmed')
     return !wasUncertain || isRepeated

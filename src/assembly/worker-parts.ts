@@ -133,6 +133,6 @@ function callerAuthConfig({ tokens, cache, sessionsMax }: Config): unknown {
 function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
   if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
-    hint: 'Reload again once /readyz says ok.',
+    hint: 'Reload again once /readyz reports ok.',
   })
 }

@@ -38,5 +38,5 @@ export function isCurrent(
   return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
 }
 
-/** `degraded`: the store is out of reach, but known principals are served. */
+/** `degraded`: the store is unreachable, but known principals are served. */
 export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'

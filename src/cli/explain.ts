@@ -65,7 +65,7 @@ function linesOf({ decision, status, code, route, steps }: Explanation): readonl
 
 function headersOf(steps: readonly Step[]): readonly ShownHeader[] {
   const headers = steps.at(-1)?.facts.headers
-  // The cast is sound: only explain makes steps, and its headers have this type.
+  // The cast is sound: only explain creates steps, and its headers have this type.
   return Array.isArray(headers) ? (headers as readonly ShownHeader[]) : []
 }
 

@@ -12,7 +12,7 @@ export async function keepUnconfirmedKeys<Made>(work: Promise<Made>): Promise<Ma
     return { result: await work, unconfirmed: undefined }
   } catch (error) {
     if (!(error instanceof UnconfirmedKeys)) throw error
-    // The cast is sound: it holds what the work would have returned.
+    // The cast is sound: it contains what the work would have returned.
     return { result: error.result as Made, unconfirmed: error }
   }
 }

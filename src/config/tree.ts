@@ -95,7 +95,7 @@ function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unkno
 function readItems(walk: Walk, items: readonly unknown[], { path, alias }: NodeContext): unknown[] {
   return items.map((item, index) => {
     const context = { path: [...path, index], alias }
-    // Only a list with a tag of its own, such as !!omap, has pairs for items.
+    // Only a list with a tag, such as !!omap, has pairs for items.
     return isPair(item) ? readPairs(walk, [item], context) : readNode(walk, item, context)
   })
 }

@@ -46,7 +46,7 @@ function compile() {
     validateSchema: false,
     code: { optimize: false },
   })
-  // Markers without a check of their own; `secret` decides the message where a secret is written inline.
+  // Markers without their own check; `secret` decides the message where a secret is written inline.
   ajv.addVocabulary(['secret', 'optional'])
   const bounded = { schemaType: 'object', type: 'string', errors: false } as const
   ajv.addKeyword({ keyword: 'duration', ...bounded, validate: isWithin(parseDurationMs) })

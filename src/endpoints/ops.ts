@@ -20,10 +20,10 @@ export interface OpsOptions {
   readStatus(): Promise<Status>
 }
 
-/** The outcome of a reload. Unless it was taken the old config stays in force. */
+/** The outcome of a reload. Unless it was applied, the old config stays current. */
 export type ReloadOutcome =
   | { readonly kind: 'taken' }
-  /** The config cannot be taken. */
+  /** The config is invalid. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
   /** The config may be valid, but could not be built now. */
   | { readonly kind: 'failed'; readonly problems: readonly string[] }

@@ -15,7 +15,7 @@ const periodMs = 1_000
  */
 const silentMax = 5
 
-/** Watches a worker until it ends: one that is stopped, or in an endless loop, holds its connections forever. */
+/** Watches a worker until it exits: one that is suspended, or in an endless loop, holds its connections forever. */
 export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
   const { onPingReply, onHung } = options
   let silent = 0

@@ -29,9 +29,9 @@ interface Chunk {
 const flushMs = 100
 /** How soon to try again if the reader of a pipe is behind. */
 const busyMs = 10
-/** How much is buffered while nothing can be written, on a full disk for example; further lines are lost, and counted. */
+/** Maximum buffer while nothing can be written, on a full disk for example; further lines are lost, and counted. */
 const bufferedBytesMax = 8 * 1_024 * 1_024
-/** How long a flush waits for a reader that reads nothing; on any other failure it gives up at once. */
+/** How long a flush waits for a reader that reads nothing; on any other failure it gives up immediately. */
 const stallMsMax = 1_000
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 

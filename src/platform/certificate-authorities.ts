@@ -11,8 +11,8 @@ export interface TlsVerification {
 let areTrusted = false
 
 /**
- * Makes the authorities of the system trusted too: by itself Node knows only those that it came with. From then on it
- * holds for all connections without a CA of their own; done once, and only when needed, as reading them takes long.
+ * Adds the system's certificate authorities to those that Node ships with, for all connections without their own CA.
+ * Done once, and only when needed, as reading them is slow.
  */
 export function trustSystemAuthorities(): void {
   if (areTrusted) return

@@ -14,9 +14,9 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * The network around a client network, for shares among strangers: what one customer of a provider can easily have more
- * of than one address, or more of than one network of 64 bits (RFC 6177: a site gets 56 bits or fewer).
- * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is no address as it is
+ * The network around a client network, for limits on unknown clients: one customer of a provider can easily have
+ * several addresses, or several networks of 64 bits (RFC 6177: a site gets 56 bits or fewer).
+ * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is not an address unchanged
  */
 export function widerNetwork(address: string): string {
   const plain = unmappedAddress(address)

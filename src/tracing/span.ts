@@ -58,7 +58,7 @@ function attributesOf(attributes: Span['attributes']) {
     }))
 }
 
-/** As text: a number cannot hold it exactly. */
+/** As text: a number cannot represent it exactly. */
 function unixNano(atMs: number): string {
   return (BigInt(Math.round(atMs * 1_000)) * 1_000n).toString()
 }

@@ -1,9 +1,9 @@
 import { parseSealingKey } from '../../secrets/sealing-key.ts'
 import type { Review } from '../review.ts'
 
-const creationHint = 'make one with: openssl rand -base64 32'
+const creationHint = 'create one with: openssl rand -base64 32'
 
-/** Checks that an existing sealing key is valid. It may be made only with SQLite, which has a single instance. */
+/** Checks that an existing sealing key is valid. It is created only with SQLite, which has a single instance. */
 export function reviewKeys(review: Review): void {
   const path = ['keys', 'sealingKey']
   if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return

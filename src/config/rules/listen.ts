@@ -5,7 +5,7 @@ import { defaultOpsPort } from '../schema/schema.ts'
 
 const path = ['listen', 'tls']
 
-/** Checks that the ops listener has an address of its own: two listeners cannot share a port. */
+/** Checks that the ops listener has a different address: two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {
   const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
   if (!options.every(review.isValid)) return
@@ -47,12 +47,14 @@ export function reviewListen(review: Review): void {
 }
 
 function certificateProblem(pem: string): string {
-  if (/PRIVATE KEY-----/.test(pem)) return 'holds a private key, not a certificate: are cert and key swapped?'
+  if (/PRIVATE KEY-----/.test(pem))
+    return 'contains a private key, not a certificate: are cert and key swapped?'
   return 'contains no PEM certificate'
 }
 
 function privateKeyProblem(pem: string): string {
-  if (/BEGIN CERTIFICATE-----/.test(pem)) return 'holds a certificate, not its key: are cert and key swapped?'
+  if (/BEGIN CERTIFICATE-----/.test(pem))
+    return 'contains a certificate, not its key: are cert and key swapped?'
   if (/ENCRYPTED/.test(pem))
     return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
   return 'contains no PEM private key'

@@ -2,7 +2,7 @@ import { parseRequestTarget } from '../../routes/request-target.ts'
 import type { Review } from '../review.ts'
 import { reviewCertificates } from './upstreams.ts'
 
-/** Checks that the portal has a path of its own, and that the mail options fit together. */
+/** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
 export function reviewPortal(review: Review): void {
   if (review.isValid(['portal', 'path'])) {
     const { path } = review.tree.portal

@@ -49,7 +49,7 @@ function reviewText(review: Review, path: Path, text: string, isInline: boolean)
     review.report(path, 'its path must be the number of a database')
   } else if (url.search || url.hash) {
     // The driver reads options from the query, even a password, which would bypass this config.
-    review.report(path, 'must have no query and no fragment: set such options beside url')
+    review.report(path, 'must have no query and no fragment: set such options next to url')
   }
 }
 

@@ -5,7 +5,7 @@ const key = Buffer.alloc(32, 0xfb)
 const fromFile = { ...minimalConfig, keys: { sealingKey: { file: 'sealing.key' } } }
 const redis = { driver: 'redis', redis: { url: 'redis://127.0.0.1' } }
 const refusal =
-  'keys.sealingKey: is not a sealing key: it must be 32 bytes in base64 or hexadecimal; make one with: openssl rand -base64 32'
+  'keys.sealingKey: is not a sealing key: it must be 32 bytes in base64 or hexadecimal; create one with: openssl rand -base64 32'
 
 t.test('a sealing key is 32 bytes, in base64 or hexadecimal', async (t) => {
   const forms = [

@@ -38,11 +38,11 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   ])
   t.strictSame(told('nonsense', mine.key), [`${at}.cert: contains no PEM certificate`])
   t.strictSame(told(mine.cert, mine.cert), [
-    `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
+    `${at}.key: contains a certificate, not its key: are cert and key swapped?`,
   ])
   t.strictSame(told(mine.key, mine.cert), [
-    `${at}.cert: holds a private key, not a certificate: are cert and key swapped?`,
-    `${at}.key: holds a certificate, not its key: are cert and key swapped?`,
+    `${at}.cert: contains a private key, not a certificate: are cert and key swapped?`,
+    `${at}.key: contains a certificate, not its key: are cert and key swapped?`,
   ])
   t.strictSame(told(mine.cert, 'nonsense'), [`${at}.key: contains no PEM private key`])
   t.strictSame(told(mine.cert, encrypted(mine.key)), [
