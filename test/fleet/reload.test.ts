@@ -23,7 +23,7 @@ t.test('all workers take it, or none', async (t) => {
   })
   t.strictSame([...answers], [200], 'from the answer on nobody meets the old one')
   const refused = await reloadWith(fleet, { routes: [route('c')], listen: { port: 0, workers: 3 } })
-  t.match(refused, { code: 422, problems: [/listen\.workers: cannot change/] })
+  t.match(refused, { code: 422, problems: [/listen\.workers: cannot be changed/] })
   t.equal(await get(`${fleet.url}/b`), 200)
   t.equal((await readMetrics(fleet.opsUrl)).value('gatehouse_config_last_reload_successful'), 0)
 })

@@ -34,7 +34,7 @@ t.test('one that hangs in the place of another is ended and tried again, and a r
   change.discard()
   await until('another takes its place', () => pids().length === 3 || undefined)
   const [failure] = lines.filter(({ msg }) => msg === 'replacement worker failed to start: retrying')
-  t.match(failure, { worker: 1, err: { message: /no answer to start within 8000 ms/ } })
+  t.match(failure, { worker: 1, err: { message: /no response to start within 8000 ms/ } })
 })
 
 t.test('an end waits for one that hangs no longer than for requests', async (t) => {

@@ -70,7 +70,7 @@ t.test('a reload that changes an option fixed at the start is refused, naming th
   for (const [options, path] of changes) {
     const { code, problems } = await reloadWith(gateway, { ...before, ...options, routes: [route('new')] })
     t.equal(code, 422, path)
-    t.match(problems, [`${path}: cannot change while the gateway runs: restart it`], path)
+    t.match(problems, [`${path}: cannot be changed by a reload: restart the gateway`], path)
     t.equal((await ask(t, gateway.url, 'GET /new')).status, 404, 'nothing of it is taken')
   }
   t.match(await reloadWith(gateway, before), taken, 'a port of 0 keeps the port it got')
