@@ -31,7 +31,7 @@ const sources: readonly Source[] = readdirSync('src', { recursive: true, encodin
     return { path, text, imports: [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, name]) => name ?? '') }
   })
 
-t.test('every library is imported in its own place alone', async (t) => {
+t.test('every library is imported in its own place only', async (t) => {
   const strays = sources.flatMap(({ path, imports }) =>
     imports
       .filter((name) => !name.startsWith('.') && (homes[name] || !name.startsWith('node:')))
@@ -41,7 +41,7 @@ t.test('every library is imported in its own place alone', async (t) => {
   t.strictSame(strays, [])
 })
 
-t.test('the environment is read in config alone', async (t) => {
+t.test('process.env is read in config only', async (t) => {
   const strays = sources.filter(
     ({ path, text }) => text.includes('process.env') && !path.startsWith('config/'),
   )
@@ -95,7 +95,7 @@ t.test('pages, which portal and status share, know neither', async (t) => {
   )
 })
 
-t.test('imports never make a circle', async (t) => {
+t.test('imports make no circle', async (t) => {
   const graph = new Map(
     sources.map(({ path, imports }) => [
       path,

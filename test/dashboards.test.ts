@@ -58,7 +58,7 @@ const queries = [
   ...alerts.map(({ alert, expr }) => ({ of: alert, expr })),
 ]
 
-t.test('every query is PromQL, of metrics and labels that the gateway has', async (t) => {
+t.test('every dashboard query is PromQL over existing metrics and labels', async (t) => {
   t.ok(queries.length > alerts.length + 20)
   for (const { of, expr } of queries) {
     const { metrics, labels, errors } = readQuery(expr)
@@ -76,7 +76,7 @@ t.test('every query is PromQL, of metrics and labels that the gateway has', asyn
   }
 })
 
-t.test('what is asked wrongly is found', async (t) => {
+t.test('the check of dashboard queries finds broken ones', async (t) => {
   t.not(readQuery('sum(rate(gatehouse_workers[5m])').errors.length, 0)
   t.equal(labelsOf('gatehouse_request_total'), undefined)
   t.equal(
@@ -87,7 +87,7 @@ t.test('what is asked wrongly is found', async (t) => {
   t.notOk(labelsOf('gatehouse_tokens_issued_total')?.includes('route'))
 })
 
-t.test('every metric of the gateway has its place on the dashboard', async (t) => {
+t.test('every metric of the gateway is on the dashboard', async (t) => {
   const shown = queries.flatMap(({ expr }) => readQuery(expr).metrics)
   const own = described.map(({ name }) => name).filter((name) => name.startsWith('gatehouse_'))
   t.strictSame(
@@ -96,7 +96,7 @@ t.test('every metric of the gateway has its place on the dashboard', async (t) =
   )
 })
 
-t.test('a legend and a summary name labels that the query has left', async (t) => {
+t.test('legends and summaries use only labels that their queries keep', async (t) => {
   const kept = (expr: string) => {
     const { labels, metrics } = readQuery(expr)
     return /\bby \(/.test(expr) ? labels : metrics.flatMap((metric) => labelsOf(metric) ?? [])
@@ -115,7 +115,7 @@ t.test('a legend and a summary name labels that the query has left', async (t) =
   }
 })
 
-t.test('panels lie beside each other', async (t) => {
+t.test('dashboard panels do not overlap', async (t) => {
   const taken = new Map<string, string>()
   for (const { title, gridPos } of panels) {
     t.ok(gridPos.x + gridPos.w <= 24, title)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { watchDescriptors } from '../../src/assembly/descriptors.ts'
 
-t.test('connections are taken until 16 descriptors are left', async (t) => {
+t.test('connections are accepted until 16 file descriptors are left', async (t) => {
   for (const [used, mayAccept] of [
     [83, true],
     [84, false],
@@ -11,14 +11,14 @@ t.test('connections are taken until 16 descriptors are left', async (t) => {
   }
 })
 
-t.test('connections taken since the descriptors were counted are counted too', async (t) => {
+t.test('connections accepted since the last count of descriptors are counted too', async (t) => {
   const mayAccept = watchDescriptors(100, () => 80)
   t.equal(mayAccept(50), true)
   t.equal(mayAccept(53), true)
   t.equal(mayAccept(54), false)
 })
 
-t.test('descriptors are counted once, at the start, while there are few connections', async (t) => {
+t.test('with few connections descriptors are counted only once, at the start', async (t) => {
   let counted = 0
   const mayAccept = watchDescriptors(1_000, () => {
     counted++

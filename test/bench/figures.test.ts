@@ -6,7 +6,7 @@ import { readSummary } from '../../bench/load/wrk.ts'
 import { cpuUsOf, parseCpuUs, parseStealMs, rssBytesOf, stealMs } from '../../bench/process-tree.ts'
 import { until } from '../setup/net.ts'
 
-t.test('medians, quantiles and ratios', async (t) => {
+t.test('benchmark figures: medians, quantiles and ratios', async (t) => {
   t.strictSame(spreadOf([3, 1, 2]), { median: 2, least: 1, most: 3 })
   t.equal(spreadOf([4, 1]).median, 2.5)
   t.equal(quantile([0, 10, 20, 30, 40], 0.99), 39.6)
@@ -14,12 +14,12 @@ t.test('medians, quantiles and ratios', async (t) => {
   t.throws(() => spreadOf([]))
 })
 
-t.test('CPU time is read behind any name of a process', async (t) => {
+t.test('CPU time is read from /proc whatever the name of the process', async (t) => {
   const fields = Array.from({ length: 40 }, (_, index) => String(index + 3))
   t.equal(parseCpuUs(`1 (a b) c) ${['S', ...fields.slice(1)].join(' ')}`), (14 + 15) * 10_000)
 })
 
-t.test('what a process has started counts as its own', async (t) => {
+t.test('CPU time includes child processes', async (t) => {
   const spin = 'setInterval(() => { const end = Date.now() + 40; while (Date.now() < end); }, 1)'
   const start = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(spin)}])`
   const child = spawn(process.execPath, ['-e', start], { stdio: 'ignore', detached: true })
@@ -31,12 +31,12 @@ t.test('what a process has started counts as its own', async (t) => {
   t.ok(rssBytesOf([pid]) > 40_000_000)
 })
 
-t.test('what the host has kept for itself is the eighth figure of all cores', async (t) => {
+t.test('steal time is the eighth column of /proc/stat', async (t) => {
   t.equal(parseStealMs('cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n'), 800)
   t.ok(stealMs() >= 0)
 })
 
-t.test('answers of another status than expected are no figure', async (t) => {
+t.test('a run with unexpected statuses yields no figure', async (t) => {
   const output = (refused: number, broken: number) =>
     `Running\nsummary 100 2000000 ${refused} ${broken} 120 3400\n`
   const summary = { answers: 100, elapsedMs: 2_000, p50Ms: 0.12, p99Ms: 3.4 }

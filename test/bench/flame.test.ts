@@ -18,20 +18,17 @@ const profile: CpuProfile = {
 
 const window = { fromUs: 6_000, toUs: 7_000, root: '/home/x' }
 
-t.test(
-  'a profile is a tree of time, without that in which nothing was done or that is not asked for',
-  async (t) => {
-    t.match(readProfile(profile, window), {
-      totalUs: 100,
-      callees: [
-        { name: '(anonymous)', place: 'node:net:5', totalUs: 90, callees: [{ name: '<lt>', totalUs: 70 }] },
-        { name: 'short', place: 'src/a.ts:5', totalUs: 10 },
-      ],
-    })
-  },
-)
+t.test('flame graph: a profile is a tree of time without idle or filtered frames', async (t) => {
+  t.match(readProfile(profile, window), {
+    totalUs: 100,
+    callees: [
+      { name: '(anonymous)', place: 'node:net:5', totalUs: 90, callees: [{ name: '<lt>', totalUs: 70 }] },
+      { name: 'short', place: 'src/a.ts:5', totalUs: 10 },
+    ],
+  })
+})
 
-t.test('each frame is as wide as its share, and its name is no markup', async (t) => {
+t.test('flame graph: each frame is as wide as its share, and its name is escaped', async (t) => {
   const drawn = drawFlame(readProfile(profile, window), 'a title')
   t.match(drawn, '<title>&lt;lt&gt;  70.0 %</title><rect x="0.00" y="72" width="980.00"')
   t.match(drawn, '<title>short src/a.ts:5 10.0 %</title><rect x="1260.00" y="54" width="140.00"')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { isPageFresh, makePage } from '../../bench/page.ts'
 import type { Result } from '../../bench/results.ts'
 
-t.test('the page of figures is what the results say', async (t) => {
+t.test('the benchmark page matches the results', async (t) => {
   t.ok(isPageFresh(), 'npm run bench:page')
 })
 
@@ -25,7 +25,7 @@ const result: Result = {
   },
 }
 
-t.test('figures are medians with their spread, ratios are taken within a run', async (t) => {
+t.test('benchmark figures are medians with their spread, and ratios are taken within a run', async (t) => {
   const page = makePage(new Map([['post', result]]))
   const [row = ''] = page.split('\n').filter((line) => line.startsWith('| gatehouse'))
   t.match(row, '40.0 (25.0–90.0)')
@@ -34,6 +34,6 @@ t.test('figures are medians with their spread, ratios are taken within a run', a
   t.match(page, '3 runs of 3 s, 32 connections, load by own')
 })
 
-t.test('a scenario that was not measured says so', async (t) => {
+t.test('a scenario that was not measured is marked so', async (t) => {
   t.match(makePage(new Map()), 'Not measured: `npm run bench -- --scenario small-get`')
 })

@@ -13,7 +13,7 @@ function outcome(status: number, body: object = {}): Outcome {
   return { sentAt: 10, endedAt: 20, status, text: JSON.stringify(body), nonce: 'n', sha256 }
 }
 
-t.test('an answer with the identity, number or body of another request counts as crossed', async (t) => {
+t.test("soak: an answer with another request's identity, number or body counts as crossed", async (t) => {
   const ledger = new ResponseChecker(new FaultLog())
   ledger.expectForwarded('own', outcome(200, seen), caller)
   t.equal(ledger.crossed, 0)
@@ -24,7 +24,7 @@ t.test('an answer with the identity, number or body of another request counts as
   t.equal(ledger.crossed, others.length + 2)
 })
 
-t.test('a status is unexplained without a fault that causes it', async (t) => {
+t.test('soak: a status without a fault that causes it is unexplained', async (t) => {
   const faults = new FaultLog()
   const ledger = new ResponseChecker(faults)
   const unavailable = outcome(503, { code: 'store-unavailable' })
@@ -40,7 +40,7 @@ t.test('a status is unexplained without a fault that causes it', async (t) => {
   t.equal(ledger.unexplained, 3)
 })
 
-t.test('the code of a problem is read only from an answer that is one', async (t) => {
+t.test('soak: an error code is read only from a problem response', async (t) => {
   t.strictSame(summarizeResponse({ status: 403, text: '{"code":"role-forbidden"}' }), {
     status: 403,
     code: 'role-forbidden',
@@ -51,13 +51,16 @@ t.test('the code of a problem is read only from an answer that is one', async (t
   })
 })
 
-t.test('a minute of mixed load with faults crosses no answer, loses no session and no reset', async (t) => {
-  const child = spawn(process.execPath, ['bench/soak/run.ts', '--seconds', '60'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
-  const [status] = await once(child, 'close')
-  t.comment(said)
-  t.equal(status, 0, said)
-})
+t.test(
+  'soak: a minute of mixed load with faults crosses no answer and loses no session or reset',
+  async (t) => {
+    const child = spawn(process.execPath, ['bench/soak/run.ts', '--seconds', '60'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+    const [status] = await once(child, 'close')
+    t.comment(said)
+    t.equal(status, 0, said)
+  },
+)

@@ -12,7 +12,7 @@ t.test('on Redis a kill at any moment loses no answered write and leaves none ha
   t.equal((await inspector.keys('gh:{account}:account:*')).length, accounts)
 })
 
-t.test('nor does a kill of Redis itself, where it appends every write to its file', async (t) => {
+t.test('a kill of Redis with appendfsync always loses no answered write', async (t) => {
   const server = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
   await surviveKills(t, {
     store: { driver: 'redis', ...optionsOf(server) },

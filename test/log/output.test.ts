@@ -30,7 +30,7 @@ function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {
   }
 }
 
-t.test('lines are written whole and in order, a long one too', async (t) => {
+t.test('log lines are written whole and in order, long ones too', async (t) => {
   const { output, lines, flushed } = openOutput(t)
   const expected = Array.from({ length: 500 }, (_, index) => `${index} ${'é'.repeat(index)}`)
   for (const line of expected) output.write(`${line}\n`)
@@ -38,14 +38,14 @@ t.test('lines are written whole and in order, a long one too', async (t) => {
   t.strictSame(lines(), expected)
 })
 
-t.test('less than a batch is written soon, without being asked for', async (t) => {
+t.test('log lines short of a batch are written soon, without a flush', async (t) => {
   const { output, lines } = openOutput(t)
   output.write('a\n')
   // The output does not keep a process alive; waiting here does.
   await until('it is written', () => lines().length === 1)
 })
 
-t.test('a flush comes back where nothing can be written, and what it was for is written later', async (t) => {
+t.test('a flush returns where the log cannot be written, and its lines follow later', async (t) => {
   const { output, lines, fill, empty, flushed } = openOutput(t)
   fill()
   for (let index = 0; index < 200; index++) output.write(`${index}\n`)
@@ -60,7 +60,7 @@ t.test('a flush comes back where nothing can be written, and what it was for is 
   )
 })
 
-t.test('beyond 8 MiB lines are lost, and it is told how many once others are written again', async (t) => {
+t.test('log lines beyond 8 MiB of backlog are lost, and their number is logged afterwards', async (t) => {
   const told: number[] = []
   const { output, lines, fill, empty, flushed } = openOutput(t, { onLoss: (lines) => told.push(lines) })
   fill()
@@ -74,7 +74,7 @@ t.test('beyond 8 MiB lines are lost, and it is told how many once others are wri
   t.strictSame(told, [3])
 })
 
-t.test('a synchronous flush gives up where nothing can be written', async (t) => {
+t.test('a synchronous flush gives up where the log cannot be written', async (t) => {
   const { output, fill } = openOutput(t)
   fill()
   output.write(`${'x'.repeat(1_000)}\n`)
@@ -83,7 +83,7 @@ t.test('a synchronous flush gives up where nothing can be written', async (t) =>
   t.pass('it comes back')
 })
 
-t.test('a synchronous flush has written all when it comes back', async (t) => {
+t.test('a synchronous flush has written everything when it returns', async (t) => {
   const { output, lines } = openOutput(t)
   for (let index = 0; index < 10; index++) output.write(`${index}\n`)
   output.flushSync()

@@ -13,7 +13,7 @@ const plain: Omit<MailServer, 'port'> = {
   tls: { verify: true, ca: undefined },
 }
 
-t.test('a mail comes as it was written', async (t) => {
+t.test('a mail arrives as written', async (t) => {
   const { port, mails } = await startMailServer(t)
   await createMailer({ ...plain, port })(mail)
   const [text = ''] = mails
@@ -23,14 +23,14 @@ t.test('a mail comes as it was written', async (t) => {
   t.match(text, /A text\./)
 })
 
-t.test('an address is an address, whatever is in it', async (t) => {
+t.test('unusual characters in an address cannot break out of it', async (t) => {
   const { port, mails } = await startMailServer(t)
   const to = 'ada@example.com, eve@example.com'
   await createMailer({ ...plain, port })({ ...mail, to }).catch(() => {})
   t.notMatch(mails.join(''), /^To:.*eve@example\.com, |^Bcc:/m)
 })
 
-t.test('a server that is not there, or takes no mail, is told as that', async (t) => {
+t.test('an unreachable mail server and a refused mail are reported as such', async (t) => {
   await t.rejects(createMailer({ ...plain, port: 1 })(mail), { code: 'mail-unavailable', status: 503 })
   const { port } = await startMailServer(t, {
     onRcptTo: (_address, _session, done) => done(new Error('no such user')),
@@ -38,7 +38,7 @@ t.test('a server that is not there, or takes no mail, is told as that', async (t
   await t.rejects(createMailer({ ...plain, port })(mail), { code: 'mail-unavailable' })
 })
 
-t.test('what is to be encrypted is not sent where it cannot be, nor to just anybody', async (t) => {
+t.test('a mail that requires TLS is not sent without it, nor to an untrusted server', async (t) => {
   const open = await startMailServer(t)
   const starttls = { ...plain, security: 'starttls' } as const
   await t.rejects(createMailer({ ...starttls, port: open.port })(mail), { code: 'mail-unavailable' })

@@ -15,14 +15,14 @@ function watchLag(t: Test) {
   }
 }
 
-t.test('a loop that nothing holds up is not late by the time between two looks', async (t) => {
+t.test('an unblocked event loop shows no lag between samples', async (t) => {
   const read = watchLag(t)
   t.equal(await read('max'), 0, 'and before the first look it is not late at all')
   const least = await until('it has looked', async () => (await read('min')) || undefined)
   t.ok(least < 0.05, `${least}`)
 })
 
-t.test('what held it up is told whole, once', async (t) => {
+t.test('a block of the event loop is measured in full, once', async (t) => {
   const read = watchLag(t)
   await until('it looks', async () => (await read('max')) || undefined)
   const end = performance.now() + 400

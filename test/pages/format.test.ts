@@ -7,7 +7,7 @@ import {
   formatRate,
 } from '../../src/pages/format.ts'
 
-t.test('amounts are short and exact enough', async (t) => {
+t.test('amounts are formatted short and exact enough', async (t) => {
   t.strictSame([formatCount(0), formatCount(12_345)], ['0', '12,345'])
   t.strictSame([formatRate(0, 0), formatRate(1, 3), formatRate(12_345, 10)], ['0', '0.333', '1,230'])
   t.strictSame(

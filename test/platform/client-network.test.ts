@@ -33,7 +33,7 @@ const networks: Readonly<Record<string, readonly [network: string, wider: string
   '1::ffff:192.0.2.1': ['1:0:0:0::/64', '1:0:0:0::/56'],
 }
 
-t.test('an IPv4 address is its own client network, and an IPv6 address counts as its /64', async (t) => {
+t.test('an IPv4 address is its own client network, an IPv6 address its /64', async (t) => {
   for (const [address, [network]] of Object.entries(networks)) {
     t.equal(clientNetwork(address), network, address)
   }
@@ -62,7 +62,7 @@ t.test('a client network has at most 24 characters, however long the zone of its
   t.equal(widerNetwork(address), 'ffff:ffff:ffff:ff00::/56')
 })
 
-t.test('a text that is no address is its own network', async (t) => {
+t.test('a text that is not an address is its own client network', async (t) => {
   for (const text of ['', 'unknown', '1.2.3', '1.2.3.4.5', ':::', '12345::']) {
     t.equal(clientNetwork(text), text, text)
     t.equal(widerNetwork(text), text, text)

@@ -17,7 +17,7 @@ function startCounting() {
   return { lengthOf, isWorkedOut }
 }
 
-t.test('a text of the greatest length is remembered, a longer one is worked out each time', async (t) => {
+t.test('memoize keeps a text of the greatest length, and computes longer ones each time', async (t) => {
   const { lengthOf, isWorkedOut } = startCounting()
   for (const [length, isRemembered] of [
     [64, true],
@@ -30,19 +30,16 @@ t.test('a text of the greatest length is remembered, a longer one is worked out 
   }
 })
 
-t.test(
-  'as many texts as the limit says are remembered; one more, and all before it are forgotten',
-  async (t) => {
-    const { lengthOf, isWorkedOut } = startCounting()
-    for (let count = 0; count < 2_048; count++) lengthOf(`name ${count}`)
-    t.equal(isWorkedOut('name 0'), false, 'at the limit')
-    lengthOf('one more')
-    t.equal(isWorkedOut('one more'), false)
-    t.equal(isWorkedOut('name 1'), true, 'one over')
-  },
-)
+t.test('memoize keeps as many texts as its limit, and starts over at one more', async (t) => {
+  const { lengthOf, isWorkedOut } = startCounting()
+  for (let count = 0; count < 2_048; count++) lengthOf(`name ${count}`)
+  t.equal(isWorkedOut('name 0'), false, 'at the limit')
+  lengthOf('one more')
+  t.equal(isWorkedOut('one more'), false)
+  t.equal(isWorkedOut('name 1'), true, 'one over')
+})
 
-t.test('100,000 long texts leave nothing in memory', async (t) => {
+t.test('memoize keeps nothing of 100,000 long texts', async (t) => {
   const { lengthOf } = startCounting()
   const forget = memoizeBounded({ entriesMax: 2_048, keyLengthMax: 64 }, (text) => ({ length: text.length }))
   lengthOf('x')

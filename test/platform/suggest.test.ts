@@ -3,7 +3,7 @@ import { didYouMean, suggest } from '../../src/platform/suggest.ts'
 
 const options = ['listen', 'upstreams', 'routes', 'tokens', 'cookie', 'trustedProxies', 'log', 'ops']
 
-t.test('a misspelt word finds the one that was meant', async (t) => {
+t.test('a misspelt word suggests the one that was meant', async (t) => {
   const slips: readonly (readonly [what: string, word: string, meant: string])[] = [
     ['a letter too many', 'routess', 'routes'],
     ['a letter too few', 'route', 'routes'],
@@ -17,19 +17,19 @@ t.test('a misspelt word finds the one that was meant', async (t) => {
   for (const [what, word, meant] of slips) t.equal(suggest(word, options), meant, what)
 })
 
-t.test('a word that is like none of them finds nothing', async (t) => {
+t.test('a word unlike any candidate suggests nothing', async (t) => {
   for (const word of ['', 'x', 'server', 'backends', 'loop', 'upstr']) {
     t.equal(suggest(word, options), undefined, word)
   }
   t.equal(suggest('listen', []), undefined)
 })
 
-t.test('the nearest wins, and of two that are as near the first', async (t) => {
+t.test('the nearest candidate is suggested, the first of two as near', async (t) => {
   t.equal(suggest('GETT', ['PUT', 'GET']), 'GET')
   t.equal(suggest('ab', ['ac', 'ad']), 'ac')
 })
 
-t.test('a suggestion is told as a question, and none is not told', async (t) => {
+t.test('a suggestion is worded as a question, and nothing is said without one', async (t) => {
   t.equal(didYouMean('rotes', options), ', did you mean "routes"?')
   t.equal(didYouMean('nothing like it', options), '')
 })

@@ -30,7 +30,7 @@ t.test(
   },
 )
 
-t.test('a clock that is set back leaves no points in the future, and no negative ones', async (t) => {
+t.test('a clock set back leaves no future and no negative points in the history', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const history = createHistory()
   const start = 1_000_000_000_000
@@ -43,7 +43,7 @@ t.test('a clock that is set back leaves no points in the future, and no negative
   t.equal(points[0]?.seconds, sampleMs / 1_000)
 })
 
-t.test('the plots draw gaps where nothing was measured, and join reasons beyond four', async (t) => {
+t.test('plots draw gaps where nothing was measured, and join reasons beyond four', async (t) => {
   const now = 1_000_000_000_000
   const refusals = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((code, index) => [code, 90 - index]))
   const point = (ago: number, p50: number | null) => ({

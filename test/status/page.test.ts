@@ -5,7 +5,7 @@ import { statusPage } from '../../src/status/page.ts'
 import { readMetrics } from '../../src/status/read-metrics.ts'
 import type { Status } from '../../src/status/status.ts'
 
-t.test('whatever a name holds is text on the page, and each state has its words', async (t) => {
+t.test('names are escaped on the status page, and each state has its text', async (t) => {
   const metrics = createMetrics({ version: '1' })
   metrics.requests.labels('<script>alert(1)</script>', 'GET', '200').value++
   const reading = readMetrics(await metrics.snapshot())

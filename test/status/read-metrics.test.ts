@@ -16,7 +16,7 @@ async function observe(seconds: readonly number[], metrics = createMetrics({ ver
   return { metrics, snapshot: await metrics.snapshot() }
 }
 
-t.test('quantiles lie where the requests do, as far as buckets tell', async (t) => {
+t.test("quantiles lie where the requests do, within the buckets' resolution", async (t) => {
   const none = await observe([])
   t.equal(readMetrics(none.snapshot).quantiles(duration, { route: 'orders' }), undefined)
   t.equal(readMetrics(none.snapshot).quantiles('nothing_of_the_kind'), undefined)
@@ -35,7 +35,7 @@ t.test('quantiles lie where the requests do, as far as buckets tell', async (t) 
   }
 })
 
-t.test('since an earlier moment only what has come counts; a gauge is as it is', async (t) => {
+t.test('a difference of two snapshots subtracts counters and keeps gauges', async (t) => {
   const { metrics, snapshot } = await observe([0.0001, 0.0001, 0.0001])
   metrics.webSocketsOpen.set(7)
   const before = await metrics.snapshot()
@@ -51,7 +51,7 @@ t.test('since an earlier moment only what has come counts; a gauge is as it is',
   t.equal(readMetrics(snapshot, before).sum(requests), 0)
 })
 
-t.test('what is less than before is none, never less than none', async (t) => {
+t.test('a counter that went back counts as zero, never as negative', async (t) => {
   const { snapshot: more } = await observe([1, 1, 1])
   const { snapshot: fewer } = await observe([1])
   const reading = readMetrics(fewer, more)
@@ -59,7 +59,7 @@ t.test('what is less than before is none, never less than none', async (t) => {
   t.equal(reading.quantiles(duration), undefined)
 })
 
-t.test('the health of a target is told where it is watched', async (t) => {
+t.test('the health of a target is shown where it is checked', async (t) => {
   const targets = ['http://10.0.0.1:1', 'http://10.0.0.2:1', 'http://10.0.0.3:1']
   const healthy = {
     name: 'gatehouse_upstream_target_healthy',

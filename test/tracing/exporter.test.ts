@@ -45,7 +45,7 @@ async function startBusy(t: Test): Promise<Collector> {
   return collector
 }
 
-t.test('spans go out in batches, as OTLP has them', async (t) => {
+t.test('spans are exported in batches of OTLP', async (t) => {
   const collector = await startCollector(t)
   const { fill, close, counts } = open(t, collector.url)
   fill(batchMax + 1)
@@ -65,7 +65,7 @@ t.test('spans go out in batches, as OTLP has them', async (t) => {
   t.match(collector.resources[0], { 'service.name': 'gatehouse' })
 })
 
-t.test('a few go out after a while, without being asked to', async (t) => {
+t.test('a few spans are exported after a while, without a flush', async (t) => {
   const collector = await startCollector(t)
   const { fill, counts } = open(t, collector.url)
   fill(3)
@@ -73,7 +73,7 @@ t.test('a few go out after a while, without being asked to', async (t) => {
   t.equal(collector.spans.length, 3)
 })
 
-t.test('as many wait as may, one more is dropped, and far more cost nothing but that', async (t) => {
+t.test('the span queue holds exactly its limit and drops what is beyond', async (t) => {
   const collector = await startBusy(t)
   const { fill, counts } = open(t, collector.url)
   fill(batchMax)
@@ -88,7 +88,7 @@ t.test('as many wait as may, one more is dropped, and far more cost nothing but 
   t.equal(counts.dropped.value, 1_000_001)
 })
 
-t.test('a collector that refuses, and then does not, is told of once each time', async (t) => {
+t.test('a failing and a recovered collector are each logged once', async (t) => {
   const collector = await startCollector(t)
   const { fill, counts, lines } = open(t, collector.url)
   collector.status = 503
@@ -100,18 +100,21 @@ t.test('a collector that refuses, and then does not, is told of once each time',
   t.strictSame(lines, ['trace collector rejects spans', 'trace collector accepts spans again'])
 })
 
-t.test('at the end one that hangs is waited for two seconds, and what is left is counted', async (t) => {
-  const collector = await startBusy(t)
-  const { fill, close, counts, add } = open(t, collector.url)
-  fill(batchMax + 5)
-  await until('the first are on their way', () => collector.requests.length === 1 || undefined)
-  const begun = performance.now()
-  await close()
-  t.ok(performance.now() - begun < 4_500, 'and no longer')
-  add(spanOf('late'))
-  t.equal(counts.failed.value + counts.dropped.value, batchMax + 6)
-  await close()
-})
+t.test(
+  'a hanging collector delays the shutdown by two seconds at most, and lost spans are counted',
+  async (t) => {
+    const collector = await startBusy(t)
+    const { fill, close, counts, add } = open(t, collector.url)
+    fill(batchMax + 5)
+    await until('the first are on their way', () => collector.requests.length === 1 || undefined)
+    const begun = performance.now()
+    await close()
+    t.ok(performance.now() - begun < 4_500, 'and no longer')
+    add(spanOf('late'))
+    t.equal(counts.failed.value + counts.dropped.value, batchMax + 6)
+    await close()
+  },
+)
 
 t.test('a span of a request that outlives its exporter is sent at once', async (t) => {
   const collector = await startCollector(t)
@@ -123,7 +126,7 @@ t.test('a span of a request that outlives its exporter is sent at once', async (
   t.equal(counts.dropped.value, 0)
 })
 
-t.test('nobody at the other end is a failure like any other', async (t) => {
+t.test('an unreachable collector counts as a failed export', async (t) => {
   const { fill, close, counts } = open(t, 'http://127.0.0.1:1')
   fill(2)
   await close()

@@ -7,7 +7,7 @@ const parentId = 'b7ad6b7169203331'
 const sampled = `00-${traceId}-${parentId}-01`
 const fieldOf = (rawHeaders: readonly string[], name: string) => rawHeaders[rawHeaders.indexOf(name) + 1]
 
-t.test('a well-formed traceparent is read, whatever its flags and version', async (t) => {
+t.test('a well-formed traceparent is parsed, whatever its flags and version', async (t) => {
   const all: readonly (readonly [text: string, isSampled: boolean])[] = [
     [sampled, true],
     [`00-${traceId}-${parentId}-00`, false],
@@ -20,7 +20,7 @@ t.test('a well-formed traceparent is read, whatever its flags and version', asyn
     t.strictSame(parseTraceparent(text), { traceId, parentId, isSampled }, text)
 })
 
-t.test('what is not well-formed is none', async (t) => {
+t.test('a malformed traceparent is ignored', async (t) => {
   const wrong = [
     '',
     '00',
@@ -39,7 +39,7 @@ t.test('what is not well-formed is none', async (t) => {
   for (const text of wrong) t.equal(parseTraceparent(text), undefined, text)
 })
 
-t.test('a sampled trace goes on with a span of ours as the parent of the upstream', async (t) => {
+t.test("a sampled trace continues with the gateway's span as the upstream's parent", async (t) => {
   const { startTrace } = createTracer(0)
   const trace = startTrace(['A', '1', 'TraceParent', sampled, 'tracestate', 'a=b'])
   t.match(trace, { traceId, parentId, isSampled: true })
@@ -48,14 +48,14 @@ t.test('a sampled trace goes on with a span of ours as the parent of the upstrea
   t.equal(new Set([trace.spanId, trace.upstreamSpanId, parentId]).size, 3)
 })
 
-t.test('a trace that is not sampled passes as it is', async (t) => {
+t.test('an unsampled trace context passes unchanged', async (t) => {
   const sent = ['traceparent', `00-${traceId}-${parentId}-00`, 'tracestate', 'a=b']
   const trace = createTracer(1).startTrace(sent)
   t.equal(trace.isSampled, false)
   t.strictSame(trace.rawHeaders, sent)
 })
 
-t.test('without one, with two, or with one that is none, a trace begins, and no state is kept', async (t) => {
+t.test('no traceparent, two, or a malformed one begins a new trace without tracestate', async (t) => {
   for (const [ratio, flags] of [
     [1, '01'],
     [0, '00'],
@@ -73,7 +73,7 @@ t.test('without one, with two, or with one that is none, a trace begins, and no 
   }
 })
 
-t.test('of the traces that begin here a share is sampled', async (t) => {
+t.test('a configured share of new traces is sampled', async (t) => {
   const { startTrace } = createTracer(0.25)
   const count = Array.from({ length: 4_000 }, () => startTrace([])).filter(
     ({ isSampled }) => isSampled,

@@ -45,7 +45,7 @@ function turnsOf(weights: Readonly<Record<string, number>>, count: number): stri
 
 const addresses = Array.from({ length: 8_000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`)
 
-t.test('turns are taken by weight and spread evenly', async (t) => {
+t.test('round robin follows the weights and spreads the turns evenly', async (t) => {
   t.equal(turnsOf({ A: 1 }, 3), 'AAA')
   t.equal(turnsOf({ A: 1, B: 1 }, 6), 'ABABAB')
   t.equal(turnsOf({ A: 1, B: 1, C: 1 }, 6), 'ABCABC')
@@ -53,7 +53,7 @@ t.test('turns are taken by weight and spread evenly', async (t) => {
   t.equal(turnsOf({ A: 5, B: 1, C: 1 }, 7), 'AABACAA')
 })
 
-t.test('after a full round each had as many turns as its weight', async (t) => {
+t.test('a full round gives each target as many turns as its weight', async (t) => {
   const turns = turnsOf({ A: 7, B: 3, C: 100, D: 1 }, 111)
   t.strictSame(
     ['A', 'B', 'C', 'D'].map((name) => turns.split(name).length - 1),
@@ -61,7 +61,7 @@ t.test('after a full round each had as many turns as its weight', async (t) => {
   )
 })
 
-t.test('who is out gets no turn, and the others share them by weight', async (t) => {
+t.test('an ejected target gets no turn, and the others share by weight', async (t) => {
   const { choose, byName } = choosing('roundRobin', { A: 2, B: 1, C: 1 })
   byName('B').health.isEjected = true
   t.equal(Array.from({ length: 6 }, () => choose()).join(''), 'ACAACA')
@@ -69,7 +69,7 @@ t.test('who is out gets no turn, and the others share them by weight', async (t)
   t.equal(Array.from({ length: 8 }, () => choose()).filter((name) => name === 'B').length, 2)
 })
 
-t.test('no way of choosing takes a target that is out, or was tried', async (t) => {
+t.test('no balancing mode chooses a target that is ejected or was tried', async (t) => {
   for (const balancing of ['roundRobin', 'leastRequests', 'ipHash'] as const) {
     const { choose, byName, targets } = choosing(balancing, { A: 1, B: 1, C: 1 })
     byName('A').health.isEjected = true
@@ -82,7 +82,7 @@ t.test('no way of choosing takes a target that is out, or was tried', async (t) 
   t.equal(single.choose('', [single.byName('A')]), undefined)
 })
 
-t.test('a target on trial is chosen for a request that is sent first, not for another try', async (t) => {
+t.test('a target on trial is chosen for first attempts, not for retries', async (t) => {
   for (const balancing of ['roundRobin', 'leastRequests', 'ipHash'] as const) {
     const { choose, byName } = choosing(balancing, { A: 1, B: 1 })
     let trials = 0
@@ -96,7 +96,7 @@ t.test('a target on trial is chosen for a request that is sent first, not for an
   }
 })
 
-t.test('leastRequests takes the target with the fewest under way, by weight', async (t) => {
+t.test('leastRequests takes the target with the fewest requests in flight, by weight', async (t) => {
   const { choose, byName } = choosing('leastRequests', { A: 1, B: 1, C: 2 })
   byName('A').inFlight = 3
   byName('B').inFlight = 2
@@ -109,7 +109,7 @@ t.test('leastRequests takes the target with the fewest under way, by weight', as
   t.equal(choose(), 'A')
 })
 
-t.test('leastRequests takes turns by weight where all have equally little to do', async (t) => {
+t.test('leastRequests takes turns by weight between equally loaded targets', async (t) => {
   const { choose } = choosing('leastRequests', { A: 2, B: 1 })
   t.equal(Array.from({ length: 6 }, () => choose()).join(''), 'ABAABA')
 })
@@ -123,7 +123,7 @@ t.test('leastRequests fills targets by their weights', async (t) => {
   )
 })
 
-t.test('ipHash gives a client the same target each time, whatever process asks', async (t) => {
+t.test('ipHash gives a client the same target each time, in every process', async (t) => {
   const weights = { A: 1, B: 1, C: 1 }
   const [one, other] = [choosing('ipHash', weights), choosing('ipHash', weights)]
   for (const address of [...addresses.slice(0, 50), '::1', '2001:db8::1', '']) {
@@ -148,7 +148,7 @@ t.test('ipHash spreads clients by weight', async (t) => {
   }
 })
 
-t.test('with ipHash a target that goes moves its own clients alone, and by weight', async (t) => {
+t.test('ipHash moves only the clients of a target that goes, by weight', async (t) => {
   const { choose, byName } = choosing('ipHash', { A: 1, B: 1, C: 3 })
   const before = new Map(addresses.map((address) => [address, choose(address)]))
   byName('A').health.isEjected = true
@@ -168,7 +168,7 @@ t.test('with ipHash a target that goes moves its own clients alone, and by weigh
   )
 })
 
-t.test('with ipHash two targets of one origin have a share each', async (t) => {
+t.test('ipHash gives two targets of one origin a share each', async (t) => {
   const [A, ...others] = targetsOf({ A: 1, B: 1 })
   const choose = createBalancer('ipHash', [A, ...others.map((target) => ({ ...target, origin: A.origin }))])
   const toA = addresses.filter((clientAddress) => choose({ clientAddress }, [])?.name === 'A').length

@@ -20,7 +20,7 @@ async function startRecorder(t: Parameters<typeof startRawBackend>[0], answerAft
   return { url, got }
 }
 
-t.test('a chunked body is framed anew, with its trailers, and an empty piece does not end it', async (t) => {
+t.test('a chunked body is reframed with its trailers, and an empty piece does not end it', async (t) => {
   const { url, got } = await startRecorder(t, '0\r\nX-Sum: 1\r\n\r\n')
   const lines = 'Transfer-Encoding: chunked\r\n'
   const { call, sent, answer } = exchange(openTestUpstream(t, url), {
@@ -38,7 +38,7 @@ t.test('a chunked body is framed anew, with its trailers, and an empty piece doe
   )
 })
 
-t.test('a counted body goes out byte for byte', async (t) => {
+t.test('a body with a length is sent byte for byte', async (t) => {
   const { url, got } = await startRecorder(t, 'end')
   const lines = 'Content-Length: 8\r\n'
   const { call, sent, answer } = exchange(openTestUpstream(t, url), {
@@ -54,14 +54,14 @@ t.test('a counted body goes out byte for byte', async (t) => {
   t.equal(got.text.slice(got.text.indexOf('\r\n\r\n') + 4), '\0\r\n\xff\nend')
 })
 
-t.test('a head is sent in Latin-1', async (t) => {
+t.test('a request head is sent in Latin-1', async (t) => {
   const { url, got } = await startRecorder(t, '\r\n\r\n')
   await exchange(openTestUpstream(t, url), { path: '/caf\xe9', lines: 'X-Name: J\xfcrgen\r\n' }).answer
   t.match(got.text, 'GET /caf\xe9 HTTP/1.1\r\n')
   t.match(got.text, 'X-Name: J\xfcrgen\r\n')
 })
 
-t.test('who writes faster than the target reads is told to wait, and told when to go on', async (t) => {
+t.test('writing faster than the target reads signals backpressure, and then drain', async (t) => {
   let target: Socket | undefined
   const url = await startRawBackend(t, (socket) => {
     target = socket.pause()
@@ -92,7 +92,7 @@ t.test('who writes faster than the target reads is told to wait, and told when t
   }
 })
 
-t.test('a paused exchange reads no more than the buffers between hold, and misses nothing', async (t) => {
+t.test('a paused exchange reads no more than buffers hold, and loses nothing', async (t) => {
   let written = 0
   const total = 64 * megabyte
   const backend = await startHeadBackend(t, ({ socket }) => {
@@ -125,7 +125,7 @@ t.test('a paused exchange reads no more than the buffers between hold, and misse
   t.equal((await made.answer).body.length, total)
 })
 
-t.test('an early answer is heard although the target then resets the connection', async (t) => {
+t.test('an early answer is read although the target then resets the connection', async (t) => {
   // It answers at the head and closes with most of the body unread, which makes the system send a reset.
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.pause()

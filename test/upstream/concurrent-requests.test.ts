@@ -35,7 +35,7 @@ function isRight(path: string, method: string, { head, body, information }: Answ
   )
 }
 
-t.test('1,000 requests one after the other each get their own answer', async (t) => {
+t.test('1,000 consecutive requests each get their own answer', async (t) => {
   const upstream = openTestUpstream(t, await startServer(t, echo))
   const wrong: string[] = []
   for (let id = 0; id < 1_000; id++) {
@@ -45,7 +45,7 @@ t.test('1,000 requests one after the other each get their own answer', async (t)
   t.strictSame(wrong, [])
 })
 
-t.test('200 requests at once each get their own answer, over many connections and over few', async (t) => {
+t.test('200 simultaneous requests each get their own answer, over many connections and few', async (t) => {
   const url = await startServer(t, echo)
   for (const connectionsMax of [200, 7, 1]) {
     const upstream = openTestUpstream(t, url, { connectionsMax })
@@ -59,7 +59,7 @@ t.test('200 requests at once each get their own answer, over many connections an
   }
 })
 
-t.test('requests that are given up at any moment leave nothing behind for others', async (t) => {
+t.test('requests cancelled at any moment do not affect others', async (t) => {
   const upstream = openTestUpstream(t, await startServer(t, echo), { connectionsMax: 5 })
   const results = await Promise.all(
     Array.from({ length: 300 }, async (_, id) => {

@@ -32,7 +32,7 @@ async function reasonOf(upstream: ReturnType<typeof openTestUpstream>, asked?: A
   return (await exchange(upstream, asked).failure).reason
 }
 
-t.test('each way a target can fail a request counts, and the next is refused at once', async (t) => {
+t.test('every kind of target failure counts towards ejection, and then requests fail at once', async (t) => {
   const refusing = `http://127.0.0.1:${await freePort()}`
   const silent = await startHeadBackend(t, () => {})
   const closing = await startHeadBackend(t, ({ socket }) => socket.destroy())
@@ -61,7 +61,7 @@ t.test('each way a target can fail a request counts, and the next is refused at 
   }
 })
 
-t.test('what is not the fault of the target does not count', async (t) => {
+t.test("failures that are not the target's fault do not count towards ejection", async (t) => {
   const silent = await startHeadBackend(t, () => {})
   const full = openWatched(t, silent.url, { connectionsMax: 1, connectTimeoutMs: 20 })
   const held = exchange(full.upstream)
@@ -82,7 +82,7 @@ t.test('what is not the fault of the target does not count', async (t) => {
   t.strictSame([full.changes, slow.changes, left.changes], [[], [], []])
 })
 
-t.test('a status is an answer, 500 and 503 too', async (t) => {
+t.test('any status, 500 and 503 included, counts as an answer of the target', async (t) => {
   const backend = await startBackend(t, (request, response) => {
     response.writeHead(Number(request.url?.slice(1))).end()
   })
@@ -92,7 +92,7 @@ t.test('a status is an answer, 500 and 503 too', async (t) => {
   t.strictSame(changes, [])
 })
 
-t.test('a kept connection that was closed at that moment does not count', async (t) => {
+t.test('an idle connection closed under a request does not count towards ejection', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, turn }) => {
     if (turn === 0) socket.write(answerOf('ok'))
     else socket.destroy()
@@ -103,7 +103,7 @@ t.test('a kept connection that was closed at that moment does not count', async 
   t.strictSame(changes, [])
 })
 
-t.test('an ejected target gets nothing until its time is over, and then one request', async (t) => {
+t.test('an ejected target gets no request until its time is over, and then one', async (t) => {
   let isWell = false
   const held: (() => void)[] = []
   const backend = await startHeadBackend(t, ({ socket }) => {
@@ -133,7 +133,7 @@ t.test('an ejected target gets nothing until its time is over, and then one requ
   await Promise.all(further)
 })
 
-t.test('a request that failed is tried again with a healthy target alone', async (t) => {
+t.test('a failed request is retried on healthy targets only', async (t) => {
   const dead = await Promise.all([1, 2].map(async () => `http://127.0.0.1:${await freePort()}`))
   const backend = await startBackend(t)
   const { upstream, changes } = openWatched(t, [...dead, backend.url], {
@@ -147,7 +147,7 @@ t.test('a request that failed is tried again with a healthy target alone', async
   t.equal(backend.seen.length, 20)
 })
 
-t.test('a target that is out fails nobody who has it already', async (t) => {
+t.test('an ejection fails no request already at the target', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/broken') socket.destroy()
   })
@@ -162,7 +162,7 @@ t.test('a target that is out fails nobody who has it already', async (t) => {
   t.equal(await reasonOf(upstream), 'no-target')
 })
 
-t.test('an accepted upgrade is an answer, and counts as under way until it is closed', async (t) => {
+t.test('an accepted upgrade is an answer, and counts as in flight until it closes', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/ws')
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
@@ -178,7 +178,7 @@ t.test('an accepted upgrade is an answer, and counts as under way until it is cl
   await until('it is over', () => upstream.targets[0]?.inFlight === 0 || undefined)
 })
 
-t.test('whatever becomes of requests, none stays under way', async (t) => {
+t.test('every request leaves the in-flight count, however it ends', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/ok') socket.write(answerOf('ok'))
     else if (path === '/broken') socket.destroy()
@@ -201,7 +201,7 @@ t.test('whatever becomes of requests, none stays under way', async (t) => {
   t.equal(inFlight(), 0)
 })
 
-t.test('leastRequests leaves a slow target be', async (t) => {
+t.test('leastRequests avoids a slow target', async (t) => {
   const slow = await startHeadBackend(t, () => {})
   const fast = await startBackend(t)
   const upstream = openTestUpstream(t, [slow.url, fast.url], { balancing: 'leastRequests' })
@@ -226,7 +226,7 @@ t.test('ipHash sends a client to the same target', async (t) => {
   for (const { seen } of backends) t.ok(seen.length > 0)
 })
 
-t.test('one client whose requests the target fails does not take it from others', async (t) => {
+t.test('failures of one client alone do not eject a target', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/odd') socket.destroy()
     else socket.write(answerOf('ok'))
@@ -238,7 +238,7 @@ t.test('one client whose requests the target fails does not take it from others'
   t.equal((await request(upstream, { clientAddress: '192.0.2.2' })).body, 'ok')
 })
 
-t.test('one client is enough to find out that a target takes no connections', async (t) => {
+t.test('refused connections eject a target, even those of one client', async (t) => {
   const { upstream, changes } = openWatched(t, `http://127.0.0.1:${await freePort()}`)
   for (let turn = 0; turn < 2; turn++)
     t.equal(await reasonOf(upstream, { clientAddress: '192.0.2.1' }), 'connect-failed')

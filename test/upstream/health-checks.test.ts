@@ -36,7 +36,7 @@ function openChecked(
   return { upstream, changes }
 }
 
-t.test('a check is a plain GET of the path, with the Host of the target', async (t) => {
+t.test("a health check is a plain GET of the path, with the target's Host", async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.end(answerOf('ok')))
   openChecked(t, backend.url, { active: { path: '/healthz?deep=1' } })
   const { text } = await until('it is checked', () => backend.heads[0])
@@ -52,7 +52,7 @@ t.test('a check is a plain GET of the path, with the Host of the target', async 
   )
 })
 
-t.test('2xx and 3xx are good, whatever else is not', async (t) => {
+t.test('a health check passes on 2xx and 3xx, and fails on any other status', async (t) => {
   for (const [status, isGood] of [
     [200, true],
     [204, true],
@@ -76,25 +76,22 @@ t.test('2xx and 3xx are good, whatever else is not', async (t) => {
   }
 })
 
-t.test(
-  'a target is out while nobody listens there, while it is silent, and while it talks nonsense',
-  async (t) => {
-    const silent = await startHeadBackend(t, () => {})
-    const wrong = await startHeadBackend(t, ({ socket }) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'))
-    for (const [url, reason] of [
-      [`http://127.0.0.1:${await freePort()}`, /connect-failed/],
-      [silent.url, /no response within 50 ms/],
-      [wrong.url, /invalid-response/],
-    ] as const) {
-      const { upstream, changes } = openChecked(t, url, { active: { timeoutMs: 50 } })
-      const change = await until('it is out', () => changes[0])
-      t.match(change, { upstream: 'backend', target: url, isHealthy: false, reason })
-      t.strictSame(exchange(upstream).told, ['no-target'])
-    }
-  },
-)
+t.test('a target that refuses connections, is silent or sends nonsense fails its checks', async (t) => {
+  const silent = await startHeadBackend(t, () => {})
+  const wrong = await startHeadBackend(t, ({ socket }) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'))
+  for (const [url, reason] of [
+    [`http://127.0.0.1:${await freePort()}`, /connect-failed/],
+    [silent.url, /no response within 50 ms/],
+    [wrong.url, /invalid-response/],
+  ] as const) {
+    const { upstream, changes } = openChecked(t, url, { active: { timeoutMs: 50 } })
+    const change = await until('it is out', () => changes[0])
+    t.match(change, { upstream: 'backend', target: url, isHealthy: false, reason })
+    t.strictSame(exchange(upstream).told, ['no-target'])
+  }
+})
 
-t.test('a target that is well again gets requests again, with no request to try it', async (t) => {
+t.test('a target whose checks pass again gets requests without a trial', async (t) => {
   let isWell = false
   const sick = await startBackend(t, (_request, response) => {
     response.writeHead(isWell ? 200 : 500).end('sick')
@@ -109,7 +106,7 @@ t.test('a target that is well again gets requests again, with no request to try 
   t.strictSame(bodies.toSorted(), ['ok', 'sick'])
 })
 
-t.test('an unknown certificate takes a target out, a known one does not', async (t) => {
+t.test('a health check fails on an untrusted certificate, and passes on a trusted one', async (t) => {
   const certificate = makeCertificate(t, 'IP:127.0.0.1')
   const backend = await startTlsBackend(t, certificate)
   const url = `https://127.0.0.1:${backend.port}`
@@ -121,7 +118,7 @@ t.test('an unknown certificate takes a target out, a known one does not', async 
   t.strictSame(trusting.changes, [])
 })
 
-t.test('no check of a target begins before the one before has its verdict', async (t) => {
+t.test('health checks of a target never overlap', async (t) => {
   let open = 0
   let most = 0
   const backend = await startHeadBackend(t, ({ socket }) => {
@@ -135,7 +132,7 @@ t.test('no check of a target begins before the one before has its verdict', asyn
   t.ok(most <= 2, `${most} at once`)
 })
 
-t.test('an answer without end is good, and is read no further than needed', async (t) => {
+t.test('a health check passes on an endless answer, read no further than needed', async (t) => {
   let sent = 0
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -153,7 +150,7 @@ t.test('an answer without end is good, and is read no further than needed', asyn
   t.strictSame(changes, [])
 })
 
-t.test('to give up a body that is too long is no error', async (t) => {
+t.test('a health check that abandons a long body reports no error', async (t) => {
   const errors = recordThrownErrors(t)
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n${'x'.repeat(300_000)}`)
@@ -169,7 +166,7 @@ t.test('to give up a body that is too long is no error', async (t) => {
   )
 })
 
-t.test('checks take no connection away from requests, and go on when all are in use', async (t) => {
+t.test('health checks use connections beyond those of requests', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/healthz') socket.end(answerOf('ok'))
   })
@@ -183,7 +180,7 @@ t.test('checks take no connection away from requests, and go on when all are in 
   held.call.cancel()
 })
 
-t.test('checks of several targets are spread over the interval', async (t) => {
+t.test('health checks of several targets are spread over the interval', async (t) => {
   const begun = performance.now()
   const seenAt: number[] = []
   const urls = await Promise.all(
@@ -200,7 +197,7 @@ t.test('checks of several targets are spread over the interval', async (t) => {
   t.ok((seenAt[3] ?? 0) - (seenAt[0] ?? 0) >= 300, seenAt.join(' '))
 })
 
-t.test('with its upstream the checks end, one under way too', async (t) => {
+t.test('closing an upstream ends its health checks, those in flight too', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const { upstream, changes } = openChecked(t, backend.url, { active: { timeoutMs: 10_000 } })
   const socket = await until('it is checked', () => backend.sockets[0])
@@ -214,7 +211,7 @@ t.test('with its upstream the checks end, one under way too', async (t) => {
   t.strictSame(changes, [])
 })
 
-t.test('a target that stands there twice is checked once an interval, and out as one', async (t) => {
+t.test('a target listed twice is checked once an interval, and ejected as one', async (t) => {
   const seenAt: number[] = []
   const backend = await startHeadBackend(t, ({ socket }) => {
     seenAt.push(performance.now())

@@ -27,20 +27,17 @@ function watched(terms: {
   }
 }
 
-t.test(
-  'as many failed checks in a row take a target out as are told, no fewer, and it is told once',
-  async (t) => {
-    const { health, told } = watched({ active })
-    for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
-    t.equal(health.isEjected, false, 'a success between them begins anew')
-    health.recordCheck('status 500')
-    t.equal(health.isEjected, true)
-    for (let more = 0; more < 5; more++) health.recordCheck('status 500')
-    t.strictSame(told, ['out: 3 consecutive checks failed; last: status 500'])
-  },
-)
+t.test('exactly the configured number of failed checks takes a target out, reported once', async (t) => {
+  const { health, told } = watched({ active })
+  for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
+  t.equal(health.isEjected, false, 'a success between them begins anew')
+  health.recordCheck('status 500')
+  t.equal(health.isEjected, true)
+  for (let more = 0; more < 5; more++) health.recordCheck('status 500')
+  t.strictSame(told, ['out: 3 consecutive checks failed; last: status 500'])
+})
 
-t.test('as many good checks in a row bring it back, no fewer', async (t) => {
+t.test('exactly the configured number of passed checks brings a target back', async (t) => {
   const { health, told } = watched({ active })
   for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
   for (const check of [undefined, 'down', undefined]) health.recordCheck(check)
@@ -51,7 +48,7 @@ t.test('as many good checks in a row bring it back, no fewer', async (t) => {
   t.equal(told.length, 2)
 })
 
-t.test('at the limits of one a single check decides', async (t) => {
+t.test('with limits of one a single check decides', async (t) => {
   const { health } = watched({ active: { unhealthyAfter: 1, healthyAfter: 1 } })
   health.recordCheck('down')
   t.equal(health.isEjected, true)
@@ -59,7 +56,7 @@ t.test('at the limits of one a single check decides', async (t) => {
   t.equal(health.isEjected, false)
 })
 
-t.test('a target that the checks took out is not tried by requests', async (t) => {
+t.test('a target taken out by its checks is not tried by requests', async (t) => {
   const { health, time, fail } = watched({ active, passive })
   fail(3)
   for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
@@ -72,7 +69,7 @@ t.test('a target that the checks took out is not tried by requests', async (t) =
   t.equal(health.isEjected, false, 'what the checks bring back was not ejected any more')
 })
 
-t.test('as many failures within the window eject a target as are told, no fewer', async (t) => {
+t.test('exactly the configured number of failures within the window ejects a target', async (t) => {
   const { health, told, fail } = watched({ passive })
   fail(2)
   t.equal(health.isEjected, false)
@@ -82,7 +79,7 @@ t.test('as many failures within the window eject a target as are told, no fewer'
   t.strictSame(told, ['out: 3 requests failed within 10000 ms; last: connect-failed: refused'])
 })
 
-t.test('a failure counts for just the window', async (t) => {
+t.test('a failure counts for exactly the window', async (t) => {
   const { health, time, fail } = watched({ passive })
   fail(2)
   time.now = 10_000
@@ -93,7 +90,7 @@ t.test('a failure counts for just the window', async (t) => {
   t.equal(health.isEjected, true, 'and the third is not')
 })
 
-t.test('an ejected target is tried after its time, not before, and by one request at a time', async (t) => {
+t.test('an ejected target is tried after its time, by one request at a time', async (t) => {
   const { health, time, fail } = watched({ passive })
   fail(3)
   time.now = 14_999
@@ -107,7 +104,7 @@ t.test('an ejected target is tried after its time, not before, and by one reques
   t.equal(health.isDueForTrial(), true, 'where nothing came of the first another tries it')
 })
 
-t.test('an answer to the trial brings it back with nothing counted', async (t) => {
+t.test('an answered trial brings a target back with its failures forgotten', async (t) => {
   const { health, told, time, fail } = watched({ passive })
   fail(3)
   time.now = 15_000
@@ -121,7 +118,7 @@ t.test('an answer to the trial brings it back with nothing counted', async (t) =
   t.equal(health.isEjected, true)
 })
 
-t.test('a trial that fails ejects it for as long again, and says nothing new', async (t) => {
+t.test('a failed trial ejects a target for as long again, without another report', async (t) => {
   const { health, told, time, fail } = watched({ passive })
   fail(3)
   time.now = 15_000
@@ -135,7 +132,7 @@ t.test('a trial that fails ejects it for as long again, and says nothing new', a
   t.equal(told.length, 1)
 })
 
-t.test('requests that were under way when it was ejected do not prolong it', async (t) => {
+t.test('failures of requests in flight do not prolong an ejection', async (t) => {
   const { health, time, fail } = watched({ passive })
   fail(3)
   time.now = 14_000
@@ -144,7 +141,7 @@ t.test('requests that were under way when it was ejected do not prolong it', asy
   t.equal(health.isDueForTrial(), true)
 })
 
-t.test('what is not configured changes nothing', async (t) => {
+t.test('without health settings failures and checks change nothing', async (t) => {
   const unwatched = watched({})
   unwatched.fail(1_000)
   for (let failed = 0; failed < 1_000; failed++) unwatched.health.recordCheck('down')

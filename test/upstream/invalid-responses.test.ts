@@ -8,7 +8,7 @@ function everyCutOf(sent: string): readonly (readonly Buffer[])[] {
 }
 
 for (const [what, examples] of Object.entries(invalidHeads)) {
-  t.test(`a response with ${what} is refused, and nothing of it is told`, async (t) => {
+  t.test(`a response with ${what} is refused, and nothing of it is passed on`, async (t) => {
     for (const sent of examples) {
       const accepted = everyCutOf(sent)
         .map((pieces) => readResponse(pieces))
@@ -19,7 +19,7 @@ for (const [what, examples] of Object.entries(invalidHeads)) {
 }
 
 for (const [what, examples] of Object.entries(invalidBodies)) {
-  t.test(`a response with ${what} is refused, and never ends`, async (t) => {
+  t.test(`a response with ${what} is refused, and never completes`, async (t) => {
     for (const sent of examples) {
       const accepted = everyCutOf(sent)
         .map((pieces) => readResponse(pieces))
@@ -31,7 +31,7 @@ for (const [what, examples] of Object.entries(invalidBodies)) {
   })
 }
 
-t.test('a fault in a 1xx is as bad as one in the answer', async (t) => {
+t.test('a malformed 1xx fails the exchange like a malformed answer', async (t) => {
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   for (const field of ['X : y', 'X: y\nZ: a', 'X: y\r\n z', 'X: \0']) {
     t.match(readResponse(wholeOf(`HTTP/1.1 103 Early Hints\r\n${field}\r\n\r\n${answer}`)), {
@@ -41,7 +41,7 @@ t.test('a fault in a 1xx is as bad as one in the answer', async (t) => {
   }
 })
 
-t.test('what can no longer become a response is refused before the target closes', async (t) => {
+t.test('bytes that cannot become a response are refused before the target closes', async (t) => {
   // Else such a target costs each request the whole response timeout.
   for (const sent of [
     'HTTP/1.1 200 OK\nContent-Length: 2\n\nok',
@@ -54,7 +54,7 @@ t.test('what can no longer become a response is refused before the target closes
   }
 })
 
-t.test('a body without a length is whole only where the target closes in good order', async (t) => {
+t.test('a body without a length is complete only after an orderly close', async (t) => {
   t.hasStrict(readResponse(wholeOf('HTTP/1.1 200 OK\r\n\r\npart')), {
     isComplete: false,
     body: 'part',

@@ -94,7 +94,7 @@ function chunk(body: Buffer, random: Random): string {
   return `${chunks.join('')}0\r\n${random.pick(['', 'X-Sum: 1\r\nX-Sum: 2\r\n'])}\r\n`
 }
 
-t.test("valid responses are read as Node's own client reads them", async (t) => {
+t.test("valid responses are parsed as Node's own client parses them", async (t) => {
   const random = createRandom(5)
   // Node takes bytes after the end, and a 101, in ways of its own, and refuses a space before an extension, and one
   // length said more than once.

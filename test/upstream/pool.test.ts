@@ -7,7 +7,7 @@ import { exchange, openTestUpstream, request } from './exchange.ts'
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('no more connections are made than allowed, and who waits longest is served first', async (t) => {
+t.test('the pool never exceeds its connections, and serves the longest waiting first', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, backend.url, { connectionsMax: 2 })
   const answers = Array.from({ length: 8 }, (_, index) => request(upstream, { path: `/${index}` }))
@@ -24,7 +24,7 @@ t.test('no more connections are made than allowed, and who waits longest is serv
   t.equal(backend.sockets.length, 2)
 })
 
-t.test('a connection that is closed makes room for who waits', async (t) => {
+t.test('a closed connection makes room for a queued request', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) =>
     socket.end(answerOf(path, 'Connection: close\r\n')),
   )
@@ -39,7 +39,7 @@ t.test('a connection that is closed makes room for who waits', async (t) => {
   t.equal(backend.sockets.length, 5)
 })
 
-t.test('a connection that fails makes room for who waits', async (t) => {
+t.test('a failed connection makes room for a queued request', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path, connection }) => {
     if (connection % 2 === 0) socket.destroy()
     else socket.write(answerOf(path))
@@ -54,7 +54,7 @@ t.test('a connection that fails makes room for who waits', async (t) => {
   t.strictSame(await Promise.all(outcomes), ['failed', '/1', '/2', '/3'])
 })
 
-t.test('who waits too long for a connection is told so, and is not sent later', async (t) => {
+t.test('a request queued too long fails, and is not sent later', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1, connectTimeoutMs: 100 })
   const first = exchange(upstream, { path: '/first' })
@@ -73,7 +73,7 @@ t.test('who waits too long for a connection is told so, and is not sent later', 
   third.call.cancel()
 })
 
-t.test('who gives up while waiting is never sent, and the next takes the turn', async (t) => {
+t.test('a request cancelled in the queue is never sent, and the next takes its turn', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1 })
   const [first, second, third] = ['/1', '/2', '/3'].map((path) => exchange(upstream, { path }))
@@ -88,7 +88,7 @@ t.test('who gives up while waiting is never sent, and the next takes the turn', 
   t.strictSame(second.told, [])
 })
 
-t.test('who gives up while a connection is made for it leaves its place at once', async (t) => {
+t.test('a request cancelled while connecting frees its connection at once', async (t) => {
   const sockets: Socket[] = []
   // It takes connections, but never shakes hands.
   const url = await startRawBackend(t, (socket) => void sockets.push(socket.resume()))
@@ -106,7 +106,7 @@ t.test('who gives up while a connection is made for it leaves its place at once'
   t.strictSame([first.told, second.told], [[], []])
 })
 
-t.test('who gives up while queued, then dialled for, leaves its place too', async (t) => {
+t.test('a request queued, then cancelled while connecting, frees its connection too', async (t) => {
   const sockets: Socket[] = []
   const url = await startRawBackend(t, (socket) => void sockets.push(socket.resume()))
   const upstream = openTestUpstream(t, url.replace('http:', 'https:'), { connectionsMax: 1 })
@@ -126,7 +126,7 @@ t.test('who gives up while queued, then dialled for, leaves its place too', asyn
   t.strictSame([first.told, second.told, third.told], [[], [], []])
 })
 
-t.test('who gives up an exchange breaks its connection, and makes room', async (t) => {
+t.test('a cancelled exchange closes its connection, and makes room', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, connection }) => {
     if (connection > 0) socket.write(answerOf('ok'))
   })
@@ -139,7 +139,7 @@ t.test('who gives up an exchange breaks its connection, and makes room', async (
   t.strictSame(first.told, ['sent'])
 })
 
-t.test('an upgrade does not wait for a free connection, and takes none away', async (t) => {
+t.test('an upgrade uses a connection beyond those of the pool', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/ws')
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
@@ -153,7 +153,7 @@ t.test('an upgrade does not wait for a free connection, and takes none away', as
   t.equal((await held.answer).body, 'ok')
 })
 
-t.test('closing an upstream closes idle connections, and others after their answer', async (t) => {
+t.test('closing an upstream closes idle connections, and busy ones after their answer', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/fast') socket.write(answerOf('fast'))
   })

@@ -25,7 +25,7 @@ const head = 'POST /\xfc HTTP/1.1\r\n\r\n'
 const sizes = [0, 1, 4_095, 4_096, 4_097, 1_000_000]
 
 for (const body of ['counted', 'chunked'] as const) {
-  t.test(`head, body and end arrive in their order, ${body}`, async (t) => {
+  t.test(`head, body and end of a request arrive in order, ${body}`, async (t) => {
     const { sender, received } = await start(t)
     let expected = ''
     for (const [index, size] of sizes.entries()) {
@@ -45,7 +45,7 @@ for (const body of ['counted', 'chunked'] as const) {
   })
 }
 
-t.test('a head waits for nothing but the moment', async (t) => {
+t.test('a request head is sent in the same turn', async (t) => {
   const { sender, received } = await start(t)
   for (const [index, body] of (['none', 'counted', 'chunked'] as const).entries()) {
     sender.begin(head, body)
@@ -53,7 +53,7 @@ t.test('a head waits for nothing but the moment', async (t) => {
   }
 })
 
-t.test('what comes with the head leaves in one write with it', async (t) => {
+t.test('body bytes that come with the head are sent in one write with it', async (t) => {
   const { socket, sender } = await start(t)
   const writes = t.capture(socket, 'write', socket.write)
   for (const body of ['counted', 'chunked'] as const) {
@@ -65,7 +65,7 @@ t.test('what comes with the head leaves in one write with it', async (t) => {
   }
 })
 
-t.test('a connection that was given up gets nothing more', async (t) => {
+t.test('an abandoned connection is not written to', async (t) => {
   const { socket, sender } = await start(t)
   let errors = 0
   socket.on('error', () => errors++)

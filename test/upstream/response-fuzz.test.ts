@@ -53,7 +53,7 @@ function complaintOf(sent: Buffer, reading: Reading): string | undefined {
   return order.includes('end') && order.at(-1) !== 'end' ? 'told after the end' : undefined
 }
 
-t.test('whatever a target sends is read or refused, and alike however it is cut', async (t) => {
+t.test('any response bytes are parsed or refused, with the same result however split', async (t) => {
   const random = createRandom(2026)
   let refused = 0
   let whole = 0
@@ -79,7 +79,7 @@ t.test('whatever a target sends is read or refused, and alike however it is cut'
   t.ok(whole > 1_000, `${whole} were whole`)
 })
 
-t.test('random bytes are never a response', async (t) => {
+t.test('random bytes are never parsed as a response', async (t) => {
   const random = createRandom(99)
   for (let round = 0; round < 500; round++) {
     const { order } = readResponse(cutAtRandom(random.bytes(300), random, 100), { isClosed: true })

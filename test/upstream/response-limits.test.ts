@@ -32,12 +32,12 @@ const limits = [
 ]
 
 for (const { what, bytesMax, make, endsWith } of limits) {
-  t.test(`${what} of ${bytesMax} bytes is read, one of a byte more is refused`, async (t) => {
+  t.test(`${what} of ${bytesMax} bytes is accepted, of one more refused`, async (t) => {
     t.hasStrict(readResponse(wholeOf(make(bytesMax))), { refusal: undefined, isComplete: true })
     t.match(readResponse(wholeOf(make(bytesMax + 1))), { refusal: String, isComplete: false })
   })
 
-  t.test(`${what} at its limit is judged alike wherever it is cut`, async (t) => {
+  t.test(`${what} at its limit gives the same result wherever it is split`, async (t) => {
     for (const bytes of [bytesMax, bytesMax + 1]) {
       const sent = make(bytes)
       const whole = readResponse(wholeOf(sent))
@@ -60,7 +60,7 @@ for (const { what, bytesMax, make, endsWith } of limits) {
   })
 }
 
-t.test('each 1xx has the whole limit for itself', async (t) => {
+t.test('each 1xx has a limit of its own', async (t) => {
   const information = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(60_000)}\r\n\r\n`
   t.match(readResponse(wholeOf(`${information}${information}${withHeadOf(60_000)}`)), {
     order: ['103', 'head', 'end'],
@@ -68,7 +68,7 @@ t.test('each 1xx has the whole limit for itself', async (t) => {
   })
 })
 
-t.test('a thousand fields are read in their order', async (t) => {
+t.test('a response of a thousand fields keeps their order', async (t) => {
   const fields = Array.from({ length: 1_000 }, (_, index) => [`X-${index}`, String(index)])
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const { head } = readResponse(wholeOf(`HTTP/1.1 204 \r\n${lines}\r\n`))

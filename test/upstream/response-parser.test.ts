@@ -3,7 +3,7 @@ import { bytesOf, halvesOf, readResponse, wholeOf } from './read-response.ts'
 import { validResponses } from './valid-responses.ts'
 
 for (const { what, sent, asked, read } of validResponses) {
-  t.test(`is read as it was meant: ${what}`, async (t) => {
+  t.test(`a valid response is parsed as meant: ${what}`, async (t) => {
     const { status, ...expected } = read
     const whole = readResponse(wholeOf(sent), asked)
     t.equal(whole.refusal, undefined)
@@ -22,7 +22,7 @@ for (const { what, sent, asked, read } of validResponses) {
   })
 }
 
-t.test('a response that is cut short is never whole', async (t) => {
+t.test('a truncated response is never complete', async (t) => {
   for (const { what, sent, asked = {}, read } of validResponses) {
     // Before this length something is missing; until-close bodies have no other end than the close.
     const length = asked.isClosed ? sent.indexOf('\r\n\r\n') + 4 : sent.length - (read.rest?.length ?? 0)
@@ -35,7 +35,7 @@ t.test('a response that is cut short is never whole', async (t) => {
   t.match(readResponse([], { isClosed: true }), { isComplete: false, refusal: /closed/ })
 })
 
-t.test('once it is whole, a response takes no more', async (t) => {
+t.test('a complete response takes no more bytes', async (t) => {
   const reading = readResponse([...wholeOf('HTTP/1.1 204 \r\n\r\n'), ...wholeOf('one'), ...wholeOf('two')])
   t.hasStrict(reading, { isComplete: true, rest: 'onetwo', body: '', order: ['head', 'end'] })
 })

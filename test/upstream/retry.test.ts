@@ -12,7 +12,7 @@ function startForgetful(t: Parameters<typeof startHeadBackend>[0]) {
   })
 }
 
-t.test('a kept connection that just died is replaced for GET, HEAD and OPTIONS', async (t) => {
+t.test('a GET, HEAD or OPTIONS on a connection that just died is sent on another', async (t) => {
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
     const backend = await startForgetful(t)
     // Not even retries of 0 forbid it: the target has failed nobody.
@@ -30,7 +30,7 @@ t.test('a kept connection that just died is replaced for GET, HEAD and OPTIONS',
   }
 })
 
-t.test('a request that may have been carried out is never sent twice', async (t) => {
+t.test('a request that may have been processed is never sent twice', async (t) => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY']) {
     const backend = await startForgetful(t)
     const other = await startBackend(t)
@@ -55,7 +55,7 @@ t.test('a GET with a body is never sent twice', async (t) => {
   t.equal(backend.heads.length, 2)
 })
 
-t.test('a new connection that dies as well is the failure of the target', async (t) => {
+t.test('a retry whose new connection dies too is a failure of the target', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, connection, turn }) => {
     if (connection === 0 && turn === 0) socket.write(answerOf('ok'))
     else socket.destroy()
@@ -74,33 +74,36 @@ t.test('many dead connections cost one retry, not one for each', async (t) => {
   t.equal(backend.heads.length, 12)
 })
 
-t.test('the last allowed connection is replaced when it has died', async (t) => {
+t.test('a dead connection is replaced though it was the last one allowed', async (t) => {
   const backend = await startForgetful(t)
   const upstream = openTestUpstream(t, backend.url, { connectionsMax: 1, connectTimeoutMs: 1_000 })
   await request(upstream)
   t.equal((await request(upstream)).body, 'ok')
 })
 
-t.test('a target that refuses connections is passed over for any method, its body whole', async (t) => {
-  const dead = `http://127.0.0.1:${await freePort()}`
-  const backend = await startBackend(t)
-  const upstream = openTestUpstream(t, [dead, backend.url], { retryAttempts: 1 })
-  for (let turn = 0; turn < 4; turn++) {
-    const { call, sent, answer, told } = exchange(upstream, {
-      method: 'POST',
-      body: 'counted',
-      lines: 'Content-Length: 5\r\n',
-    })
-    t.equal((await sent).origin, backend.url)
-    call.write(Buffer.from('hello'))
-    call.finish('')
-    t.equal((await answer).body, 'ok')
-    t.strictSame(told, ['sent', 'head', 'data', 'end'])
-    t.equal(backend.last().body, 'hello')
-  }
-})
+t.test(
+  'a request refused a connection goes to another target with its whole body, for any method',
+  async (t) => {
+    const dead = `http://127.0.0.1:${await freePort()}`
+    const backend = await startBackend(t)
+    const upstream = openTestUpstream(t, [dead, backend.url], { retryAttempts: 1 })
+    for (let turn = 0; turn < 4; turn++) {
+      const { call, sent, answer, told } = exchange(upstream, {
+        method: 'POST',
+        body: 'counted',
+        lines: 'Content-Length: 5\r\n',
+      })
+      t.equal((await sent).origin, backend.url)
+      call.write(Buffer.from('hello'))
+      call.finish('')
+      t.equal((await answer).body, 'ok')
+      t.strictSame(told, ['sent', 'head', 'data', 'end'])
+      t.equal(backend.last().body, 'hello')
+    }
+  },
+)
 
-t.test('no more other targets are tried than configured', async (t) => {
+t.test('no more targets are tried than configured', async (t) => {
   const dead = await Promise.all([1, 2, 3].map(async () => `http://127.0.0.1:${await freePort()}`))
   const backend = await startBackend(t)
   for (const [retryAttempts, isReached] of [
@@ -118,7 +121,7 @@ t.test('no more other targets are tried than configured', async (t) => {
   }
 })
 
-t.test('a failed answer to a safe request is asked of another target, once', async (t) => {
+t.test('a safe request whose answer failed is retried once, on another target', async (t) => {
   const backend = await startBackend(t)
   const broken = await startHeadBackend(t, ({ socket }) => socket.destroy())
   const wrong = await startCannedBackend(
@@ -133,7 +136,7 @@ t.test('a failed answer to a safe request is asked of another target, once', asy
   t.equal((await exchange(upstream).failure).reason, 'invalid-response')
 })
 
-t.test('once anything has come back there is no other try', async (t) => {
+t.test('a request is not retried after any part of an answer', async (t) => {
   const backend = await startBackend(t)
   for (const answer of [
     'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart',
@@ -146,7 +149,7 @@ t.test('once anything has come back there is no other try', async (t) => {
   t.equal(backend.seen.length, 0)
 })
 
-t.test('who gave up is not tried for elsewhere', async (t) => {
+t.test('a cancelled request is not retried', async (t) => {
   const backend = await startBackend(t)
   const silent = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, [silent.url, backend.url], { retryAttempts: 1 })

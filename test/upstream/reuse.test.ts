@@ -15,7 +15,7 @@ const reusable: Readonly<Record<string, readonly [method: string, answer: string
 }
 
 for (const [what, [method, answer]] of Object.entries(reusable)) {
-  t.test(`a connection is used again after an answer with ${what}`, async (t) => {
+  t.test(`a connection is reused after an answer with ${what}`, async (t) => {
     const backend = await startHeadBackend(t, ({ socket }) => socket.write(answer))
     const upstream = openTestUpstream(t, backend.url)
     for (let turn = 0; turn < 5; turn++) await request(upstream, { method })
@@ -41,7 +41,7 @@ const spent: Readonly<Record<string, string>> = {
 }
 
 for (const [what, answer] of Object.entries(spent)) {
-  t.test(`a connection is not used again after an answer ${what}`, async (t) => {
+  t.test(`a connection is not reused after an answer ${what}`, async (t) => {
     const backend = await startHeadBackend(t, ({ socket }) => socket.write(answer))
     const upstream = openTestUpstream(t, backend.url)
     for (let turn = 0; turn < 3; turn++) t.equal((await request(upstream)).body, 'ok')
@@ -58,14 +58,14 @@ for (const [what, answer] of Object.entries(spent)) {
   })
 }
 
-t.test('a connection is not used again after a body that ended with it', async (t) => {
+t.test('a connection is not reused after a body delimited by its close', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.end('HTTP/1.1 200 OK\r\n\r\nall'))
   const upstream = openTestUpstream(t, backend.url)
   for (let turn = 0; turn < 2; turn++) t.equal((await request(upstream)).body, 'all')
   t.equal(backend.sockets.length, 2)
 })
 
-t.test('a connection is not used again after an answer before the end of the request', async (t) => {
+t.test('a connection is not reused after an answer before the end of the request', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('early')))
   const upstream = openTestUpstream(t, backend.url)
   for (const [body, lines] of [
@@ -91,7 +91,7 @@ t.test('a connection is not used again after an answer before the end of the req
   )
 })
 
-t.test('bytes on an idle connection close it, and never become an answer', async (t) => {
+t.test('unsolicited bytes on an idle connection close it, and never become an answer', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write(answerOf('mine', 'Keep-Alive: timeout=60\r\n'))
   })
@@ -103,7 +103,7 @@ t.test('bytes on an idle connection close it, and never become an answer', async
   t.equal(backend.sockets.length, 2)
 })
 
-t.test('an idle connection is closed before the target said it would close it', async (t) => {
+t.test("an idle connection is closed before the target's announced keep-alive timeout", async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) =>
     socket.write(answerOf('ok', 'Keep-Alive: timeout=3\r\n')),
   )
@@ -125,7 +125,7 @@ const feared: Readonly<Record<string, readonly [method: string, answer: string]>
 }
 
 for (const [what, [method, answer]] of Object.entries(feared)) {
-  t.test(`a body that the target may send all the same answers nobody: ${what}`, async (t) => {
+  t.test(`a body on a bodiless answer never answers another request: ${what}`, async (t) => {
     const backend = await startHeadBackend(t, ({ socket }) => socket.write(answer))
     const upstream = openTestUpstream(t, backend.url)
     for (let turn = 0; turn < 3; turn++) await request(upstream, { method })
@@ -137,7 +137,7 @@ for (const [what, [method, answer]] of Object.entries(feared)) {
   })
 }
 
-t.test('no request follows one that is the last on its connection', async (t) => {
+t.test('no request follows one marked last on its connection', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
   const upstream = openTestUpstream(t, backend.url)
   for (let turn = 0; turn < 3; turn++) await request(upstream, { isLast: true })

@@ -22,12 +22,12 @@ function fill(connectionsMax: number, takers: readonly ConnectionUser[]): readon
   return takers.map((taker) => users.filter((each) => each === taker).length)
 }
 
-t.test('one client network leaves connections for others', async (t) => {
+t.test('a single client network cannot use all upstream connections', async (t) => {
   t.strictSame(fill(128, [user('a')]), [114])
   t.strictSame(fill(1_000, [user('a')]), [889])
 })
 
-t.test('one account leaves connections for others, from however many networks it comes', async (t) => {
+t.test('a single account cannot use all upstream connections, from any number of networks', async (t) => {
   const takers = Array.from({ length: 50 }, (_, index) => user(`network ${index}`, 'ada'))
   t.equal(
     fill(128, takers).reduce((sum, count) => sum + count),
@@ -35,7 +35,7 @@ t.test('one account leaves connections for others, from however many networks it
   )
 })
 
-t.test('many networks share the connections evenly', async (t) => {
+t.test('many client networks share the upstream connections evenly', async (t) => {
   t.strictSame(fill(128, [user('a'), user('b')]), [61, 60])
   const [least = 0, ...others] = fill(
     128,
@@ -44,11 +44,11 @@ t.test('many networks share the connections evenly', async (t) => {
   t.ok(least > 10 && others.every((count) => count <= least + 1))
 })
 
-t.test('a few connections are for everybody: nothing is kept back', async (t) => {
+t.test('an upstream of a few connections reserves none', async (t) => {
   for (const connectionsMax of [1, 2, 8]) t.strictSame(fill(connectionsMax, [user('a')]), [connectionsMax])
 })
 
-t.test('bodies that are still on their way use at most three quarters', async (t) => {
+t.test('unfinished uploads use at most three quarters of the connections', async (t) => {
   for (const progress of ['pending', 'streaming'] as const) {
     t.strictSame(fill(128, [user('a', undefined, progress)]), [96])
     t.strictSame(fill(4, [user('a', undefined, progress)]), [3])

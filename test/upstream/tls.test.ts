@@ -7,7 +7,7 @@ import { portOf } from '../setup/net.ts'
 import { startTlsBackend } from './backends.ts'
 import { exchange, openTestUpstream, request } from './exchange.ts'
 
-t.test('a certificate that nobody vouches for is refused unless told otherwise', async (t) => {
+t.test('an untrusted certificate is refused by default', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost,IP:127.0.0.1'))
   for (const host of ['localhost', '127.0.0.1']) {
     const upstream = openTestUpstream(t, `https://${host}:${port}`)
@@ -17,7 +17,7 @@ t.test('a certificate that nobody vouches for is refused unless told otherwise',
   }
 })
 
-t.test('a certificate of the configured authority is taken, for a name and for an address', async (t) => {
+t.test('a certificate of the configured CA is accepted, for a name and for an address', async (t) => {
   const certificate = makeCertificate(t, 'DNS:localhost,IP:127.0.0.1')
   const { port } = await startTlsBackend(t, certificate)
   const tls = { verify: true, ca: certificate.cert }
@@ -29,7 +29,7 @@ t.test('a certificate of the configured authority is taken, for a name and for a
   t.equal((await request(openTestUpstream(t, `https://127.0.0.1:${port}`, { tls }))).body, 'http/1.1 false')
 })
 
-t.test('the certificate of another host is refused, though its authority is known', async (t) => {
+t.test('a certificate of another host is refused, though its CA is trusted', async (t) => {
   const certificate = makeCertificate(t, 'DNS:other.example,IP:127.0.0.2')
   const { port } = await startTlsBackend(t, certificate)
   for (const host of ['localhost', '127.0.0.1']) {
@@ -41,7 +41,7 @@ t.test('the certificate of another host is refused, though its authority is know
   }
 })
 
-t.test('another authority than the configured one vouches for nobody', async (t) => {
+t.test('a certificate of another CA than the configured one is refused', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost'))
   const ca = makeCertificate(t, 'DNS:localhost').cert
   const { failure } = exchange(
@@ -50,13 +50,13 @@ t.test('another authority than the configured one vouches for nobody', async (t)
   t.equal((await failure).reason, 'connect-failed')
 })
 
-t.test('verify: false takes any certificate', async (t) => {
+t.test('verify: false accepts any certificate', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:other.example'))
   const upstream = openTestUpstream(t, `https://localhost:${port}`, { tls: { verify: false, ca: undefined } })
   t.equal((await request(upstream)).body, 'http/1.1 localhost')
 })
 
-t.test('a certificate whose time is over is refused, though its authority is known', async (t) => {
+t.test('an expired certificate is refused, though its CA is trusted', async (t) => {
   const { port } = await startTlsBackend(t, expiredCertificate)
   const url = `https://localhost:${port}`
   const { failure } = exchange(
@@ -67,7 +67,7 @@ t.test('a certificate whose time is over is refused, though its authority is kno
   t.equal((await request(unverified)).body, 'http/1.1 localhost')
 })
 
-t.test('TLS to a server that speaks none fails, and is not tried in the clear', async (t) => {
+t.test('TLS to a plain-text server fails, and is not retried in the clear', async (t) => {
   let isAsked = false
   const url = await startServer(t, () => {
     isAsked = true
@@ -77,7 +77,7 @@ t.test('TLS to a server that speaks none fails, and is not tried in the clear', 
   t.equal(isAsked, false)
 })
 
-t.test('TLS connections are used again too', async (t) => {
+t.test('TLS connections are reused', async (t) => {
   const certificate = makeCertificate(t, 'DNS:localhost')
   const { port, countConnections } = await startTlsBackend(t, certificate)
   const tls = { verify: true, ca: certificate.cert }
@@ -86,7 +86,7 @@ t.test('TLS connections are used again too', async (t) => {
   t.equal(countConnections(), 1)
 })
 
-t.test('another connection takes up the session of one before', async (t) => {
+t.test('a new TLS connection resumes an earlier session', async (t) => {
   const certificate = makeCertificate(t, 'DNS:localhost')
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     const reused: boolean[] = []

@@ -7,7 +7,7 @@ import { exchange, openTestUpstream, request } from './exchange.ts'
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'
 const ask = { isUpgrade: true, lines: 'Connection: Upgrade\r\nUpgrade: websocket\r\n' }
 
-t.test('after a 101 the socket is handed over alive, with the bytes that came right behind', async (t) => {
+t.test('a 101 hands over the live socket with the bytes right behind it', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write(`${switching}early`)
     socket.on('data', (data) => socket.write(`echo ${data}`))
@@ -26,7 +26,7 @@ t.test('after a 101 the socket is handed over alive, with the bytes that came ri
   socket.destroy()
 })
 
-t.test('no timeout of the exchange follows a socket that was handed over', async (t) => {
+t.test('a socket handed over after a 101 keeps no timeout of its exchange', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path !== '/held') socket.write(switching)
   })
@@ -38,7 +38,7 @@ t.test('no timeout of the exchange follows a socket that was handed over', async
   socket.destroy()
 })
 
-t.test('an answer that is no 101 comes as any other, and its connection is not kept', async (t) => {
+t.test('a declined upgrade is an ordinary answer, and its connection is not kept', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('no')))
   const upstream = openTestUpstream(t, backend.url)
   t.equal((await exchange(upstream, ask).answer).body, 'no')
@@ -47,7 +47,7 @@ t.test('an answer that is no 101 comes as any other, and its connection is not k
   t.equal(backend.sockets.length, 2)
 })
 
-t.test('an upgrade never takes a connection that was used before', async (t) => {
+t.test('an upgrade never reuses a connection', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     socket.write(path === '/ws' ? switching : answerOf('ok'))
   })
@@ -64,7 +64,7 @@ t.test('an upgrade never takes a connection that was used before', async (t) => 
   socket.destroy()
 })
 
-t.test('who gives up before the 101 closes the connection', async (t) => {
+t.test('an upgrade cancelled before the 101 closes its connection', async (t) => {
   const sockets: Socket[] = []
   const backend = await startHeadBackend(t, ({ socket }) => void sockets.push(socket))
   const { call, told } = exchange(openTestUpstream(t, backend.url), ask)
