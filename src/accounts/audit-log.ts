@@ -21,6 +21,15 @@ export const auditFiles = {
   jsonl: { name: 'audit.jsonl', type: 'application/jsonl; charset=utf-8' },
 } as const
 
+/** A file that is generated while it is sent. */
+export interface FileDownload {
+  /** Without characters that a quoted string would have to escape. */
+  readonly name: string
+  /** For Content-Type. */
+  readonly type: string
+  readonly chunks: AsyncGenerator<string>
+}
+
 /** How many entries are read at once for an export. */
 const chunkEntries = 500
 

@@ -1,4 +1,6 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import { createLinkToken } from '../secrets/link-token.ts'
 import type { PortalStore } from '../store/portal.ts'
 import type { Accounts } from './accounts.ts'
@@ -44,5 +46,24 @@ export function createSetupLinks({
       await store.setSetupLink(account.id, { digest, expiresAt }, entry('setup-link-created', account))
       return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
     },
+  }
+}
+
+/**
+ * The set-up link of an account that was just created; undefined if it could not be created, with the reason for the
+ * log. The response must not fail because of it: the keys are shown only there, and creating the account again would
+ * be a 409.
+ */
+export async function tryCreateSetupLink(
+  setupLinks: SetupLinks,
+  accountId: string,
+  onFailure: (reason: string) => void,
+): Promise<SetupLink | undefined> {
+  try {
+    return await setupLinks.create(accountId)
+  } catch (error) {
+    const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
+    onFailure(`set-up link not created: ${errorMessage(cause)}`)
+    return undefined
   }
 }

@@ -14,7 +14,7 @@ import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import { readVersion } from '../platform/version.ts'
-import { registerPortal } from '../portal/portal.ts'
+import { createPortal } from '../portal/portal.ts'
 import { createPortalCookie } from '../portal/portal-cookie.ts'
 import type { AssertionHeader } from '../proxy/assertion.ts'
 import { createTrustedProxies } from '../proxy/client.ts'
@@ -105,7 +105,7 @@ function createAssertionHeader({ config, callerAuth, clock }: TrafficOptions): A
 /** The endpoints of the gateway itself, and the portal if there is one. */
 function buildGatewayApi(options: TrafficOptions) {
   const { config, callerAuth, limiter, metrics, keyUses } = options
-  const { enabled, path } = config.portal
+  const { enabled } = config.portal
   const accountServices = createAccountServices(options)
   return buildApi({
     sessions: callerAuth.sessions,
@@ -117,16 +117,13 @@ function buildGatewayApi(options: TrafficOptions) {
     publicOrigin: config.publicOrigin,
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
-    portalPath: enabled ? path : undefined,
     admin: {
       actionsOf: accountServices.actionsOf,
       authenticator: callerAuth.authenticator,
       keyUses,
       hasPortal: enabled,
     },
-    registerPortal: enabled
-      ? (scope) => registerPortal(scope, portalOptions(accountServices, options))
-      : undefined,
+    portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,
   })
 }
 

@@ -8,7 +8,8 @@ import Fastify, {
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { destinationOf, ownRouteName, recordRouteName } from '../http/outcome.ts'
-import { applyReplyKeepAlive, createProblem, sendProblem } from '../http/problem.ts'
+import { createProblem, sendProblem } from '../http/problem.ts'
+import type { Portal } from '../portal/portal.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
@@ -18,17 +19,17 @@ import { jwksEndpoint } from './jwks.ts'
 import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
+import { registerPortal } from './portal.ts'
+import { applyReplyKeepAlive } from './reply-keep-alive.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
 export interface ApiOptions extends TokenEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
-  /** The path of the portal; undefined = there is none. */
-  readonly portalPath: string | undefined
   readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
-  /** Registers the pages of the portal in their own scope; undefined = there are none. */
-  readonly registerPortal?: ((scope: FastifyInstance) => void) | undefined
+  /** undefined = there is none. */
+  readonly portal: Portal | undefined
 }
 
 /** For a year, and for this host only: subdomains and sibling hosts are not covered. */
@@ -62,16 +63,16 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     // The body was aborted, and the error already sent.
     if (reply.sent) return reply
-    const { status, headers, body } = createProblem(request.raw, translateError(error))
+    const { status, headers, body } = createProblem(arrivalOf(request.raw), translateError(error))
     applyReplyKeepAlive(request, reply)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await app.register(async (scope) => registerJson(scope, options))
-  const { registerPortal } = options
-  if (registerPortal) {
+  const { portal } = options
+  if (portal) {
     await app.register(async (scope) => {
       limitBodies(scope, options.requestTimeoutMs)
-      registerPortal(scope)
+      registerPortal(scope, portal)
     })
   }
   await app.ready()
@@ -104,7 +105,7 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const endpoints: Readonly<Record<PublicPath, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/.well-known/jwks.json': jwksEndpoint(options.keyring),
-    '/api/v1/openapi.json': openApiEndpoint({ ...options, operations }),
+    '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   scope.register(async (adminScope) => admin.register(adminScope))

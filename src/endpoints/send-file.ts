@@ -1,14 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-
-/** A file that is generated while it is sent. */
-export interface FileDownload {
-  /** Without characters that a quoted string would have to escape. */
-  readonly name: string
-  /** For Content-Type. */
-  readonly type: string
-  readonly chunks: AsyncGenerator<string>
-}
+import type { FileDownload } from '../accounts/audit-log.ts'
 
 /** Sends a file as a download. */
 export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {

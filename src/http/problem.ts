@@ -1,5 +1,4 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
 import { type ExceededRate, GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
@@ -31,10 +30,9 @@ interface ProblemContext {
 }
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem(request: IncomingMessage, error: GatehouseError): Problem {
-  const arrival = arrivalOf(request)
-  recordFailure(arrival.outcome, error)
-  return describeProblem(error, { requestId: arrival.requestId, access: arrival.outcome.access })
+export function createProblem({ outcome, requestId }: Arrival, error: GatehouseError): Problem {
+  recordFailure(outcome, error)
+  return describeProblem(error, { requestId, access: outcome.access })
 }
 
 function describeProblem(error: GatehouseError, { requestId, access }: ProblemContext): Problem {
@@ -67,7 +65,7 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
 
 /** Answers a request to a built-in endpoint with a problem, or aborts a started response. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
-  const { status, headers, body } = createProblem(request, error)
+  const { status, headers, body } = createProblem(arrivalOf(request), error)
   if (response.headersSent) {
     arrivalOf(request).connection.abort()
     return
@@ -80,13 +78,6 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
 /** To be called before every response that does not depend on the body. */
 export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
-}
-
-/** The same for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
-export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
-  applyKeepAlive(request.raw, reply.raw)
-  // The connection decides itself whether it has to end.
-  if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
 /** Answers with a problem, or aborts a started response. */

@@ -7,18 +7,19 @@ import { confirmPassword } from './confirm-password.ts'
 import type { NoticeName } from './flash-notices.ts'
 import { formRefusal, invalidField } from './form-refusal.ts'
 import { replaceKey } from './integration-pages.ts'
-import type { PortalPath } from './page-access.ts'
+import type { PathsOf } from './page-access.ts'
 import type { SignedInContext } from './page-context.ts'
-import { type CreatePages, type PortalPage, paramOf } from './portal-page.ts'
+import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { assertKnownCase, profileOf, showAccount } from './show-account.ts'
 import { deleteAccountPage } from './views/account.ts'
 
-type ActionName = PortalPath extends infer Path
-  ? Path extends `/accounts/:id/${infer Name}`
-    ? Name
+type ActionName =
+  PathsOf<'admin', 'POST'> extends infer Path
+    ? Path extends `/accounts/:id/${infer Name}`
+      ? Name
+      : never
     : never
-  : never
 type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
 
 /** Actions that only revoke: even on one's own account they need no password, as on the viewer's own pages. */
@@ -99,7 +100,7 @@ function createActionPage(name: ActionName, handler: AccountHandler, signIn: Sig
 
 function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PortalResponse> {
   return async (context) => {
-    const id = paramOf(context, 'id')
+    const id = context.request.param('id')
     // An e-mail would find the account too, but must not be in a URL.
     if (id.includes('@')) throw new GatehouseError('account-not-found')
     return handler(context, await context.actions.accounts.find(id))

@@ -1,4 +1,5 @@
-import { tryCreateSetupLink } from '../endpoints/try-create-setup-link.ts'
+import { tryCreateSetupLink } from '../accounts/setup-links.ts'
+import { recordReason } from '../http/outcome.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
 import type { SignedInContext } from './page-context.ts'
@@ -43,7 +44,9 @@ async function createAccount(context: SignedInContext, roles: readonly string[])
     const isVerified = form('isVerified') === 'true'
     assertKnownCase(input.role, roles)
     const { account, secretKey, apiKey } = await actions.accounts.create({ ...input, isVerified })
-    const link = await tryCreateSetupLink(request, actions.setupLinks, account.id)
+    const link = await tryCreateSetupLink(actions.setupLinks, account.id, (reason) =>
+      recordReason(request.arrival.outcome, reason),
+    )
     return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
     const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })

@@ -1,6 +1,5 @@
 import type { SignIn } from '../auth/sign-in.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { arrivalOf } from '../http/arrival.ts'
 import { recordFailure } from '../http/outcome.ts'
 import { invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
@@ -16,7 +15,7 @@ export async function confirmPassword(
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {
-    if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw).outcome, error)
+    if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
     throw asFieldError(error, 'password', 'The password is wrong.')
   }
 }

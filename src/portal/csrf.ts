@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isSameText } from '../secrets/constant-time.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
+import type { PortalRequest } from './portal-request.ts'
 
 /** How much of a foreign origin is logged, in characters. */
 const loggedOriginLengthMax = 100
@@ -34,7 +34,7 @@ export function looksLikeCsrfToken(given: string): boolean {
  * null`): then the CSRF token decides, with the cookie that it is derived from, which no other site can send.
  * @throws GatehouseError `cross-site-request`
  */
-export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, publicOrigin: string): void {
+export function assertOwnOrigin({ headers }: Pick<PortalRequest, 'headers'>, publicOrigin: string): void {
   const { 'sec-fetch-site': site, origin, host } = headers
   if (site !== undefined) {
     if (site === 'same-origin') return
@@ -48,7 +48,7 @@ export function assertOwnOrigin({ headers }: Pick<FastifyRequest, 'headers'>, pu
 
 /** The error, with the reason for the log: usually the portal was opened at an address other than publicUrl. */
 function crossSiteError(
-  { origin, 'sec-fetch-site': site }: FastifyRequest['headers'],
+  { origin, 'sec-fetch-site': site }: PortalRequest['headers'],
   publicOrigin: string,
 ): GatehouseError {
   const reason =

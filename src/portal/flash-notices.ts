@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PortalRequest } from './portal-request.ts'
 import type { PageNotice } from './views/frame.ts'
 
 /** Messages shown once, after a form was submitted: by name, so that nobody can inject a text. */
@@ -46,14 +46,14 @@ export interface NoticeCookieOptions {
 export function createFlashNotices({ path, isSecure }: NoticeCookieOptions) {
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
-    set: (reply: FastifyReply, name: NoticeName): void => {
-      reply.setCookie(cookieName, name, { ...attributes, maxAge: lifetimeS })
+    set: ({ cookies }: PortalRequest, name: NoticeName): void => {
+      cookies.set(cookieName, name, { ...attributes, maxAge: lifetimeS })
     },
     /** Returns the pending notice, and clears it. */
-    take: ({ cookies }: FastifyRequest, reply: FastifyReply): PageNotice | undefined => {
-      const name = cookies[cookieName]
+    take: ({ cookies }: PortalRequest): PageNotice | undefined => {
+      const name = cookies.get(cookieName)
       if (name === undefined) return undefined
-      reply.setCookie(cookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      cookies.set(cookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
       // The cast is sound: the same line checks that it is a key of the table.
       return Object.hasOwn(notices, name) ? notices[name as NoticeName] : undefined
     },

@@ -1,8 +1,11 @@
 /** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
-/** A path of the portal: who may access it, and its methods; GET includes HEAD. */
-type PageRule = readonly [access: PageAudience, takes: 'GET' | 'POST' | 'GET, POST']
+/** The methods of a page; GET includes HEAD. */
+export type PageMethods = 'GET' | 'POST' | 'GET, POST'
+
+/** A path of the portal: who may access it, and its methods. */
+type PageRule = readonly [access: PageAudience, takes: PageMethods]
 
 /** Every page by its path below the portal: no other page can be registered. */
 const accessByPath = {
@@ -53,14 +56,26 @@ const accessByPath = {
 
 export type PortalPath = keyof typeof accessByPath
 
-/** The paths of public pages; all others require a signed-in viewer. */
-export type PublicPath = {
-  [Path in PortalPath]: (typeof accessByPath)[Path][0] extends 'anyone' ? Path : never
+/** The paths for these audiences with exactly these methods. */
+export type PathsOf<Audience extends PageAudience, Methods extends PageMethods> = {
+  [Path in PortalPath]: (typeof accessByPath)[Path] extends readonly [Audience, Methods] ? Path : never
 }[PortalPath]
 
 /** Who may access the page at a path: the only source of it, at run time and for the types. */
 export function audienceOf(path: PortalPath): PageAudience {
   return accessByPath[path][0]
+}
+
+/** As Allow lists them. */
+const methodLists: Readonly<Record<PageMethods, readonly string[]>> = {
+  GET: ['GET', 'HEAD'],
+  POST: ['POST'],
+  'GET, POST': ['GET', 'HEAD', 'POST'],
+}
+
+/** The methods of the page at a path. */
+export function allowedMethods(path: PortalPath): readonly string[] {
+  return methodLists[accessByPath[path][1]]
 }
 
 /** A page as the table describes it. */
@@ -71,11 +86,7 @@ export interface PageAccess {
 }
 
 export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).map(
-  ([path, [access, takes]]) => ({
-    path,
-    access,
-    methods: takes.startsWith('GET') ? ['GET', 'HEAD', ...takes.split(', ').slice(1)] : [takes],
-  }),
+  ([path, [access, takes]]) => ({ path, access, methods: methodLists[takes] }),
 )
 
 // As the router matches them: a path that ends where the ID would be has an empty ID.

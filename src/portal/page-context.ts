@@ -1,31 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountActions } from '../accounts/account-actions.ts'
 import { adminRole, fullName } from '../accounts/account-input.ts'
 import { actorOf } from '../auth/actor.ts'
 import type { Viewer } from '../auth/sign-in.ts'
-import { visitorOf } from '../endpoints/visitor.ts'
 import type { Html } from '../pages/html.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { csrfTokenOf } from './csrf.ts'
 import type { FlashNotices } from './flash-notices.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
-import type { FormRefusal } from './form-refusal.ts'
 import type { PortalOptions } from './portal-options.ts'
+import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { PortalAssets } from './read-assets.ts'
 import type { PageFrame } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
 export interface PageContext {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
+  readonly request: PortalRequest
   readonly visitor: Visitor
   readonly viewer: Viewer | undefined
   readonly form: Form
   readonly file: Files
   /** Renders a page; to be called once, as it takes the pending notice. Default status: 200. */
-  show(render: (frame: PageFrame) => Html, refusal?: Pick<FormRefusal, 'status' | 'headers'>): PageResponse
+  show(render: (frame: PageFrame) => Html, refusal?: Pick<PageResponse, 'status' | 'headers'>): PageResponse
 }
 
 /** A request of a signed-in viewer. */
@@ -47,17 +44,16 @@ export function createPageContext(
   { options, assets, notices }: PortalParts,
   {
     request,
-    reply,
     viewer,
     formPagePath,
-  }: Pick<PageContext, 'request' | 'reply' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
+  }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
   const { cookie, clock, path, roles } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
     const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
-    return csrfTokenOf(token ?? cookie.setFormToken(reply))
+    return csrfTokenOf(token ?? cookie.setFormToken(request))
   }
 
   function frame(status: number): PageFrame {
@@ -75,18 +71,21 @@ export function createPageContext(
       },
       roles,
       // An error page does not consume the notice: the next page shows it.
-      notice: status < 500 ? notices.take(request, reply) : undefined,
+      notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,
     }
   }
 
-  function show(render: (frame: PageFrame) => Html, { status = 200, headers = {} } = {}): PageResponse {
+  function show(
+    render: (frame: PageFrame) => Html,
+    { status, headers }: Pick<PageResponse, 'status' | 'headers'> = { status: 200, headers: {} },
+  ): PageResponse {
     const made = frame(status)
     return { kind: 'page', nonce: made.nonce, html: render(made), status, headers }
   }
 
-  const own = { visitor: visitorOf(request), form: formOf(request), file: filesOf(request) }
-  return { request, reply, viewer, ...own, show }
+  const { visitor } = request
+  return { request, visitor, viewer, form: formOf(request), file: filesOf(request), show }
 }
 
 export function toSignedInContext(

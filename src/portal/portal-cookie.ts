@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../auth/sign-in.ts'
 import { randomText } from '../platform/random.ts'
+import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
 export interface PortalCookie {
@@ -8,16 +8,16 @@ export interface PortalCookie {
   readonly path: string
   readonly isSecure: boolean
   /** The session token of a request; undefined where there is none. */
-  read(request: FastifyRequest): string | undefined
+  read(request: PortalRequest): string | undefined
   /** Also sets the client token, which identifies this browser at its next sign-in. */
-  set(reply: FastifyReply, signedIn: SignedIn): void
+  set(request: PortalRequest, signedIn: SignedIn): void
   /** The client tokens of a browser that has signed in before, one for each account. */
-  readClientTokens(request: FastifyRequest): readonly string[]
-  clear(reply: FastifyReply): void
+  readClientTokens(request: PortalRequest): readonly string[]
+  clear(request: PortalRequest): void
   /** The token that forms are bound to before signing in; undefined where there is none yet. */
-  readFormToken(request: FastifyRequest): string | undefined
+  readFormToken(request: PortalRequest): string | undefined
   /** Sets a new form token. @returns the token */
-  setFormToken(reply: FastifyReply): string
+  setFormToken(request: PortalRequest): string
 }
 
 export interface PortalCookieOptions {
@@ -43,32 +43,32 @@ export function createPortalCookie({ path, isSecure }: PortalCookieOptions): Por
   const clientName = `${prefixOf(isSecure)}gatehouse-known`
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
 
-  function readClientTokens(request: FastifyRequest): readonly string[] {
-    return (request.cookies[clientName] ?? '').split('~', clientTokensMax)
+  function readClientTokens(request: PortalRequest): readonly string[] {
+    return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
   }
 
   return {
     path,
     isSecure,
-    read: (request) => request.cookies[name] || undefined,
+    read: (request) => request.cookies.get(name) || undefined,
     readClientTokens,
-    set: (reply, { token, clientToken, session }) => {
+    set: (request, { token, clientToken, session }) => {
       const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
-      reply.setCookie(name, token, { ...attributes, maxAge })
-      const others = readClientTokens(reply.request).filter((other) => other !== '' && other !== clientToken)
+      request.cookies.set(name, token, { ...attributes, maxAge })
+      const others = readClientTokens(request).filter((other) => other !== '' && other !== clientToken)
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
-      reply.setCookie(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
+      request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
     },
-    clear: (reply) => {
-      reply.setCookie(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+    clear: (request) => {
+      request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
     },
     readFormToken: (request) => {
-      const token = request.cookies[formName]
+      const token = request.cookies.get(formName)
       return token !== undefined && formTokenPattern.test(token) ? token : undefined
     },
-    setFormToken: (reply) => {
+    setFormToken: (request) => {
       const token = randomText(formTokenLength)
-      reply.setCookie(formName, token, attributes)
+      request.cookies.set(formName, token, attributes)
       return token
     },
   }

@@ -1,28 +1,33 @@
-import { audienceOf, type PortalPath, type PublicPath } from './page-access.ts'
+import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
 import type { PageContext, SignedInContext } from './page-context.ts'
 import type { PortalOptions } from './portal-options.ts'
+import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 
-/** The handlers of one portal path. The path decides who may access it; signed-in pages get the viewer. */
+/** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
+
+type PublicPage = PageOf<'anyone', PageContext>
+type SignedInPage = PageOf<'viewer' | 'admin', SignedInContext>
+
+type PageOf<Audience extends PageAudience, Context> = {
+  readonly [Methods in PageMethods]: PageOptions & {
+    /** Below the portal. */
+    readonly path: PathsOf<Audience, Methods>
+  } & Handlers<Context>[Methods]
+}[PageMethods]
 
 interface PageOptions {
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
 }
 
-interface PublicPage extends PageOptions {
-  /** Below the portal. */
-  readonly path: PublicPath
-  readonly get?: (context: PageContext) => Promise<PortalResponse>
-  readonly post?: (context: PageContext) => Promise<PortalResponse>
-}
+type Handler<Context> = (context: Context) => Promise<PortalResponse>
 
-interface SignedInPage extends PageOptions {
-  /** Below the portal. */
-  readonly path: Exclude<PortalPath, PublicPath>
-  readonly get?: (context: SignedInContext) => Promise<PortalResponse>
-  readonly post?: (context: SignedInContext) => Promise<PortalResponse>
+interface Handlers<Context> {
+  readonly GET: { readonly get: Handler<Context>; readonly post?: never }
+  readonly POST: { readonly get?: never; readonly post: Handler<Context> }
+  readonly 'GET, POST': { readonly get: Handler<Context>; readonly post: Handler<Context> }
 }
 
 /** Whether a page is public. */
@@ -46,27 +51,12 @@ export function formPagePathOf(path: string, pages: readonly PortalPage[]): stri
 }
 
 /** Where to redirect after a form, below the portal: the page with the form, for the same account. */
-export function resolveFormPagePath(
-  request: PageContext['request'],
-  { formPagePath }: RegisteredPage,
-): string {
-  return formPagePath.replace(':id', encodeURIComponent(paramOf({ request }, 'id')))
-}
-
-/** The methods that a page allows. */
-export function methodsOf({ get, post }: PortalPage): readonly string[] {
-  return [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]
+export function resolveFormPagePath(request: PortalRequest, { formPagePath }: RegisteredPage): string {
+  return formPagePath.replace(':id', encodeURIComponent(request.param('id')))
 }
 
 /** Reads a query parameter; of a repeated one the first value counts. */
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''
-}
-
-/** A parameter of the path, such as an ID. */
-export function paramOf({ request }: Pick<PageContext, 'request'>, name: string): string {
-  const { params } = request
-  const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
-  return typeof value === 'string' ? value : ''
 }

@@ -1,5 +1,4 @@
-import type { FastifyReply } from 'fastify'
-import type { FileDownload } from '../endpoints/send-file.ts'
+import type { FileDownload } from '../accounts/audit-log.ts'
 import type { Html } from '../pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
 
@@ -20,14 +19,14 @@ export interface PageResponse {
   readonly headers: Headers
 }
 
-type Headers = Readonly<Record<string, string>>
+type Headers = Readonly<Record<string, string | string[]>>
 
 export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
   return { kind: 'redirect', to, notice }
 }
 
 /** Headers of every response of the portal: it must not be cached or framed, and sends no Referer. */
-const securityHeaders: Headers = {
+export const securityHeaders: Headers = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -38,19 +37,37 @@ const securityHeaders: Headers = {
     'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
 }
 
-export function setSecurityHeaders(reply: FastifyReply): void {
-  reply.headers(securityHeaders)
-}
+/** What is sent. */
+export type PortalAnswer =
+  | {
+      readonly kind: 'content'
+      readonly status: number
+      readonly headers: Headers
+      readonly body: string | Buffer | undefined
+    }
+  | { readonly kind: 'file'; readonly file: FileDownload }
 
-export function sendPage(reply: FastifyReply, { html, nonce, status, headers }: PageResponse): FastifyReply {
-  return reply
-    .code(status)
-    .headers({
+export function answerPage({ html, nonce, status, headers }: PageResponse): PortalAnswer {
+  return {
+    kind: 'content',
+    status,
+    headers: {
       ...headers,
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy(nonce),
-    })
-    .send(html.text)
+    },
+    body: html.text,
+  }
+}
+
+/** Redirects by GET. */
+export function answerRedirect(location: string): PortalAnswer {
+  return { kind: 'content', status: 303, headers: { Location: location }, body: undefined }
+}
+
+export function answerData(data: unknown): PortalAnswer {
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' }
+  return { kind: 'content', status: 200, headers, body: JSON.stringify(data) }
 }
 
 /**

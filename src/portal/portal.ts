@@ -1,14 +1,11 @@
-import type { FastifyError, FastifyInstance } from 'fastify'
 import { takePortalAction } from '../auth/limits.ts'
-import { jsonBytesMax } from '../endpoints/json-body.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { ownMethods } from '../routes/own-paths.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
+import { answerError } from './answer-error.ts'
 import { auditPages } from './audit-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
-import { acceptFormsOnly } from './form-body.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createPageContext, type PageContext, type PortalParts, toSignedInContext } from './page-context.ts'
 import { acceptsHtml, createPortalGate, isPost, viewerOf } from './portal-gate.ts'
@@ -21,10 +18,17 @@ import {
   type RegisteredPage,
   resolveFormPagePath,
 } from './portal-page.ts'
-import { type PortalResponse, redirectTo, setSecurityHeaders } from './portal-response.ts'
+import type { PortalRequest } from './portal-request.ts'
+import {
+  answerData,
+  answerPage,
+  answerRedirect,
+  type PortalAnswer,
+  type PortalResponse,
+  redirectTo,
+} from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
-import { readAssets } from './read-assets.ts'
-import { sendAsset, sendError, sendResponse } from './send-response.ts'
+import { answerAsset, readAssets } from './read-assets.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 
@@ -38,48 +42,72 @@ const pageFactories: readonly CreatePages[] = [
   auditPages,
 ]
 
-/** The portal, in its own Fastify scope: everything at and below its path, for every method. */
-export function registerPortal(scope: FastifyInstance, options: PortalOptions): void {
+/** The portal, whatever HTTP server it is behind: everything at and below its path is its own, for every method. */
+export interface Portal {
+  readonly path: string
+  readonly pages: readonly RegisteredPage[]
+  /**
+   * Decides all that can be decided before a byte of the body is read; to be called again once the body is there.
+   * @returns the answer, if it has been decided
+   * @throws GatehouseError
+   */
+  admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
+  admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
+  /** Answers a request that was admitted, with its body. @throws GatehouseError */
+  answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer>
+  /** @param registered undefined = there is no such page */
+  answerError(
+    error: GatehouseError,
+    request: PortalRequest,
+    registered: RegisteredPage | undefined,
+  ): PortalAnswer
+  /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
+  answerAsset(request: PortalRequest): PortalAnswer
+}
+
+export function createPortal(options: PortalOptions): Portal {
   const { path: base, cookie } = options
   const parts: PortalParts = { options, assets: readAssets(base), notices: createFlashNotices(cookie) }
   const admit = createPortalGate(parts)
-  acceptFormsOnly(scope)
-  scope.addHook('onRequest', async (_request, reply) => setSecurityHeaders(reply))
   const pages = pageFactories.flatMap((make) => make(options))
-  const registeredPages = new Map(
-    pages.map(
-      (page) => [base + page.path, { page, formPagePath: formPagePathOf(page.path, pages) }] as const,
-    ),
-  )
-  scope.setErrorHandler<FastifyError>((error, request, reply) => {
-    const registered = registeredPages.get(request.routeOptions.url ?? '')
-    return sendError(parts, error, { request, reply, registered })
-  })
-  for (const [url, registered] of registeredPages) {
-    const { page } = registered
-    scope.route({
-      url,
-      method: [...ownMethods],
-      bodyLimit: page.bytesMax ?? jsonBytesMax,
-      onRequest: (request, reply) => admit(registered, request, reply),
-      // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
-      preHandler: async (request, reply) =>
-        isPost(request) && viewerOf(request) ? admit(registered, request, reply) : undefined,
-      handler: async (request, reply) => {
-        const exchange = { request, reply, viewer: viewerOf(request) }
-        const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
-        const context = createPageContext(parts, { ...exchange, formPagePath })
-        return sendResponse(parts, reply, await handlePage(registered, context, options))
-      },
-    })
+
+  async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer> {
+    const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
+    const context = createPageContext(parts, { request, viewer: viewerOf(request), formPagePath })
+    return toAnswer(parts, request, await handlePage(registered, context, options))
   }
-  const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
-  scope.route({
-    ...anyMethod,
-    url: `${base}/assets/*`,
-    onRequest: async (request, reply) => sendAsset(parts.assets, request, reply),
-  })
-  scope.route({ ...anyMethod, url: `${base}/*`, onRequest: async () => throwNotFound() })
+
+  return {
+    path: base,
+    pages: pages.map((page) => ({ page, formPagePath: formPagePathOf(page.path, pages) })),
+    admit,
+    // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
+    admitAgain: async (registered, request) =>
+      isPost(request) && viewerOf(request) ? admit(registered, request) : undefined,
+    answer,
+    answerError: (error, request, registered) => answerError(parts, error, { request, registered }),
+    answerAsset: (request) => answerAsset(parts.assets, request),
+  }
+}
+
+function toAnswer(
+  { options, notices }: PortalParts,
+  request: PortalRequest,
+  response: PortalResponse,
+): PortalAnswer {
+  switch (response.kind) {
+    case 'page':
+      return answerPage(response)
+    case 'redirect':
+      if (response.notice) notices.set(request, response.notice)
+      return answerRedirect(options.path + response.to)
+    case 'data':
+      return answerData(response.data)
+    case 'file':
+      return response
+    default:
+      return response satisfies never
+  }
 }
 
 async function handlePage(
@@ -124,6 +152,7 @@ function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
   return viewer !== undefined && isSameOrigin && acceptsHtml(request) && looksLikeCsrfToken(form(csrfField))
 }
 
-function throwNotFound(): never {
+/** @throws GatehouseError `route-not-found` */
+export function throwNotFound(): never {
   throw new GatehouseError('route-not-found', { detail: 'No such page.' })
 }

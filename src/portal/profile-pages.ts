@@ -41,11 +41,11 @@ export const profilePages: CreatePages = ({ signIn, cookie }) => {
   }
 
   async function changePassword(context: SignedInContext): Promise<PortalResponse> {
-    const { viewer, visitor, form, reply } = context
+    const { viewer, visitor, form, request } = context
     const change = { current: form('current'), password: form('password') }
     try {
       assertPasswordsMatch(context)
-      cookie.set(reply, await signIn.changePassword(viewer, change, visitor))
+      cookie.set(request, await signIn.changePassword(viewer, change, visitor))
     } catch (error) {
       const refusal = formRefusal(asFieldError(error, 'current', 'The current password is wrong.'), {})
       return show(context, { form: 'password', ...refusal })

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { assetFiles } from '../pages/asset-files.ts'
 import { memoize } from '../platform/memoize.ts'
+import type { PortalRequest } from './portal-request.ts'
+import type { PortalAnswer } from './portal-response.ts'
 
 /** Style and script of all pages. Their names contain a digest, so that browsers may cache them indefinitely. */
 export interface PortalAssets {
@@ -35,6 +38,26 @@ export function readAssets(base: string): PortalAssets {
     [scriptPath, script.asset],
   ])
   return { style: stylePath, script: scriptPath, find: (path) => assets.get(path) }
+}
+
+/** @throws GatehouseError `route-not-found`, `method-not-allowed` */
+export function answerAsset(assets: PortalAssets, { url, method, headers }: PortalRequest): PortalAnswer {
+  const asset = assets.find(url)
+  if (!asset) throw new GatehouseError('route-not-found')
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (!isRead) throw new GatehouseError('method-not-allowed', { allow: ['GET', 'HEAD'] })
+  const { bytes, coding } = asset.encode(String(headers['accept-encoding'] ?? ''))
+  return {
+    kind: 'content',
+    status: 200,
+    headers: {
+      'Content-Type': asset.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...(coding && { 'Content-Encoding': coding }),
+    },
+    body: bytes,
+  }
 }
 
 function concatAssets(ending: string): Buffer {

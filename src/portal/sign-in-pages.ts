@@ -1,5 +1,4 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { arrivalOf } from '../http/arrival.ts'
 import { recordAccount, recordFailure } from '../http/outcome.ts'
 import { formRefusal, invalidField } from './form-refusal.ts'
 import { pageAccessAt } from './page-access.ts'
@@ -25,16 +24,16 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
   }
 
   async function submitSignIn(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor, reply, request } = context
+    const { form, visitor, request } = context
     const next = safeRedirectPath(form('next'))
     const email = form('email').trim()
     try {
       const clientTokens = cookie.readClientTokens(request)
       const signedIn = await signIn.signIn({ email, password: form('password'), clientTokens }, visitor)
-      recordAccount(arrivalOf(request.raw).outcome, signedIn.account.id)
-      cookie.set(reply, signedIn)
+      recordAccount(request.arrival.outcome, signedIn.account.id)
+      cookie.set(request, signedIn)
     } catch (error) {
-      if (error instanceof GatehouseError) recordFailure(arrivalOf(request.raw).outcome, error)
+      if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
       const refusal = formRefusal(error, { email }, signInMessages)
       return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
     }
@@ -42,11 +41,11 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
   }
 
   async function choosePassword(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor, reply } = context
+    const { form, visitor, request } = context
     try {
       assertPasswordsMatch(context)
       const token = tokenFromLink(form('token'))
-      cookie.set(reply, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
+      cookie.set(request, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
     } catch (error) {
       const refusal = formRefusal(error, reusableToken(context, error))
       return context.show((frame) => setupPage(frame, refusal.state), refusal)
@@ -65,15 +64,15 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
     return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
   }
 
-  async function signOut({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
+  async function signOut({ viewer, visitor, request }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOut(viewer, visitor)
-    cookie.clear(reply)
+    cookie.clear(request)
     return redirectTo('/sign-in', 'signed-out')
   }
 
-  async function signOutEverywhere({ viewer, visitor, reply }: SignedInContext): Promise<PortalResponse> {
+  async function signOutEverywhere({ viewer, visitor, request }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOutEverywhere(viewer, visitor)
-    cookie.clear(reply)
+    cookie.clear(request)
     return redirectTo('/sign-in', 'signed-out-everywhere')
   }
 

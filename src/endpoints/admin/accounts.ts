@@ -2,10 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '../../accounts/account-actions.ts'
 import { accountData, createdData } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
+import { tryCreateSetupLink } from '../../accounts/setup-links.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { arrivalOf } from '../../http/arrival.ts'
+import { recordReason } from '../../http/outcome.ts'
 import type { AccountChanges } from '../../store/accounts.ts'
 import type { AdminOperations } from '../operation.ts'
-import { tryCreateSetupLink } from '../try-create-setup-link.ts'
 import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
 
 /** What the admin API's operations need. */
@@ -69,7 +71,11 @@ export function accountsOperations({
         const { accounts, setupLinks } = actionsOf(request)
         const created = await accounts.create({ ...input, isVerified })
         const { id } = created.account
-        const link = hasPortal ? await tryCreateSetupLink(request, setupLinks, id) : undefined
+        const link = hasPortal
+          ? await tryCreateSetupLink(setupLinks, id, (reason) =>
+              recordReason(arrivalOf(request.raw).outcome, reason),
+            )
+          : undefined
         reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
         return createdData(created, link?.url)
       },

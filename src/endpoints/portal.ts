@@ -1,0 +1,116 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { arrivalOf } from '../http/arrival.ts'
+import { applyKeepAlive } from '../http/problem.ts'
+import { parseForm } from '../portal/form-body.ts'
+import { type Portal, throwNotFound } from '../portal/portal.ts'
+import type { FormFields, PortalRequest } from '../portal/portal-request.ts'
+import { type PortalAnswer, securityHeaders } from '../portal/portal-response.ts'
+import { ownMethods } from '../routes/own-paths.ts'
+import { translateError } from './fastify-errors.ts'
+import { jsonBytesMax } from './json-body.ts'
+import { applyReplyKeepAlive } from './reply-keep-alive.ts'
+import { sendFile } from './send-file.ts'
+import { visitorOf } from './visitor.ts'
+
+/** Registers the portal in its own scope: everything at and below its path, for every method. */
+export function registerPortal(scope: FastifyInstance, portal: Portal): void {
+  const { path: base } = portal
+  const requestOf = createPortalRequests()
+  acceptFormsOnly(scope)
+  scope.addHook('onRequest', async (_request, reply) => {
+    reply.headers(securityHeaders)
+  })
+  const pages = new Map(portal.pages.map((registered) => [base + registered.page.path, registered]))
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    // The body was aborted, and the error already sent.
+    if (reply.sent) return reply
+    const registered = pages.get(request.routeOptions.url ?? '')
+    const answer = portal.answerError(translateError(error), requestOf(request, reply), registered)
+    applyReplyKeepAlive(request, reply)
+    return send(reply, answer)
+  })
+  for (const [url, registered] of pages) {
+    scope.route({
+      url,
+      method: [...ownMethods],
+      bodyLimit: registered.page.bytesMax ?? jsonBytesMax,
+      onRequest: async (request, reply) => {
+        const answer = await portal.admit(registered, requestOf(request, reply))
+        return answer && sendEarly(request, reply, answer)
+      },
+      preHandler: async (request, reply) => {
+        const answer = await portal.admitAgain(registered, requestOf(request, reply))
+        return answer && sendEarly(request, reply, answer)
+      },
+      handler: async (request, reply) =>
+        send(reply, await portal.answer(registered, requestOf(request, reply))),
+    })
+  }
+  const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
+  scope.route({
+    ...anyMethod,
+    url: `${base}/assets/*`,
+    onRequest: async (request, reply) => send(reply, portal.answerAsset(requestOf(request, reply))),
+  })
+  scope.route({ ...anyMethod, url: `${base}/*`, onRequest: async () => throwNotFound() })
+}
+
+/** Accepts only forms as bodies. */
+function acceptFormsOnly(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: jsonBytesMax },
+    async ({ headers }: FastifyRequest, body: string | Buffer) => parseForm(Buffer.from(body), headers),
+  )
+}
+
+const noFields: FormFields = new Map()
+
+/** Finds the portal's view of a request: the same at every step, as the portal remembers its viewer by it. */
+function createPortalRequests(): (request: FastifyRequest, reply: FastifyReply) => PortalRequest {
+  const known = new WeakMap<FastifyRequest, PortalRequest>()
+  return (request, reply) => {
+    const existing = known.get(request)
+    if (existing) return existing
+    const created = toPortalRequest(request, reply)
+    known.set(request, created)
+    return created
+  }
+}
+
+function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRequest {
+  const { method, url, headers } = request
+  return {
+    arrival: arrivalOf(request.raw),
+    method,
+    url,
+    headers,
+    cookies: {
+      get: (name) => request.cookies[name],
+      set: (name, value, attributes) => {
+        reply.setCookie(name, value, attributes)
+      },
+    },
+    visitor: visitorOf(request),
+    get fields() {
+      return request.body instanceof Map ? request.body : noFields
+    },
+    param: (name) => {
+      const { params } = request
+      const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
+      return typeof value === 'string' ? value : ''
+    },
+  }
+}
+
+/** Sends an answer that does not depend on the body. */
+function sendEarly(request: FastifyRequest, reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+  applyKeepAlive(request.raw, reply.raw)
+  return send(reply, answer)
+}
+
+function send(reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+  if (answer.kind === 'file') return sendFile(reply, answer.file)
+  return reply.code(answer.status).headers(answer.headers).send(answer.body)
+}

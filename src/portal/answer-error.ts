@@ -1,0 +1,61 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { createProblem } from '../http/problem.ts'
+import { errorText, type RequestEffect } from './error-text.ts'
+import { createPageContext, type PortalParts } from './page-context.ts'
+import { acceptsHtml, isPost, viewerOf } from './portal-gate.ts'
+import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
+import type { PortalRequest } from './portal-request.ts'
+import { answerPage, type PortalAnswer } from './portal-response.ts'
+import { errorPage, type RecoveryLink } from './views/sign-in.ts'
+
+export interface FailedRequest {
+  readonly request: PortalRequest
+  /** The requested page; undefined = there is no such page. */
+  readonly registered: RegisteredPage | undefined
+}
+
+/** Answers with an error: a page to a browser, problem+json to the script. */
+export function answerError(
+  parts: PortalParts,
+  error: GatehouseError,
+  { request, registered }: FailedRequest,
+): PortalAnswer {
+  const { title, detail } = errorText(error, effectOf(request, registered))
+  const { status, headers, body } = createProblem(request.arrival, withDetail(error, detail))
+  if (!acceptsHtml(request)) return { kind: 'content', status, headers, body: Buffer.from(body) }
+  const requestId = String(headers['X-Request-Id'])
+  const context = createPageContext(parts, { request, viewer: viewerOf(request) })
+  const content = {
+    title,
+    detail,
+    requestId,
+    recoveryLink: recoveryLink(error, { request, registered, base: parts.options.path }),
+  }
+  return answerPage(context.show((frame) => errorPage(frame, content), { status, headers }))
+}
+
+function recoveryLink(
+  { status, code }: GatehouseError,
+  { request, registered, base }: FailedRequest & { readonly base: string },
+): RecoveryLink | undefined {
+  // The audit log links to deleted accounts, and is the only page that still shows them.
+  const id = code === 'account-not-found' && request.param('id')
+  if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'Show in audit log' }
+  if (status < 500) return undefined
+  // A server error may be temporary; the start of the portal would fail too.
+  const retryPath =
+    registered && isPost(request) ? base + resolveFormPagePath(request, registered) : request.url
+  return { href: retryPath, text: 'Try again' }
+}
+
+/** Nothing is changed before the viewer is known, except by public pages. */
+function effectOf(request: PortalRequest, registered: RegisteredPage | undefined): RequestEffect {
+  if (!isPost(request)) return 'read'
+  return !registered || (!isPublic(registered.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
+}
+
+/** The same error with another text. */
+function withDetail(error: GatehouseError, detail: string | undefined): GatehouseError {
+  if (detail === undefined || detail === error.detail) return error
+  return new GatehouseError(error.code, { cause: error.cause, detail })
+}

@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Arrival } from '../http/arrival.ts'
+import type { Visitor } from '../store/visitor.ts'
+
+/** A request to the portal, and the cookies of its response: all that pages know of the HTTP server. */
+export interface PortalRequest {
+  /** The same request on the request path, whose outcome is logged. */
+  readonly arrival: Arrival
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly cookies: CookieJar
+  readonly visitor: Visitor
+  /** The form; empty until the body has been read. */
+  readonly fields: FormFields
+  /** A parameter of the path, such as an ID; empty where there is none. */
+  param(name: string): string
+}
+
+/** Fields of a form by name; files are bytes. */
+export type FormFields = ReadonlyMap<string, string | Buffer>
+
+export interface CookieJar {
+  /** A cookie of the request; undefined where there is none. */
+  get(name: string): string | undefined
+  /** Sets a cookie with the response. */
+  set(name: string, value: string, attributes: CookieAttributes): void
+}
+
+export interface CookieAttributes {
+  readonly path: string
+  readonly httpOnly: boolean
+  readonly secure: boolean
+  readonly sameSite: 'strict'
+  /** In seconds; default: until the browser is closed. */
+  readonly maxAge?: number
+  readonly expires?: Date
+}
