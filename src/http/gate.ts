@@ -15,31 +15,31 @@ import { createRefuse } from './refuse.ts'
 import { isWebSocketUpgrade } from './upgrade.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute> {
-  /** Where a request goes, or why it goes nowhere. */
+  /** The route of a request, or the error it is refused with. */
   readonly findRoute: (arrival: Arrival) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
-  /** How many wrong credentials one client address may send. */
+  /** How many invalid credentials one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
-  /** Told of every secret key that was right, even if the request is then refused with 403 or 429. */
+  /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'record'>
 }
 
-/** Where a request may go, or what it is refused with. */
+/** The admitted route, or the error the request is refused with. */
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
 /**
- * Decides about a request before a byte of its body is read: where it goes, who is calling, whether and how often they
- * may pass. Returns at once where all is known. A refusal is returned, not thrown: a throw takes as long as all the
- * rest, and functions that end with one are never compiled.
- * @throws GatehouseError `store-unavailable`, at once or as a rejection, where it cannot be decided
+ * Decides about a request before a byte of its body is read: its route, the caller, access and rate. Synchronous if all
+ * is cached. A refusal is returned, not thrown: a throw takes as long as all the rest, and functions that end with one
+ * are never compiled.
+ * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
 export type Gate<MatchedRoute extends GatedRoute> = (
   arrival: Arrival,
 ) => GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 
-/** How long the use of a key is not noted again while the same head comes from the same address. */
+/** How long the use of a key is not recorded again for the same head from the same address. */
 const keyUseIntervalMs = 1_000
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
@@ -51,7 +51,7 @@ export function createGate<MatchedRoute extends GatedRoute>(
   const refuse = createRefuse(options)
   const count = createDecisionCounter(metrics)
 
-  /** @param isConfirmed whether the decision is based on the store's present state, not on the cache */
+  /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
     route: MatchedRoute,
     arrival: Arrival,
@@ -86,13 +86,13 @@ export function createGate<MatchedRoute extends GatedRoute>(
     return route
   }
 
-  /** Counts a refusal by what the client is told. */
+  /** Counts a refusal by the code sent to the client. */
   function countRefusal(scheme: SchemeName | undefined, error: GatehouseError): GatehouseError {
     count(scheme, error.code)
     return error
   }
 
-  /** A caller refused by what the cache holds may have got another role since, or have been verified. */
+  /** A caller refused because of a cached record may have another role by now, or be verified. */
   async function admitConfirmed(
     route: MatchedRoute,
     arrival: Arrival,

@@ -25,7 +25,7 @@ export function parseHostName({ host, isHostRepeated }: RequestFields): string {
 
 function hostError(host: string | undefined, isRepeated: boolean): GatehouseError {
   const message =
-    host === undefined ? 'is missing' : isRepeated ? 'came more than once' : 'is not well-formed'
+    host === undefined ? 'is missing' : isRepeated ? 'was sent more than once' : 'is not well-formed'
   return new GatehouseError('request-invalid', {
     detail: 'There must be exactly one well-formed Host header.',
     errors: [{ field: 'Host', message }],

@@ -14,9 +14,9 @@ export function isServerWideOptions({ method, target }: Pick<RequestHead, 'metho
 }
 
 /**
- * Answers an OPTIONS request as its final recipient. It says nothing that is not in this project's documents, so about
- * the gateway as a whole nobody is authenticated.
- * @param methods those that its target takes
+ * Answers an OPTIONS request as its final recipient. About the gateway as a whole no authentication is needed: the
+ * response reveals nothing that is not in the public docs.
+ * @param methods those that its target allows
  */
 export function answerOptions({ connection, outcome, requestId }: Arrival, methods: Iterable<string>): void {
   recordStatus(outcome, 204)

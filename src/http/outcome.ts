@@ -7,7 +7,7 @@ import type { RequestTarget } from '../routes/request-target.ts'
 import type { Access, GatedRoute } from '../routes/route.ts'
 import type { Trace } from '../tracing/tracer.ts'
 
-/** Where a request wants to go, once that is unambiguous. */
+/** The host and target of a request, parsed and unambiguous. */
 export interface Destination {
   readonly target: RequestTarget
   /** In lower case, without port. */
@@ -18,27 +18,27 @@ export interface Destination {
 export interface Outcome {
   /** undefined until it is unambiguous. */
   readonly destination: Destination | undefined
-  /** What its answer says about CORS; undefined = that is left to the upstream. */
+  /** The CORS headers of its response; undefined = left to the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
   /** Name of the route, `_gateway` or `_unmatched`. */
   readonly route: string
-  /** Who may have what it asks for; undefined until that is found. */
+  /** Access of the matched route; undefined until it is found. */
   readonly access: Access | undefined
-  /** Who is calling, and whether they may pass; undefined until it is decided. */
+  /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
   readonly upstream: string | undefined
-  /** Its place in its trace, once it goes to an upstream; undefined = nothing is traced. */
+  /** Its trace context, once it is sent to an upstream; undefined = not traced. */
   readonly trace: Trace | undefined
-  /** The status of the answer, once there is one. */
+  /** The status of the response, once there is one. */
   readonly status: number | undefined
   readonly code: ErrorCode | undefined
-  /** Why it failed, in words for the operator. */
+  /** Why it failed; for the log. */
   readonly reason: string | undefined
-  /** The account that a sign-in was for. */
+  /** The account of a sign-in. */
   readonly accountId: string | undefined
-  /** An unexpected error: a fault of the gateway. */
+  /** An unexpected error: a bug in the gateway. */
   readonly fault: unknown
-  /** When it left for the upstream, and when the whole answer had come. */
+  /** When it was sent to the upstream, and when the whole response had arrived. */
   readonly sentAt: number | undefined
   readonly answeredAt: number | undefined
 }
@@ -79,7 +79,7 @@ export function recordCorsHeaders(outcome: Writable, corsHeaders: CorsHeaders | 
   outcome.corsHeaders = corsHeaders
 }
 
-/** Records the route that the path belongs to, whatever is decided then. */
+/** Records the route that the path belongs to, whatever the decision. */
 export function recordRouteName(outcome: Writable, name: string): void {
   outcome.route = name
 }
@@ -94,7 +94,7 @@ export function recordDecision(outcome: Writable, decision: Decision): void {
   if (decision.kind === 'refused') outcome.reason = decision.reason
 }
 
-/** Records that it goes to an upstream. @param trace undefined = nothing is traced */
+/** Records that it is sent to an upstream. @param trace undefined = not traced */
 export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
   outcome.upstream = name
   outcome.trace = trace
@@ -118,7 +118,7 @@ export function recordReason(outcome: Writable, reason: string): void {
   outcome.reason = reason
 }
 
-/** Records the account that a sign-in was for. */
+/** Records the account of a sign-in. */
 export function recordAccount(outcome: Writable, accountId: string): void {
   outcome.accountId = accountId
 }
@@ -137,7 +137,7 @@ export function destinationOf({ destination }: Outcome): Destination {
   return destination
 }
 
-/** Who is calling, once they were let in; undefined for nobody in particular. */
+/** The caller, once authenticated; undefined = anonymous. */
 export function principalOf({ decision }: Outcome): Principal | undefined {
   return decision?.kind === 'allowed' ? decision.principal : undefined
 }

@@ -31,7 +31,7 @@ export interface ServerOptions {
 export interface Traffic extends ScopeOptions {
   readonly trusted: TrustedProxies
   readonly observer: Observer
-  /** The endpoints of the gateway itself. */
+  /** The built-in endpoints. */
   readonly api: EndpointRouter
   readonly proxy: ProxyHandler
 }

@@ -37,7 +37,7 @@ t.test('an account is created with its keys though its set-up link cannot be mad
     const page = await form({ ...names, email: 'portal@example.com' })
     t.equal(page.status, 200)
     const text = await page.text()
-    t.match(text, 'The set-up link could not be made at the moment.')
+    t.match(text, 'The set-up link could not be created.')
     t.match(text, /gsk_\w{16}_/)
     const found = await call(operations.list, `${adminPath}?q=portal@example.com`)
     t.match(found.json(), { items: [{ email: 'portal@example.com' }] })
