@@ -41,7 +41,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
   const identity = await openCallerAuth({
     config,
     store,
-    sealingKey: openSealingKey(config.keys.sealingKey, { mayMake: false }),
+    sealingKey: openSealingKey(config.keys.sealingKey, { mayCreate: false }),
     keyUses: openKeyUses({ store, clock }),
     limiter,
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),

@@ -15,8 +15,8 @@ import { createProfile, type OwnProfile, type ProfileOptions } from './profile.t
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 /**
- * All that one actor can do to accounts; the audit log names the actor. The caller has to make sure that the actor
- * may: an Admin any account, others only their own, with the ID of the viewer.
+ * Account actions of one actor, who is named in the audit log. The caller authorises: Admins for any account, others
+ * only for their own, with the ID of the viewer.
  */
 export interface AccountActions {
   /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
@@ -37,7 +37,7 @@ export interface AccountActionsOptions
   extends Omit<ProfileOptions, 'store' | 'accounts' | 'entry'>,
     KeyOptions {
   readonly store: AccountActionsStore
-  /** How long a session of tokens lives without a refresh. */
+  /** How long a token session lives without a refresh. */
   readonly refreshIdleMs: number
 }
 

@@ -25,7 +25,10 @@ export function accountData({
   }
 }
 
-/** A new account with its keys. @param setupUrl undefined = none: no portal, a password is set, or not possible now */
+/**
+ * A new account with its keys.
+ * @param setupUrl undefined = none: no portal, a password is set, or it cannot be created now
+ */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
   const { id, email, firstName, lastName, role, isVerified } = account
   return {

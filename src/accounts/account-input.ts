@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 
-/** What an account is made from. */
+/** What an account is created from. */
 export interface AccountInput {
   readonly email: string
   readonly firstName: string
@@ -11,16 +11,16 @@ export interface AccountInput {
 
 export const defaultRole = 'User'
 
-/** The role that may do everything to every account. */
+/** The role that may manage every account. */
 export const adminRole = 'Admin'
 
-/** In characters, as everything here. */
+/** Lengths are in characters. */
 export const emailLengthMax = 254
 /** Of each name. */
 export const nameLengthMax = 100
 export const roleLengthMax = 64
-// Neither may hold control or format characters: an invisible one, or one that turns the direction of a text round,
-// lets a name look like another in lists and logs. The two joiners are letters' parts in Persian and Indic names.
+// Neither may hold control or format characters: an invisible one, or one that reverses the direction of a text, makes
+// a name look like another in lists and logs. The two joiners are parts of letters in Persian and Indic names.
 const emailPattern = /^[^\s@"(),:;<>[\]\\\p{Cc}\p{Cf}]+@[^\s@"(),:;<>[\]\\\p{Cc}\p{Cf}]+$/u
 const namePattern = /^(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}])*$/u
 const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/
@@ -39,12 +39,12 @@ export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
     if (name !== undefined && !isText(name, nameLengthMax, namePattern)) {
       errors.push({
         field,
-        message: `must be at most ${nameLengthMax} characters, none of them broken, invisible or for control`,
+        message: `must be at most ${nameLengthMax} characters, without invalid, invisible or control characters`,
       })
     }
   }
   if (role !== undefined && !isText(role, roleLengthMax, rolePattern)) {
-    const message = `must be 1 to ${roleLengthMax} letters, digits, _ . or -, and begin with a letter`
+    const message = `must be 1 to ${roleLengthMax} letters, digits, _ . or -, starting with a letter`
     errors.push({ field: 'role', message })
   }
   return errors

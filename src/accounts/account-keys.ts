@@ -29,34 +29,34 @@ export interface KeysStatus {
 /** The longest overlap that any reset may ask for: 30 days. */
 export const graceSecondsMax = 30 * 86_400
 
-/** The keys of an account, by its ID or e-mail. Every act throws GatehouseError `account-not-found` for nobody's. */
+/** The keys of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
 export interface AccountKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
-  /** The key itself, noted in the audit log; undefined where no copy is kept (keys.reveal: false). */
+  /** The key itself, recorded in the audit log; undefined where no copy is kept (keys.reveal: false). */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
-  /** The same, not noted: to be used for its owner, not to be shown. */
+  /** The same without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Makes a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
-   * tokens end now
-   * @throws GatehouseError `request-invalid` (field `graceSeconds`) where that is no grace; UnconfirmedKeys, as all
-   * functions that make keys
+   * Creates a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
+   * tokens are revoked now
+   * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
+   * all functions that create keys
    */
   resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
-  /** Ends the previous secret key now; false if there was none. Sessions go on. */
+  /** Revokes the previous secret key now; false if there was none. Sessions continue. */
   endOverlap(idOrEmail: string): Promise<boolean>
-  /** Makes a new API key; the old one ends now, sessions go on. */
+  /** Creates a new API key; the old one is revoked now, sessions continue. */
   resetApiKey(idOrEmail: string): Promise<string>
   /**
-   * Resets the key that was created at `createdAt`: of two such requests at once, only one gets a new key. @returns
+   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key. @returns
    * undefined if that key has been replaced meanwhile
    */
   replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
-/** Whether two secret keys work side by side now. */
+/** Whether the current and the previous secret key both work now. */
 function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
   return previousSecretKey !== undefined && now < previousSecretKey.validUntil
 }
@@ -144,7 +144,7 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
   }
 }
 
-/** Whether a secret key may work on for so many seconds after a reset: 0 to `graceSecondsMax`, parts of one too. */
+/** Whether it is a valid grace period: 0 to `graceSecondsMax`, with fractions. */
 export function isValidGrace(seconds: number): boolean {
   return seconds >= 0 && seconds <= graceSecondsMax
 }
@@ -155,7 +155,7 @@ function assertValidGrace(graceSeconds: number): void {
   throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
 }
 
-/** It was there when it was looked at. */
+/** The account was deleted after it was looked up. */
 function notFound(): never {
   throw new GatehouseError('account-not-found')
 }

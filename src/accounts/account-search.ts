@@ -8,9 +8,9 @@ import { createCursor, type Page, pageOf, parseCursor, parseListCursor } from '.
 export interface AccountSearch {
   /**
    * Accounts whose e-mail, a part of it, its domain or a word of their names begins with each word of `query`, without
-   * case; or the account with that ID; or all without a query. Each comes once, in the order of an index: among
-   * 100,000 accounts a page is as quick as among 100. A page may be short or empty, and still have a next one.
-   * @param page `limit` 1 to 100; `cursor` as a page of the same query gave it
+   * case; or the account with that ID; or all without a query. Each is returned once, in index order: a page
+   * takes as long among 100,000 accounts as among 100. A page may be short or empty, and still have a next one.
+   * @param page `limit` 1 to 100; `cursor` from a page of the same query
    * @throws GatehouseError `request-invalid` (fields `q`, `limit`, `cursor`)
    */
   page(page: {

@@ -6,13 +6,13 @@ import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
 
-/** What is signed in with an account. Every act throws GatehouseError `account-not-found` for an unknown ID. */
+/** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
-  /** Open sessions of tokens, newest first. `expiresAt` is when a session ends without a refresh. */
+  /** Open token sessions, newest first. `expiresAt` is when a session ends without a refresh. */
   list(id: string): Promise<readonly Session[]>
   /**
-   * The same a page at a time; what comes or goes meanwhile moves no other page.
-   * @param page `limit` from 1; `cursor` as a page before gave it
+   * The same a page at a time; sessions that start or end meanwhile shift no other page.
+   * @param page `limit` from 1; `cursor` from the page before
    * @throws GatehouseError `request-invalid` (field `cursor`)
    */
   page(
@@ -30,7 +30,7 @@ export interface AccountSessions {
   endAllPortal(id: string): Promise<readonly string[]>
 }
 
-/** How many sessions are read at once: this holds up traffic for some milliseconds. */
+/** How many sessions are read at once: this blocks the event loop for some milliseconds. */
 const readBatchSize = 100
 
 export interface AccountSessionsOptions {
@@ -46,7 +46,7 @@ export interface AccountSessionsOptions {
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  /** Sessions of an account in their order, some at a time, so that others are served in between. */
+  /** Sessions of an account in their order, in batches, so that other requests are served in between. */
   async function* readBatches(accountId: string, after: ListPosition | undefined, limit: number) {
     const now = clock()
     let position = after
@@ -100,7 +100,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)
-      // Of many only what is needed: the whole of them would keep the collector of garbage busy.
+      // Only what is needed: keeping all of many sessions would burden the garbage collector.
       const open: string[] = []
       for await (const slice of readBatches(account.id, undefined, Number.POSITIVE_INFINITY)) {
         for (const session of slice) open.push(session.id)

@@ -16,15 +16,15 @@ export interface CreatedAccount {
   readonly apiKey: string
 }
 
-/** How many accounts get their keys in one go: this holds up traffic for a few milliseconds. */
+/** How many accounts get their keys in one go: this blocks the event loop for a few milliseconds. */
 const keyBatchSize = 20
 
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
 export interface Accounts {
-  /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that make keys */
+  /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that create keys */
   create(input: AccountInput): Promise<CreatedAccount>
   /**
-   * Creates all or none. The keys are made a few at a time, with other work in between; the store takes all in one
+   * Creates all or none. The keys are created a few at a time, with other work in between; the store writes all in one
    * step.
    * @throws the same, with the e-mails that are taken
    */
@@ -144,7 +144,7 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
   }
 }
 
-/** So one Admin alone cannot leave the gateway without any: the one who acts stays an Admin. */
+/** Thus the gateway always keeps an Admin: the one who acts. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

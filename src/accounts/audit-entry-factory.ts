@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit-entry.ts'
 
-/** Makes the audit entries of one actor. */
+/** Creates the audit entries of one actor. */
 export type AuditEntryFactory = (
   action: AuditAction,
   target: AuditSubject | undefined,

@@ -4,11 +4,11 @@ import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-e
 import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {
-  /** The newest entries that pass a filter, starting before a position, however far back they are. */
+  /** The newest entries that match a filter, starting before a position, however far back they are. */
   find(page: AuditPage): Promise<FoundAudit>
   /**
-   * All entries that pass a filter, newest first, in chunks of text: CSV (RFC 4180, with a heading; what a spreadsheet
-   * would take for a formula gets an apostrophe before it) or JSON lines.
+   * All entries that match a filter, newest first, in chunks of text: JSON lines, or CSV (RFC 4180) with a header, in
+   * which cells that a spreadsheet would run as a formula (CSV injection) get an apostrophe.
    */
   export(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string>
 }
@@ -49,12 +49,12 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
   const find: AuditLog['find'] = async ({ filter, before, limit }) => {
     const entries: LoggedAuditEntry[] = []
     // One more than wanted, so that a next page is announced only if it is not empty.
-    for (let place = before; entries.length <= limit; ) {
-      const found = await store.findAudit({ filter, before: place, limit: limit + 1 - entries.length })
+    for (let position = before; entries.length <= limit; ) {
+      const found = await store.findAudit({ filter, before: position, limit: limit + 1 - entries.length })
       entries.push(...found.entries)
       if (found.before === undefined) break
-      place = found.before
-      // Lets traffic in between.
+      position = found.before
+      // Yields to other requests.
       await setImmediate()
     }
     const shown = entries.slice(0, limit)

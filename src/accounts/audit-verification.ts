@@ -4,22 +4,22 @@ import { type AuditChain, auditLinkOf, type ChainedEntry } from '../store/audit-
 
 export type AuditVerification =
   | {
-      readonly kind: 'whole'
+      readonly kind: 'intact'
       readonly entries: number
-      /** How many of them were written before entries were chained: these prove nothing. */
+      /** How many of them were written before entries were chained, and cannot be verified. */
       readonly unchained: number
     }
-  /** `position` is that of the first entry that does not follow from the one before, or of the last that is there. */
+  /** `position` is that of the first entry that does not follow from the one before, or of the last entry. */
   | { readonly kind: 'broken'; readonly position: string | undefined; readonly problem: string }
 
 /** How many entries are read at once. */
 const readBatchSize = 500
-/** How often a check begins again because entries were trimmed meanwhile. */
+/** How often a check is restarted because entries were trimmed meanwhile. */
 const attemptsMax = 3
 
 type AuditChainReader = Pick<AuditStore, 'readAuditChains' | 'readAuditChain'>
 
-/** Checks that no entry of the audit log was changed or removed, but by retention. Reads it in slices. */
+/** Checks that no entry of the audit log was changed or removed, except by retention. Reads it in slices. */
 export async function verifyAudit(store: AuditChainReader): Promise<AuditVerification> {
   let entries = 0
   let unchained = 0
@@ -29,7 +29,7 @@ export async function verifyAudit(store: AuditChainReader): Promise<AuditVerific
     entries += result.entries
     unchained += result.unchained
   }
-  return { kind: 'whole', entries, unchained }
+  return { kind: 'intact', entries, unchained }
 }
 
 async function verifyChain(store: AuditChainReader, first: AuditChain): Promise<AuditVerification> {
@@ -37,7 +37,7 @@ async function verifyChain(store: AuditChainReader, first: AuditChain): Promise<
   for (let attempt = 1; ; attempt++) {
     const result = await verifyEntries(store, chain)
     const now = (await store.readAuditChains()).find((one) => one.class === chain.class)
-    if (result.kind === 'whole' || !now || now.trimmed === chain.trimmed || attempt === attemptsMax) {
+    if (result.kind === 'intact' || !now || now.trimmed === chain.trimmed || attempt === attemptsMax) {
       return result
     }
     chain = now
@@ -66,12 +66,12 @@ async function verifyEntries(store: AuditChainReader, chain: AuditChain): Promis
       }
       entries++
       last = entry
-      // What came since the check began is not looked at.
-      if (link === chain.last && link !== '') return { kind: 'whole', entries, unchained }
+      // Entries added since the check began are not verified.
+      if (link === chain.last && link !== '') return { kind: 'intact', entries, unchained }
     }
     if (slice.length < readBatchSize) break
     await setImmediate()
   }
-  if (link === chain.last) return { kind: 'whole', entries, unchained }
+  if (link === chain.last) return { kind: 'intact', entries, unchained }
   return { kind: 'broken', position: last?.position, problem: 'entries after this one were removed' }
 }

@@ -1,4 +1,4 @@
-/** A line of CSV (RFC 4180); what a spreadsheet would take for a formula gets an apostrophe before it. */
+/** A line of CSV (RFC 4180); cells that a spreadsheet would run as a formula (CSV injection) get an apostrophe. */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }

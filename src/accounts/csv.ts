@@ -26,7 +26,7 @@ const options = {
   info: true,
 }
 
-/** All records before the first fault, and the fault. */
+/** All records before the first syntax error, and the error. */
 export function readCsv(file: string): {
   readonly records: readonly CsvRecord[]
   readonly fault?: CsvSyntaxError
@@ -46,8 +46,7 @@ export function readCsv(file: string): {
     return { records }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    const message =
-      error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote that is never closed' : 'text behind a closing quote'
+    const message = error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'unclosed quote' : 'text after a closing quote'
     return { records, fault: { line: firstLine(lines, linesRead), message } }
   }
 }

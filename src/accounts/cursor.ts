@@ -1,16 +1,16 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { parseJson } from '../platform/json.ts'
 
-/** Where a page of a list ended: what names its last entry, and nothing else. Clients do not look into it. */
+/** Where a page of a list ended: it names the last entry. Opaque to clients. */
 export type CursorParts = readonly [string, string]
 
-/** Of a list in the order of time, and among those of one moment of IDs. */
+/** A position in a list ordered by time, then by ID. */
 export interface ListPosition {
   readonly createdAt: number
   readonly id: string
 }
 
-/** A part of a list, with the way to the next. */
+/** A page of a list. */
 export interface Page<Entry> {
   readonly items: readonly Entry[]
   /** The cursor of the next page; undefined = this is the last. */
@@ -21,7 +21,7 @@ export function createCursor(parts: CursorParts): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-/** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor */
+/** @throws GatehouseError `request-invalid` (field `cursor`) for an invalid cursor */
 export function parseCursor(cursor: string): CursorParts {
   const parts = parseJson(Buffer.from(cursor, 'base64url').toString())
   const [first, second]: unknown[] = Array.isArray(parts) && parts.length === 2 ? parts : []
@@ -33,14 +33,14 @@ export function createListCursor({ createdAt, id }: ListPosition): string {
   return createCursor([String(createdAt), id])
 }
 
-/** @throws GatehouseError `request-invalid` (field `cursor`) for what was no cursor of such a list */
+/** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
 export function parseListCursor(cursor: string): ListPosition {
   const [createdAt, id] = parseCursor(cursor)
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
 }
 
-/** The first page of what is left of a list in the order of time. @param entries at least one more if there are more */
+/** The first page of entries ordered by time. @param entries at least one more than `limit` if there are more */
 export function pageOf<Entry extends ListPosition>(entries: readonly Entry[], limit: number): Page<Entry> {
   const items = entries.slice(0, limit)
   const last = items.at(-1)

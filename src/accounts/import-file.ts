@@ -6,12 +6,12 @@ import { type BadLine, type ImportFile, parseImportFile } from './import.ts'
 /** How many e-mails are looked up at the same time. */
 const lookUpBatchSize = 200
 
-/** Reads a file of accounts. A line that is not UTF-8 would be stored mangled: only that line is bad. */
+/** Reads a file of accounts. A line that is not UTF-8 would be stored with replacement characters: it is bad. */
 export function readImportFile(bytes: Buffer): ImportFile {
   return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findInvalidUtf8Lines(bytes))
 }
 
-/** Lines that are not UTF-8, from 1. */
+/** Lines that are not UTF-8, counted from 1. */
 function findInvalidUtf8Lines(bytes: Buffer): ReadonlySet<number> {
   // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
   const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
@@ -20,7 +20,7 @@ function findInvalidUtf8Lines(bytes: Buffer): ReadonlySet<number> {
 
 /**
  * All bad lines of a file, in order: those that cannot be read, and those whose e-mail is taken.
- * @param onChecked is told how many accounts have been checked
+ * @param onChecked called with the number of accounts checked so far
  */
 export async function findBadLines(
   { accounts: entries, badLines }: ImportFile,
@@ -33,10 +33,10 @@ export async function findBadLines(
     const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
     for (const { line, input } of batch) {
       if (found.has(input.email))
-        taken.push({ line, message: `email: ${input.email} has an account already` })
+        taken.push({ line, message: `email: ${input.email} already has an account` })
     }
     onChecked?.(start + batch.length)
-    // Lets traffic in between: SQLite answers synchronously.
+    // Yields to other requests: SQLite is synchronous.
     await setImmediate()
   }
   return [...badLines, ...taken].toSorted((a, b) => a.line - b.line)

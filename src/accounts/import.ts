@@ -6,11 +6,11 @@ import { readCsv } from './csv.ts'
 
 /**
  * How many accounts one import may have, in the portal and on the command line. The store writes them in one step, and
- * serves nobody else meanwhile; in the portal SQLite blocks the gateway itself, for some 0.2 ms an account.
+ * serves no other request meanwhile; in the portal SQLite blocks the gateway itself, for some 0.2 ms an account.
  */
 export const importMax = { portal: 1_000, command: 20_000 } as const
 
-/** A line of an import file that cannot be taken; lines count from 1. */
+/** A line of an import file that cannot be imported; lines count from 1. */
 export interface BadLine {
   readonly line: number
   readonly message: string
@@ -31,7 +31,7 @@ interface Row {
 }
 
 /**
- * Reads accounts from JSON lines, or from CSV with a heading; both name the fields as the admin API does. Every bad
+ * Reads accounts from JSON lines, or from CSV with a header; both name the fields as the admin API does. Every bad
  * line is reported, not only the first.
  * @param invalidUtf8Lines lines that are not UTF-8: all of them are bad
  */
@@ -49,7 +49,7 @@ export function parseImportFile(file: string, invalidUtf8Lines: ReadonlySet<numb
     const duplicateLine = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
     if (typeof input === 'string') badLines.push({ line, message: input })
     else if (duplicateLine !== undefined)
-      badLines.push({ line, message: `email: ${input.email} is in line ${duplicateLine} already` })
+      badLines.push({ line, message: `email: ${input.email} is already on line ${duplicateLine}` })
     else {
       seen.set(emailKey(input.email), line)
       accounts.push({ line, input })
@@ -62,11 +62,11 @@ export function parseImportFile(file: string, invalidUtf8Lines: ReadonlySet<numb
 function withInvalidUtf8Lines(rows: readonly Row[], invalidUtf8Lines: ReadonlySet<number>): readonly Row[] {
   if (invalidUtf8Lines.size === 0) return rows
   const others = rows.filter(({ line }) => !invalidUtf8Lines.has(line))
-  const bad = [...invalidUtf8Lines].map((line): Row => ({ line, values: 'is not in UTF-8' }))
+  const bad = [...invalidUtf8Lines].map((line): Row => ({ line, values: 'is not valid UTF-8' }))
   return [...others, ...bad].toSorted((a, b) => a.line - b.line)
 }
 
-/** Whether more than `linesMax` lines are not blank; it reads no further than needed. */
+/** Whether more than `linesMax` lines are not blank. Reads no further than needed. */
 export function hasMoreLines(text: string, linesMax: number): boolean {
   let lines = 0
   for (const _line of text.matchAll(/\S[^\r\n]*/g)) {
@@ -91,30 +91,30 @@ function readJson(content: string): Row['values'] {
 
 function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {
   const { records, fault } = readCsv(text)
-  const [heading, ...others] = records
-  // Without a readable heading the other lines cannot be understood.
-  if (heading && invalidUtf8Lines.has(heading.line)) return []
-  const headingError = heading && findHeadingError(heading.cells)
-  if (heading && headingError !== undefined) return [{ line: heading.line, values: headingError }]
-  const names = heading?.cells ?? []
+  const [header, ...others] = records
+  // Without a readable header the other lines cannot be understood.
+  if (header && invalidUtf8Lines.has(header.line)) return []
+  const headerError = header && findHeaderError(header.cells)
+  if (header && headerError !== undefined) return [{ line: header.line, values: headerError }]
+  const names = header?.cells ?? []
   const rows = others.map(({ line, cells }): Row => {
     if (cells.length !== names.length) {
-      return { line, values: `has ${cells.length} columns, the heading ${names.length}` }
+      return { line, values: `has ${cells.length} columns, but the header has ${names.length}` }
     }
     return { line, values: Object.fromEntries(names.map((name, column) => [name, cells[column]])) }
   })
   return fault ? [...rows, { line: fault.line, values: fault.message }] : rows
 }
 
-function findHeadingError(names: readonly string[]): string | undefined {
+function findHeaderError(names: readonly string[]): string | undefined {
   if (!names.includes('email'))
-    return `the heading must name email, and may name ${fields.slice(1).join(', ')}`
-  if (names.includes('')) return 'a column of the heading has no name'
+    return `the header must name email, and may name ${fields.slice(1).join(', ')}`
+  if (names.includes('')) return 'a column of the header has no name'
   const duplicate = names.find((name, column) => names.indexOf(name) !== column)
-  return duplicate === undefined ? undefined : `the heading names ${duplicate} twice`
+  return duplicate === undefined ? undefined : `the header names ${duplicate} twice`
 }
 
-/** The account that a row describes, or all that is wrong with the row. */
+/** The account that a row describes, or all errors of the row. */
 function parseInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
   const unknown = Object.keys(values).filter((name) => !fields.includes(name))
   const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)

@@ -5,15 +5,15 @@ import { digestOf } from '../secrets/keys.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../store/keys.ts'
 
 /**
- * When, from where and how keys were last used. Uses are noted in memory, which costs a request next to nothing, and
+ * When, from where and how keys were last used. Uses are recorded in memory, which costs a request next to nothing, and
  * written twice a second: a crash loses no more than that.
  */
 export interface KeyUses {
-  /** @param key as it came; it has been found right */
+  /** @param key as received; already authenticated */
   record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
-  /** Writes what is due now; resolves even if the store did not take it. */
+  /** Writes what is due now; resolves even if the write fails. */
   flush(): Promise<void>
-  /** Writes all that was noted, if the store takes it. */
+  /** Writes all that was recorded, if the store is available. */
   close(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
     return taken
   }
 
-  /** Uses that the store does not take wait for the next time, unless the key was used again meanwhile. */
+  /** Uses that cannot be written are kept for the next time, unless the key was used again meanwhile. */
   async function write(): Promise<boolean> {
     const taken = takeBatch()
     if (taken.length === 0) return true

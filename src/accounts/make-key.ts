@@ -12,7 +12,7 @@ export interface KeyOptions {
   readonly clock: Clock
 }
 
-/** A new key, with what is stored of it. */
+/** A new key, and what is stored of it. */
 export function makeKey(
   kind: KeyKind,
   accountId: string,
@@ -23,7 +23,7 @@ export function makeKey(
   return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
 }
 
-/** A key from its sealed copy; undefined where none is kept, or none that this sealing key opens. */
+/** A key from its sealed copy; undefined where none is kept, or this sealing key cannot decrypt it. */
 export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): string | undefined {
   const { sealed } = account[kind]
   return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
@@ -34,8 +34,8 @@ function purposeOf(kind: KeyKind, accountId: string): string {
 }
 
 /**
- * `store-unavailable` for a change that may have been made, and may not last: it holds the new keys, which are stored
- * nowhere else. Only an operator is shown them.
+ * `store-unavailable` for a write that may or may not have succeeded: it holds the new keys, which are stored nowhere
+ * else. They are shown only to an operator.
  */
 export class UnconfirmedKeys extends GatehouseError {
   /** What the function would have returned. */
@@ -47,7 +47,7 @@ export class UnconfirmedKeys extends GatehouseError {
   }
 }
 
-/** Adds the new keys to the error of a write that may have been made. @throws UnconfirmedKeys */
+/** Adds the new keys to the error of a write that may have succeeded. @throws UnconfirmedKeys */
 export function withUnconfirmedKeys<Result>(result: unknown, write: Promise<Result>): Promise<Result> {
   return write.catch((error: unknown) => {
     throw isStoreFailure(error, 'unconfirmed') ? new UnconfirmedKeys(result, error) : error

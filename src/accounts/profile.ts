@@ -11,31 +11,31 @@ import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-factory.ts'
 
-/** What people may change of their own account, and the verification of their e-mail. */
+/** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
   /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
   rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
   /** Whether verifications can be sent at all (config `mail`); if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /**
-   * Sends a link that verifies an e-mail: the one the account has, or the one it is to get. The account
-   * changes only when the link is used, and only the last link works, for an hour.
+   * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only
+   * when the link is used, and only the last link works, for an hour.
    * @throws GatehouseError `request-invalid` (field `email`), `account-exists`, `mail-unavailable` (503: not
-   *   configured, or the server did not take it), `rate-limited` (3 in an hour for an account)
+   *   configured, or the server rejected it), `rate-limited` (3 in an hour for an account)
    */
   sendVerification(id: string, email: string): Promise<void>
 }
 
-/** Use of a verification link: its user need not be signed in. */
+/** Redeems verification links: the user need not be signed in. */
 export interface EmailVerification {
   /**
-   * Uses up a link, and sets the account's e-mail to that of the link, verified.
+   * Redeems a link: sets the account's e-mail to that of the link, verified.
    * @throws GatehouseError `link-invalid`, `account-exists` (another account has taken the e-mail meanwhile)
    */
   verify(token: string, visitor: Visitor): Promise<Account>
 }
 
-/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server did not take the mail */
+/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
 export type SendMail = (mail: Mail) => Promise<void>
 
 export interface Mail {
@@ -97,7 +97,7 @@ function verificationMail(to: string, url: string): Mail {
       '',
       url,
       '',
-      'It works once, within an hour. If you did not ask for it, there is nothing you need to do.',
+      'It works once, within an hour. If you did not request this, ignore this e-mail.',
       '',
     ].join('\n'),
   }

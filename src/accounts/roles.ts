@@ -1,6 +1,6 @@
 import { adminRole, defaultRole } from './account-input.ts'
 
-/** The roles that are known here: the two of the gateway, and those that routes name. In the order of the alphabet. */
+/** The known roles: the two of the gateway, and those that routes name. In alphabetical order. */
 export function knownRoles(
   routes: readonly { readonly roles?: readonly string[] | undefined }[],
 ): readonly string[] {
@@ -9,7 +9,7 @@ export function knownRoles(
 
 /**
  * The known role that differs from this one only in case: routes compare roles exactly, so an account with the wrong
- * case is refused without any error in the config. undefined where the role itself is known, or nothing is like it.
+ * case is rejected without any error in the config. undefined where the role itself is known, or none is similar.
  */
 export function similarRole(role: string, known: readonly string[]): string | undefined {
   if (known.includes(role)) return undefined

@@ -6,7 +6,7 @@ import type { PortalStore } from '../store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 
-/** A link with which a password can be set once. */
+/** A one-time link to set a password. */
 export interface SetupLink {
   /** `<publicUrl><portal.path>/setup#<token>`: servers and logs never see a fragment. */
   readonly url: string
@@ -18,7 +18,7 @@ export interface SetupLink {
 const setupLinkLifetimeMs = 15 * 60_000
 
 export interface SetupLinks {
-  /** Makes a new link, which ends the previous one. @throws GatehouseError `account-not-found` */
+  /** Creates a link, which replaces the previous one. @throws GatehouseError `account-not-found` */
   create(idOrEmail: string): Promise<SetupLink>
 }
 

@@ -9,8 +9,8 @@ export type Schemes = Readonly<Record<SchemeName, Scheme>>
 const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 }
 
 /**
- * Finds out who is calling. A route lists the schemes it takes; where authentication is optional, only a request
- * without a credential is anonymous, never one with a wrong credential.
+ * Identifies the caller. A route lists the schemes it accepts; where authentication is optional, only a request without
+ * a credential is anonymous, never one with a wrong credential.
  */
 export function authenticate(
   access: Access,
@@ -24,7 +24,7 @@ export function authenticate(
     case 'none':
       return access.isOptional ? anonymous : refused('credentials-missing', undefined)
     case 'other':
-      // The credential is not for us: an optional route leaves it to the upstream.
+      // Not one of our schemes: an optional route leaves it to the upstream.
       return access.isOptional ? anonymous : refused('scheme-not-accepted', undefined)
     case 'secretKey':
     case 'bearer':

@@ -5,15 +5,15 @@ import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import type { Directory } from './principal.ts'
 
-/** Finds out who is calling, request by request. */
+/** Identifies the caller of each request. */
 export interface Authenticator {
   /**
-   * Synchronous where all is known, and known to be current. It throws or rejects only where it cannot be decided.
-   * @param now the present moment on the clock of performance.now()
+   * Synchronous where everything is cached and current. Throws or rejects only where it cannot be decided.
+   * @param now the current time on the clock of performance.now()
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
-   * Brings the cache up to date: to be called before a caller is refused for a role or a profile from the cache.
+   * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
    */
   confirm(): Promise<void>
@@ -28,7 +28,7 @@ export interface AuthenticatorOptions {
   readonly monotonic?: Clock
 }
 
-/** A moment on both clocks. */
+/** The current time on both clocks. */
 interface Moment {
   readonly now: number
   readonly time: number
@@ -39,8 +39,8 @@ const decisionReuseMs = 1_000
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
- * signing key, and a loss of the store, ends all earlier decisions. A process that stood still, so that the change log
- * was not read for a while, decides nothing by its caches until it has been read again.
+ * signing key, and a loss of the store, invalidates all earlier decisions. A process that was suspended or starved, so
+ * that the change log was not read for a while, does not use its caches until it has read the log again.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
@@ -87,7 +87,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return decision
   }
 
-  /** What a look-up found is outdated if this process stood still before the answer was read. */
+  /** The result of a look-up is outdated if this process stalled before it read the response. */
   function decideAgainIfStale(
     access: Access,
     credential: Credential,

@@ -4,7 +4,7 @@ import type { Access } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * Why an authenticated caller may still not pass; undefined = may pass.
+ * Why an authenticated caller is rejected; undefined = authorised.
  * @throws GatehouseError `store-unavailable` where the profile is needed and not known now
  */
 export function authorize(access: Access, principal: Principal | undefined): ErrorCode | undefined {

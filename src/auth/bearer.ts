@@ -7,17 +7,17 @@ import { type Authentication, rejected, type Scheme } from './scheme.ts'
 const revoked = rejected('token-revoked')
 const expired = rejected('token-expired')
 
-/** `mismatch`: the known account does not agree with the token; either may be the older. */
+/** `mismatch`: the cached account and the token disagree; either may be stale. */
 type AuthenticationOrMismatch = Authentication | 'mismatch'
 
 type RejectedVerdict = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 
-/** What the store says, or that it is out of reach. */
+/** What the store returned, or that it is unreachable. */
 type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
 
 /**
  * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
- * refused only after the cache was brought up to date: another instance may have issued it since.
+ * rejected only after the cache was brought up to date: another instance may have issued it since.
  */
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
   const { confirm } = directory
@@ -117,12 +117,12 @@ function decideClaims(
     if (!account) return revoked
     // All sessions of an earlier epoch have ended, and epochs only grow.
     if (session !== 'out-of-reach' && session.sessionEpoch < account.sessionEpoch) return revoked
-    // A role of an earlier epoch does not come back, even if the account has a role of that name again.
+    // A role of an earlier epoch does not become valid again, even if the account has a role of that name again.
     if (roleEpoch < account.roleEpoch) return revoked
     if (isMismatch(account, claims)) return 'mismatch'
   }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
-    // The token was right when it was issued, and still is if its account and session have not changed since.
+    // The token was valid when it was issued, and still is if its account and session have not changed since.
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
   } else if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
   const profile = account === 'out-of-reach' ? undefined : account.principal.profile
@@ -130,7 +130,7 @@ function decideClaims(
   return { kind: 'authenticated', principal, holdsUntil }
 }
 
-/** Whether the token does not fit the account: disabled, or with another role. The token may be the newer one. */
+/** Whether the account is disabled, or has another role than the token. The token may be the newer one. */
 function isMismatch(account: CachedAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
   return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/codes.ts'
 import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
-/** Whether a request may pass: as a principal, anonymously, or not, with the reason. */
+/** Whether a request is admitted: as a principal, anonymously, or not, with the reason. */
 export type Decision =
   | {
       readonly kind: 'allowed'
@@ -17,7 +17,7 @@ export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly scheme: SchemeName | undefined
-  /** No such credential can exist: it is a typing error, not a guess. */
+  /** No such credential can exist: a typing error, not a guess. */
   readonly isMalformed: boolean
   /** See Authentication. */
   readonly holdsUntil: number

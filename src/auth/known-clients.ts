@@ -3,11 +3,11 @@ import { randomText } from '../platform/random.ts'
 import { isSameText } from '../secrets/constant-time.ts'
 
 /**
- * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token lets nobody
- * in: it only keeps the browser apart from strangers who guess at the password.
+ * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token grants no
+ * access: it only tells the browser from unknown clients, which may be guessing the password.
  */
 export interface KnownClients {
-  /** The ID of the client; undefined where none of the tokens is of this account. */
+  /** The ID of the client; undefined where none of the tokens belongs to this account. */
   find(accountId: string, tokens: readonly string[]): string | undefined
   /** The token of a browser that has signed in. @param client its ID, if it was known before */
   issue(accountId: string, client: string | undefined): string

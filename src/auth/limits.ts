@@ -6,7 +6,7 @@ import type { Rate, RateResult } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** Who is counted: the account if there is one, else the client address. */
+/** The subject of a rate: the account if there is one, else the client address. */
 interface RateSubject {
   readonly principal: Principal | undefined
   readonly address: string
@@ -25,10 +25,10 @@ export async function takeRate(
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
-/** So many sessions an account may start at once, and after that ten a second: each is a write to the store. */
+/** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
-/** So many forms of the portal an account may send at once, and after that one in six seconds. */
+/** Portal forms of one account: burst 600, then one in six seconds. */
 export const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
 
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
@@ -36,7 +36,7 @@ export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: 
   return takeOrThrow(limiter, `session start ${accountId}`, sessionStartRate)
 }
 
-/** @throws GatehouseError `rate-limited` if the account does too much in the portal: each act may be logged */
+/** @throws GatehouseError `rate-limited` if the account submits too many portal forms: each may be audited */
 export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
   return takeOrThrow(limiter, `portal act ${accountId}`, portalActionRate)
 }
@@ -48,8 +48,8 @@ async function takeOrThrow(limiter: Pick<RateLimiter, 'take'>, subject: string, 
 
 /**
  * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
- * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a right
- * one is never refused for what others did. Synchronous where only this process counts it.
+ * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a valid
+ * one is never rejected because of others. Synchronous where only this process counts it.
  * @returns `too-many-failures` if there were too many
  */
 export function countFailure(
@@ -74,10 +74,10 @@ async function countShared(
   return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
 
-/** An IPv6 address has at most 45 characters, and a zone beside: together no more than 0.3 MiB. */
+/** An IPv6 address has at most 45 characters, plus a zone: together no more than 0.3 MiB. */
 const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
 
-/** An address that sends one wrong credential sends more: its subject is made once. */
+/** An address that sends one wrong credential sends more: its subject is created once. */
 const failureSubject = memoizeBounded(memoizedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {

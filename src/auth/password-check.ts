@@ -15,25 +15,25 @@ import type { Visitor } from '../store/visitor.ts'
 import { countFailure } from './limits.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** One try at a password. */
+/** One password attempt. */
 export interface PasswordAttempt {
   readonly email: string
   readonly account: Account | undefined
   readonly password: string
   readonly visitor: Visitor
-  /** The ID of a client that was let in to this account before; undefined = a stranger. */
+  /** The ID of a client that has signed in to this account before; undefined = an unknown client. */
   readonly client: string | undefined
 }
 
-/** Checks passwords, at no more than the rate at which people type them. */
+/** Verifies passwords, at no more than the rate at which people type them. */
 export interface PasswordCheck {
   /**
-   * To be called before the account is looked up, whether or not there is one.
+   * To be called before the account is looked up, whether or not it exists.
    * @throws GatehouseError `too-many-failures`
    */
   admit(email: string, visitor: Visitor): Promise<void>
   /**
-   * @returns the account of the right password
+   * @returns the account, if the password is right
    * @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy`
    */
   verify(attempt: PasswordAttempt): Promise<Account>
@@ -50,15 +50,15 @@ export interface PasswordCheckOptions {
 }
 
 /**
- * One address may try this many times `limits.failures` for one e-mail, right or wrong. A key has 256 bits: it is
- * judged first, and only a wrong one is counted. A password can be guessed: beyond this limit the answer does not tell
- * whether it was right (docs/decisions/0016-portal.md).
+ * One address may make this many times `limits.failures` attempts for one e-mail, right or wrong. A key has 256 bits:
+ * it is verified first, and only a wrong one is counted. A password can be guessed: beyond this limit the response does
+ * not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
 const dayMs = 86_400_000
-/** An e-mail of nobody is refused after as many attempts as an account, so that refusals tell of no account. */
+/** An unknown e-mail is rejected after as many attempts as an account, so that this does not reveal accounts. */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
-/** After which failures in a row the audit log gets an entry: few, so that guessing does not push out other entries. */
+/** After which consecutive failures there is an audit entry: few, so that guessing does not evict other entries. */
 const auditedFailures: ReadonlySet<number> = new Set([
   1,
   2,
@@ -82,12 +82,12 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     const subject = `password ${clientNetwork(address)} ${emailDigest(email)}`
     const taken = await limiter.take(subject, { ...failures, limit })
     if (taken.isAllowed) return
-    // Not the text of the table: here even a right password does not pass.
+    // Not the text of the table: here even the right password is rejected.
     const detail = 'Too many attempts with this e-mail from this address.'
     throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
   }
 
-  /** Counts the attempt before it is checked. @returns how many are in a row with it; undefined = of no account */
+  /** Counts the attempt before it is verified. @returns the consecutive attempts with it; undefined = no account */
   async function countAttempt({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
     if (!account) {
       const taken = await limiter.take(`nobody ${emailDigest(email)}`, unknownEmailRate)
@@ -108,7 +108,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     const stored = inARow === undefined ? undefined : account?.portal.password
     const owner = workOwnerOf(visitor, client !== undefined)
     const isRight = await passwords.verify(password, stored, owner).catch(async (error: unknown) => {
-      // It was not checked, as there was no place.
+      // It was not verified, as the queue was full.
       await settle('not-wrong')
       throw error
     })
@@ -138,7 +138,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   return { admit, verify }
 }
 
-/** Where somebody waits for a password to be checked or hashed. */
+/** The owner under which a password is queued to be verified or hashed. */
 export function workOwnerOf({ address }: Visitor, isKnown: boolean): WorkOwner {
   return { client: clientNetwork(address), network: widerNetwork(address), isKnown }
 }
@@ -149,8 +149,8 @@ function tooManyConsecutive(accountId: string | undefined): GatehouseError {
   return new GatehouseError('too-many-failures', {
     accountId,
     detail:
-      'Too many wrong passwords in a row were tried with this e-mail. Sign in with a browser that you have signed in with before, or use a set-up link to choose a new password.',
-    cause: new Error('too many wrong passwords in a row for this account: none is checked'),
+      'Too many consecutive wrong passwords for this e-mail. Sign in from a browser you have used before, or use a set-up link to choose a new password.',
+    cause: new Error('password not checked: too many consecutive failures'),
   })
 }
 
@@ -158,13 +158,13 @@ function withAccount(error: GatehouseError, accountId: string, inARow: number): 
   const { code, detail, rate } = error
   return new GatehouseError(code, {
     accountId,
-    cause: new Error(`a wrong password, ${inARow} in a row`),
+    cause: new Error(`wrong password, ${inARow} consecutive failures`),
     ...(detail !== undefined && { detail }),
     ...(rate && { rate }),
   })
 }
 
-/** A digest: it is remembered, and may be long. */
+/** A digest, as e-mails are cached and may be long. */
 function emailDigest(email: string): string {
   return hash('sha256', emailKey(email), 'base64url')
 }

@@ -1,13 +1,13 @@
 import type { SchemeName } from '../routes/route.ts'
 
-/** Who is calling, once that is certain. */
+/** An authenticated caller. */
 export interface Principal {
   readonly accountId: string
   readonly role: string
   readonly scheme: SchemeName
   /** Only with a bearer token. */
   readonly sessionId: string | undefined
-  /** undefined where the store is out of reach: then only the token's claims are known. */
+  /** undefined where the store is unreachable: then only the token's claims are known. */
   readonly profile: Profile | undefined
 }
 
@@ -30,14 +30,14 @@ export interface CachedAccount {
   readonly principal: Principal
 }
 
-/** What is known of a session; cached in the process. An ended session does not come back. */
+/** What is known of a session; cached in the process. An ended session never becomes open again. */
 export type CachedSession =
   | { readonly isEnded: true }
   | { readonly isEnded: false; readonly accountId: string; readonly sessionEpoch: number }
 
 /**
- * Accounts and sessions by ID. What is cached is returned at once, what must be looked up as a promise. A throw or
- * rejection (GatehouseError `store-unavailable`) means it cannot be decided now.
+ * Accounts and sessions by ID. Cached ones are returned at once, others as a promise. A throw or rejection
+ * (GatehouseError `store-unavailable`) means that it cannot be decided now.
  */
 export interface Directory {
   account(id: string): CachedAccount | undefined | Promise<CachedAccount | undefined>
@@ -51,32 +51,32 @@ export interface Directory {
   /** Whether what is known of an account is surely newer than a token of this time, on such a clock. Needs no store. */
   isAccountNewerThan(accountId: string, issuedAt: number): boolean
   /**
-   * Brings the cache up to date: its contents are then as of this call, or later. To be called before a refusal that
-   * rests on the cache. Calls at the same time share one reading of the change log, of which there are at most some
-   * 200 a second.
+   * Brings the cache up to date: its contents are then as of this call, or later. To be called before a rejection
+   * that relies on the cache. Concurrent calls share one reading of the change log, of which there are at most some 200
+   * a second.
    * @throws GatehouseError `store-unavailable`
    */
   confirm(): Promise<void>
   /**
-   * Whether what is cached counts: the change log was read a moment ago, or the store is out of reach. Not if the
-   * process stood still (stopped, suspended, starved). A comparison of numbers.
+   * Whether the cache may be used: the change log was read a moment ago, or the store is unreachable. Not after the
+   * process stalled (stopped, suspended, starved). A comparison of numbers.
    * @param now on the clock of performance.now()
    * @param time milliseconds since 1970
    */
   isCurrent(now: number, time: number): boolean
   /**
-   * To be called where it is not current: resolves once it is as of this call, or the store is out of reach, and
-   * cached data counts for `cache.maxStale` as in any outage.
+   * To be called where it is not current: resolves once it is as of this call, or the store is unreachable and
+   * cached data is used for `cache.maxStale` as in any outage.
    */
   catchUp(): Promise<void>
   /**
    * A new object after each change of any account, session or signing key: while it is the same nothing has changed.
-   * undefined = the store is out of reach, and the cache ages.
+   * undefined = the store is unreachable, and the cache ages.
    */
   version(): object | undefined
-  /** Counts a hit for a look-up that was skipped, as its result is still valid. */
+  /** Counts a hit for a look-up that was skipped because its result is still valid. */
   countHit(): void
-  /** Secret keys that are known to be wrong: refusing them needs no `confirm`. */
+  /** Revoked or rejected secret keys: rejecting them again needs no `confirm`. */
   readonly revokedKeys: {
     add(digest: Uint8Array): void
     has(digest: Uint8Array): boolean

@@ -5,7 +5,7 @@ import type { InstanceCounts, Rate, RateResult, RateStore } from '../store/rates
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
-  /** @param subject names who is counted, and for what */
+  /** @param subject who is counted, and for what */
   take(subject: string, rate: Rate): Promise<RateResult>
   /** Counts in this process only, without the store. */
   takeInProcess(subject: string, rate: Rate): RateResult
@@ -23,16 +23,16 @@ export interface RateLimiterOptions {
   readonly counts?: InstanceCounts | undefined
 }
 
-/** How often an instance reports to the store that it is alive. */
+/** How often an instance sends a heartbeat to the store. */
 const heartbeatMs = 5_000
 
 /**
- * With the store out of reach each instance counts for itself, and allows its share: the limit divided by the number
- * of instances last known, and at least one.
+ * While the store is unreachable each instance counts for itself, and allows its share: the limit divided by the
+ * number of instances last known, and at least one.
  */
 export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(clock)
-  // A second set of counters: `takeHere` must not use up the outage share in `local`.
+  // A second set of counters: `takeInProcess` must not use up the outage share in `local`.
   const inProcess = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1

@@ -3,9 +3,9 @@ import { accountIdOf, keyLength } from '../secrets/keys.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 
-/** How long a key is remembered at most: secrets stay in memory no longer than needed. */
+/** How long a key is cached at most: secrets stay in memory no longer than needed. */
 const cachedMs = 1_000
-/** How many accounts are remembered at once at most. */
+/** How many accounts are cached at most. */
 const accountsMax = 10_000
 
 interface CachedKey {
@@ -15,15 +15,15 @@ interface CachedKey {
   readonly version: object
 }
 
-/** Secret keys that were accepted a moment ago, and still are: keys that come often are digested once a second. */
+/** Secret keys that were accepted a moment ago, and still are: frequent keys are digested only once a second. */
 export interface RecentKeys {
-  /** undefined where the key has to be checked. */
+  /** undefined where the key has to be verified. */
   get(text: string): Authentication | undefined
-  /** @param authentication by the directory's present version, and not only valid for a time */
+  /** @param authentication by the directory's current version, and not only valid for a time */
   set(text: string, authentication: Authentication): void
 }
 
-/** Any change of any account or session, and a loss of the store, ends all that are remembered. */
+/** Any change of any account or session, and a loss of the store, invalidates all entries. */
 export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
   const decisions = new Map<string, CachedKey>()
 
@@ -45,7 +45,7 @@ export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHi
   }
 }
 
-/** Compares two texts of the same length in constant time. */
+/** Compares two keys in constant time: isSameText without its buffers, as this is done for every request. */
 function isSame(one: string, other: string): boolean {
   let difference = 0
   for (let index = 0; index < keyLength; index++)

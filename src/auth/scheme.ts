@@ -3,9 +3,8 @@ import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: the verdict stays the same until
- * then unless an account, a session or a signing key changes, in milliseconds since 1970; 0 = it has to be asked for
- * each time.
+ * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: until then the verdict changes
+ * only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must not be reused.
  */
 export type Authentication =
   | {
@@ -19,11 +18,11 @@ export type Authentication =
       /** No such credential can exist: known without asking the store. */
       readonly isMalformed: boolean
       readonly holdsUntil: number
-      /** The reason for the log, where it says more than the code. */
+      /** The reason for the log, where it adds something to the code. */
       readonly reason: string | undefined
     }
 
-/** A kind of credential. Synchronous where it can be; it throws or rejects only where it cannot be decided. */
+/** A kind of credential. Synchronous where possible; throws or rejects only where it cannot be decided. */
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>

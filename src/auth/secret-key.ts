@@ -10,8 +10,8 @@ const malformed = rejected('secret-key-invalid', { isMalformed: true, holdsUntil
 const disabled = rejected('account-disabled')
 
 /**
- * `SecretKey: gsk_…`: a key is valid until it is reset, and then for the grace that the reset gave it. It is refused
- * only after the cache was brought up to date: the account may have got this very key since.
+ * `SecretKey: gsk_…`: a key is valid until it is reset, and then for the grace period of the reset. It is rejected only
+ * after the cache was brought up to date: the account may have got this very key since.
  */
 export function createSecretKeyScheme(directory: Directory, clock: Clock): Scheme {
   const { confirm, revokedKeys } = directory
@@ -20,7 +20,7 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
   function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
     if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
     if (account.isDisabled) return disabled
-    // In an overlap the key may be valid only for a while.
+    // During an overlap the key may be valid only for a while.
     const holdsUntil = account.previousSecretKey === undefined ? Number.POSITIVE_INFINITY : 0
     return { kind: 'authenticated', principal: account.principal, holdsUntil }
   }
@@ -35,14 +35,14 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
     return confirm().then(
       () => decideAfterConfirm(key),
       (outOfReach: unknown) => {
-        // It is not known now whether a key is wrong; but a right key of a disabled account is refused.
+        // Whether a key is wrong is not known now; but a valid key of a disabled account is rejected.
         if (verdict === disabled) return verdict
         throw outOfReach
       },
     )
   }
 
-  /** Whether no change could have made the key right since: an old key never comes back. */
+  /** Whether no change can have made the key valid since: an old key never becomes valid again. */
   function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
     return (
       revokedKeys.has(digest) || (account !== undefined && isExpiredPreviousKey(account, digest, clock()))
@@ -50,8 +50,8 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
   }
 
   /**
-   * A key of no account is refused whatever has changed: a removed account does not come back. But it waits as long as
-   * a wrong key of an account, and is remembered like one: the time must not tell which account IDs there are.
+   * A key of no account is rejected whatever has changed: a deleted account is never restored. But it waits as long as
+   * a wrong key of an account, and is cached like one: timing must not reveal which account IDs exist.
    */
   async function rejectInEqualTime({ digest }: ParsedKey): Promise<Authentication> {
     const isRemembered = await confirm().then(
@@ -85,7 +85,7 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
   }
 }
 
-/** Whether it is the previous key, and its grace has ended. */
+/** Whether it is the previous key, after its grace period. */
 function isExpiredPreviousKey(
   { previousSecretKey }: CachedAccount,
   digest: Uint8Array,

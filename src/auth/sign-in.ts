@@ -28,31 +28,31 @@ export interface SignInAttempt {
   readonly clientTokens?: readonly string[]
 }
 
-/** A sign-in that was just made. */
+/** A new portal session. */
 export interface SignedIn extends Viewer {
-  /** For the cookie and nothing else: only its digest is stored. */
+  /** Only for the cookie: the store has its digest. */
   readonly token: string
   /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
   readonly clientToken: string
 }
 
 /**
- * Getting into the portal and out of it. A sign-in is looked up in the store at each request, never in a cache: its
- * end takes effect on every instance at once, and with the store out of reach the answer is 503 `store-unavailable`.
+ * Sign-in and sign-out of the portal. A portal session is looked up in the store at each request, never in a cache: its
+ * end takes effect on every instance at once, and while the store is unreachable it is 503 `store-unavailable`.
  */
 export interface SignIn {
   /**
-   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same answer after
-   * the same time.
-   * @param attempt with the tokens by which browsers that were let in before are known
-   * @param visitor one `address` may take only some of the places in the queue of password checks
+   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response
+   * after the same time.
+   * @param attempt with the tokens of browsers that have signed in before
+   * @param visitor one `address` may use only a share of the queue of password checks
    * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
    *   `sign-in-busy` (503), `too-many-failures` (429)
    */
   signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
   /**
-   * Sets the first password, or a new one, with the token of a set-up link, which is used up. All other sessions of
-   * the account end.
+   * Sets the first password, or a new one, with the token of a set-up link, which is redeemed. All other sessions
+   * of the account end.
    * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, or older than 15 minutes),
    *   `request-invalid` (field `password`), `account-disabled`, `sign-in-busy`
    */
@@ -61,7 +61,7 @@ export interface SignIn {
     visitor: Visitor,
   ): Promise<SignedIn>
   /**
-   * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Notes when the session was last
+   * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Records when the session was last
    * used, at most once a minute.
    */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
@@ -81,7 +81,7 @@ export interface SignIn {
     visitor: Visitor,
   ): Promise<SignedIn>
   signOut(viewer: Viewer, visitor: Visitor): Promise<void>
-  /** Ends every portal session of the account, this one too. */
+  /** Ends every portal session of the account, including this one. */
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
 }
 
@@ -95,7 +95,7 @@ export interface SignInOptions {
   readonly clock: Clock
 }
 
-/** How often a start is tried again when the account changes at the same moment. */
+/** How often a start is retried when the account changes concurrently. */
 const startAttemptsMax = 5
 /** The precision of the time at which a session was last used. */
 const lastUsedPrecisionMs = 60_000
@@ -107,7 +107,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
   }
 
-  /** @param first the account whose password, or link, was right; once the password changes it no longer is */
+  /** @param first the account whose password, or link, was right: void once the password changes */
   async function startSession(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
@@ -143,7 +143,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   /**
-   * Hashes the password anew if its stored hash is outdated: only at a sign-in is the password known.
+   * Rehashes the password if its stored hash is outdated: only at a sign-in is the password known.
    * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
    */
   async function rehashIfNeeded(account: Account, password: string, visitor: Visitor): Promise<Account> {
@@ -153,7 +153,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
     const renewed = await store.findAccount(account.id)
-    // Another sign-in may have hashed the password anew at the same moment.
+    // Another sign-in may have rehashed the password concurrently.
     const isRight =
       renewed?.portal.password === hashed ||
       (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
@@ -165,7 +165,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const token = parseLinkToken('setup', link.token)
     const account = token && (await store.findAccount(token.accountId))
     const now = clock()
-    // The link is checked before the password is hashed, which is expensive; setting the password uses it up in the
+    // The link is checked before the password is hashed, which is expensive; setting the password redeems it in the
     // same step.
     const isOpen = isSameText(account?.portal.setupLink?.digest, token?.digest)
     if (!token || !account || !isOpen || now >= (account.portal.setupLink?.expiresAt ?? 0)) {
@@ -204,13 +204,13 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
     if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
     if (now - session.seenAt >= lastUsedPrecisionMs) {
-      // Not awaited: noting the use must neither delay nor fail the answer.
+      // Not awaited: recording the use must neither delay nor fail the response.
       store.touchPortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
     }
     return { account, session }
   }
 
-  /** A session is a client that was let in. */
+  /** A session is a known client. */
   async function confirm({ account, session }: Viewer, password: string, visitor: Visitor): Promise<void> {
     const { email } = account
     await check.admit(email, visitor)

@@ -4,7 +4,7 @@ import type { Keyring } from '../tokens/keyring.ts'
 import { authorize } from './authorize.ts'
 import type { Directory, Principal } from './principal.ts'
 
-/** A caller who was let in for longer than one request, and the credential. */
+/** A caller admitted for longer than one request, and the credential. */
 export interface AdmittedCaller {
   readonly principal: Principal
   readonly access: Access
@@ -16,15 +16,15 @@ export interface AdmittedCaller {
   readonly roleEpoch: number | undefined
 }
 
-/** What the check needs to know. */
+/** What the check depends on. */
 export interface AuthState {
   readonly directory: Directory
   readonly keyring: Pick<Keyring, 'find'>
 }
 
 /**
- * Whether a caller who was let in still would be: the account and role are the same, the key or session is still
- * valid, and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
+ * Whether an admitted caller still would be: the account and role are the same, the key or session is still valid, and
+ * the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
  * @throws GatehouseError `store-unavailable` where it cannot be decided now
  */
 export async function isStillValid(

@@ -44,7 +44,7 @@ export async function withOperator<Result>(
   actor: Actor = currentUser(),
 ): Promise<Result> {
   const { config } = loadConfig(input)
-  const sealingKey = openSealingKey(config.keys.sealingKey, { mayMake: config.store.driver === 'sqlite' })
+  const sealingKey = openSealingKey(config.keys.sealingKey, { mayCreate: config.store.driver === 'sqlite' })
   const store = await openStore(config.store, 'command')
   try {
     await store.ready(storeTimeoutFor(config))

@@ -83,7 +83,7 @@ async function readSigningKeys(
   if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
   const store = await openStoreOnce()
   if (!store || (await store.listSigningKeys()).length === 0) return []
-  const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayMake: false }))
+  const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayCreate: false }))
   const { algorithm } = config.tokens
   // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
   const readOnlyStore: SigningKeyStore = {

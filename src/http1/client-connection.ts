@@ -101,7 +101,10 @@ export class ClientConnection
     this.#onAnswerWritten()
   }
 
-  /** Gives the socket away, for a tunnel: the exchange ends when it closes. @returns what the client has already sent */
+  /**
+   * Gives the socket away, for a tunnel: the exchange ends when it closes.
+   * @returns what the client has already sent
+   */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopHalfClosedWatch?.()

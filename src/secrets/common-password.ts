@@ -1,31 +1,33 @@
 import { commonWords, keyboardRows } from './common-words.ts'
 
-/** What of its owner a password must not be made of. */
+/** Personal data that a password must not consist of. */
 export interface PasswordOwner {
   readonly email: string
   readonly firstName: string
   readonly lastName: string
 }
 
-/** Length of a walk along a row of keys: many words contain two such keys. The maximum is the longest walk looked for. */
+/**
+ * Length of a keyboard walk: many words contain two neighbouring keys. The maximum is the longest walk searched for.
+ */
 const walkLength = { min: 3, max: 48 } as const
 /** How many characters may come after the last walk. */
 const trailingCharactersMax = 2
 /** The longest unit whose repetition counts as a common password. */
 const repeatedUnitLengthMax = 4
-/** The shortest name looked for: many words contain shorter ones. */
+/** The shortest name searched for: many words contain shorter ones. */
 const nameLengthMin = 3
 /** How many characters there must be besides the owner's names. */
 const remainderLengthMin = 8
 
 /**
- * Whether a password is one of those tried first: a common word with digits and signs around it, a walk over the
- * keyboard, the same few characters repeated (NIST SP 800-63B 3.1.1.2).
+ * Whether a password is one of those tried first: a common word with digits and symbols around it, a keyboard walk,
+ * the same few characters repeated (NIST SP 800-63B 3.1.1.2).
  */
 export function isCommonPassword(password: string): boolean {
   const text = normalizeText(password)
   const core = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  // A sign at the end may stand for a letter, as in pa$$.
+  // A symbol at the end may stand for a letter, as in pa$$.
   const spelled = replaceLeet(text).replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   const unit = unitOf(text)
   if (unit.length <= repeatedUnitLengthMax) return true
@@ -38,7 +40,7 @@ export function isCommonPassword(password: string): boolean {
   return isKeyboardWalk(text)
 }
 
-/** Whether a password holds little but its owner's e-mail and names. */
+/** Whether a password consists mostly of its owner's e-mail and names. */
 export function isMostlyPersonalData(
   password: string,
   { email, firstName, lastName }: PasswordOwner,
@@ -73,7 +75,7 @@ const leetLetters: Readonly<Record<string, string>> = {
   '7': 't',
 }
 
-/** The text with the letters that signs and digits stand for. */
+/** The text with letters in place of the symbols and digits that stand for them. */
 function replaceLeet(text: string): string {
   return text.replaceAll(/[@43!10$57]/g, (sign) => leetLetters[sign] ?? sign)
 }

@@ -1,5 +1,5 @@
 /**
- * The words that the most common passwords are made of, in lower case: with digits or signs around it, or repeated,
+ * The words that the most common passwords are made of, in lower case: with digits or symbols around it, or repeated,
  * each is among the first that an attacker tries. In alphabetical order.
  */
 export const commonWords: ReadonlySet<string> = new Set(

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 /** Compares two digests or MACs in constant time; false where nothing is stored or the lengths differ. */
 export function isSameBytes(stored: Uint8Array | undefined, given: Uint8Array): boolean {
   const isComparable = stored?.length === given.length
-  // Compares even when there is nothing to compare with, so that it takes the same time.
+  // Compares even where nothing is stored, so that it takes the same time.
   const isSame = timingSafeEqual(isComparable ? stored : given, given)
   return isSame && isComparable
 }

@@ -1,6 +1,6 @@
 /**
- * How what the gateway gives out begins, kind by kind; a `_` follows. Whatever begins like one of them is taken for
- * a secret and hidden (hide-secrets.ts).
+ * The prefix of each kind of credential that the gateway issues; a `_` follows. Whatever starts with one of them is
+ * taken for a secret and hidden (hide-secrets.ts).
  */
 export const secretPrefixes = {
   secretKey: 'gsk',
@@ -11,10 +11,10 @@ export const secretPrefixes = {
   portalSession: 'gps',
 } as const
 
-/** In letters and digits, as all of these. */
+/** Lengths are in letters and digits. */
 export const accountIdLength = 16
 export const sessionIdLength = 20
-/** So many hold 256 bits. */
+/** Enough for 256 bits. */
 export const secretLength = 43
 
 /** For regular expressions, without groups. */

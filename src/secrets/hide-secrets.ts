@@ -4,26 +4,30 @@ import { accountIdPattern, secretPrefixes } from './format.ts'
 export const secretPlaceholder = '[secret]'
 
 /**
- * How what the gateway alone gives out begins. Paths of others may well begin with `gps_`, so that of a portal session
- * the ID of the account belongs to it.
+ * The prefixes of the gateway's credentials. A path of a backend may well start with `gps_`, so for a portal session
+ * the pattern includes the account ID.
  */
 const ownPrefixPattern = Object.entries(secretPrefixes)
   .map(([kind, prefix]) =>
     kind === 'portalSession' ? `${inAnyCase(prefix)}_${accountIdPattern}_` : `${inAnyCase(prefix)}_`,
   )
   .join('|')
-/** The same, or the beginning of any JWT. */
+/** The same, or the start of any JWT. */
 export const secretStartPattern = new RegExp(`${ownPrefixPattern}|eyJ`)
 const secrets = new RegExp(`(?:${ownPrefixPattern})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
-/** Systems that ignore case may have changed it, and most of a key can be guessed then. JWTs of `eyj` mean nothing. */
+/**
+ * Systems that ignore case may have changed it, and most of a key can be guessed then. A JWT never starts with `eyj`.
+ */
 function inAnyCase(letters: string): string {
   return Array.from(letters, (letter) => `[${letter.toUpperCase()}${letter}]`).join('')
 }
 
-/** Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is. */
+/**
+ * Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is.
+ */
 export function hideSecrets(text: string): string {
   const decoded = text.includes('%') ? decode(text) : text
   const withoutSecrets = decoded.replaceAll(secrets, secretPlaceholder)

@@ -13,7 +13,7 @@ import { accountIdLength, secretLength, secretPrefixes } from './format.ts'
  */
 export type KeyKind = 'secretKey' | 'apiKey'
 
-/** Of this file: what is imported is read anew for every key, which made a wrong one cost a sixth more. */
+/** An imported binding is read again for every key: a local constant rejects a malformed key some 15 % faster. */
 const keyPrefixes = { secretKey: secretPrefixes.secretKey, apiKey: secretPrefixes.apiKey } as const
 const checksumLength = 6
 const handleStart = 4

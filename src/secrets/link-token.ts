@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { randomText } from '../platform/random.ts'
 import { accountIdPattern, secretLength, secretPattern, secretPrefixes } from './format.ts'
 
-/** What a link carries in its fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` for an e-mail. */
+/** The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` to verify an e-mail. */
 export type LinkKind = 'setup' | 'email'
 
 const linkPrefixes = { setup: secretPrefixes.setupLink, email: secretPrefixes.emailLink } as const

@@ -9,9 +9,9 @@ interface HasApiKey {
   readonly apiKey: { readonly digest: Uint8Array }
 }
 
-/** Whether a digest is that of the secret key, or of the previous one while its grace lasts. Constant time. */
+/** Whether a digest is that of the secret key, or of the previous one within its grace period. Constant time. */
 export function isSecretKeyOf(account: HasSecretKey | undefined, digest: Uint8Array, now: number): boolean {
-  // Returns early only for the right key.
+  // Returns early only for the current key.
   if (isSameBytes(account?.secretKey.digest, digest)) return true
   const isPrevious = isSameBytes(account?.previousSecretKey?.digest, digest)
   return isPrevious && now < (account?.previousSecretKey?.validUntil ?? 0)

@@ -10,10 +10,10 @@ export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 
 /** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
-  /** @param owner whose places in the queue this takes (see Turnstile). @throws GatehouseError `sign-in-busy` */
+  /** @param owner whose share of the queue this uses (see WorkQueue). @throws GatehouseError `sign-in-busy` */
   hash(password: string, owner: WorkOwner): Promise<string>
   /**
-   * Whether this is the password that was hashed. Takes the same time where there is none.
+   * Whether this is the password that was hashed. Takes the same time where no password is set.
    * @throws GatehouseError `sign-in-busy`
    */
   verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean>
@@ -22,7 +22,7 @@ export interface Passwords {
 }
 
 export interface PasswordsOptions {
-  /** Without the pepper the passwords of a stolen database cannot be guessed. */
+  /** Without the pepper, passwords cannot be guessed from a stolen database. */
   readonly pepper: Uint8Array
   /** Default: what OWASP recommends. */
   readonly parameters?: Argon2Parameters
@@ -36,20 +36,20 @@ interface Argon2Parameters {
 
 const owaspParameters: Argon2Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
 const bytes = { salt: 16, tag: 32 } as const
-/** The greatest parameters accepted from a stored hash: another version of the program may have used others. */
+/** The largest parameters accepted from a stored hash, which another version of the program may have created. */
 const memoryKiBMax = 262_144
 const passesMax = 16
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
-/** How many run at once, of Node's four threads for such work; how many may wait, in all and of one address. */
+/** How many run at once, of Node's four threads for such work; how many may be queued, in all and of one address. */
 const queueLimits = { concurrency: 2, queueMax: 64, queueMaxPerClient: 8, queueTimeoutMs: 5_000 } as const
 
 const runArgon2 = promisify(argon2)
 
 export function createPasswords({ pepper, parameters = owaspParameters }: PasswordsOptions): Passwords {
   const workQueue = createWorkQueue(queueLimits)
-  /** The hash of a password that nobody has. */
+  /** Verification takes the same time where no password is set. */
   const dummyHash = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
 
   function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
@@ -88,8 +88,7 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
 
 /**
  * @param owner undefined = not known yet
- * @throws GatehouseError `request-invalid` (field `password`) for a password that nobody, or not this owner, should
- * have
+ * @throws GatehouseError `request-invalid` (field `password`) for a weak password, in general or for this owner
  */
 export function assertGoodPassword(password: string, owner: PasswordOwner | undefined): void {
   const message = passwordProblem(password, owner)
@@ -108,10 +107,10 @@ function passwordProblem(password: string, owner: PasswordOwner | undefined): st
     return `must have at least ${charactersMin} characters`
   }
   if (isCommonPassword(password)) {
-    return 'must not be one of those that are tried first: a common word with digits, keys in a row, repetitions'
+    return 'is too common: avoid common words with digits, keyboard rows and repetitions'
   }
   return owner && isMostlyPersonalData(password, owner)
-    ? 'must not be made of your e-mail or name'
+    ? 'must not consist mostly of your e-mail or name'
     : undefined
 }
 

@@ -8,7 +8,7 @@ import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 /** Bytes of a sealing key: AES-256. */
 const sealingKeyBytes = 32
 
-/** The text of a sealing key, or the file it is in: that may have to be made first. */
+/** The text of a sealing key, or its file, which may have to be created first. */
 export type SealingKeySource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly file: string }
@@ -23,32 +23,35 @@ export function parseSealingKey(text: string): Buffer | undefined {
 }
 
 /**
- * Reads the sealing key, and makes its file if there is none and `mayMake` allows it.
- * @throws OperatorError where the key cannot be read or made, or is not valid
+ * Reads the sealing key, and creates its file if there is none and `mayCreate` allows it.
+ * @throws OperatorError where the key cannot be read or created, or is invalid
  */
-export function openSealingKey(source: SealingKeySource, { mayMake }: { readonly mayMake: boolean }): Buffer {
-  const text = source.kind === 'value' ? source.value : readOrCreate(source.file, mayMake)
+export function openSealingKey(
+  source: SealingKeySource,
+  { mayCreate }: { readonly mayCreate: boolean },
+): Buffer {
+  const text = source.kind === 'value' ? source.value : readOrCreate(source.file, mayCreate)
   const key = parseSealingKey(text)
   if (key) return key
   const place = source.kind === 'file' ? ` in ${source.file}` : ''
   throw new OperatorError(`the sealing key${place} is not 32 bytes in base64 or hexadecimal`, {
-    hint: 'Restore the one that was used before: what it sealed cannot be read with another.',
+    hint: 'Restore the previous key: data sealed with it cannot be read with any other.',
   })
 }
 
-function readOrCreate(file: string, mayMake: boolean): string {
+function readOrCreate(file: string, mayCreate: boolean): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    if (hasErrorCode(cause, 'ENOENT') && mayMake) return createKeyFile(file)
+    if (hasErrorCode(cause, 'ENOENT') && mayCreate) return createKeyFile(file)
     throw new OperatorError(`cannot read the sealing key ${file}: ${errorMessage(cause)}`, {
-      hint: 'All instances share one; make it with: openssl rand -base64 32',
+      hint: 'All instances share one; create it with: openssl rand -base64 32',
       cause,
     })
   }
 }
 
-/** Writes a whole file beside it and links it into place: two processes that start at once agree on one key. */
+/** Writes a temporary file and links it into place: two processes that start at once agree on one key. */
 function createKeyFile(file: string): string {
   // Random, not the process ID, which can be the same in two containers that share a volume.
   const temporaryFile = `${file}.${randomUUID()}`
@@ -61,8 +64,8 @@ function createKeyFile(file: string): string {
     linkIfAbsent(temporaryFile, file)
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new OperatorError(`cannot make the sealing key ${file}: ${errorMessage(cause)}`, {
-      hint: 'Its folder must be writable; see keys.sealingKey in the config.',
+    throw new OperatorError(`cannot create the sealing key ${file}: ${errorMessage(cause)}`, {
+      hint: 'Its directory must be writable; see keys.sealingKey in the config.',
       cause,
     })
   } finally {

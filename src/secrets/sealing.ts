@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Seals small secrets (AES-256-GCM); what was sealed for one purpose does not open for another. */
+/** Seals small secrets (AES-256-GCM); what was sealed for one purpose cannot be unsealed for another. */
 export interface Sealer {
   /** @param purpose what the secret is and whose, such as `secretKey:<account ID>` */
   seal(secret: string, purpose: string): Uint8Array

@@ -1,27 +1,27 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 
-/** Whose work it is. */
+/** The owner of queued work. */
 export interface WorkOwner {
-  /** Each client address has only so many places. */
+  /** Has at most `queueMaxPerClient` entries in the queue. */
   readonly client: string
-  /** Networks take turns. */
+  /** Networks are served in turn. */
   readonly network: string
-  /** Goes before strangers. */
+  /** Is served before unknown clients. */
   readonly isKnown: boolean
 }
 
 export interface WorkQueue {
   /**
-   * Runs work once it is its turn.
-   * @throws GatehouseError `sign-in-busy` if there is no place left, it is given to somebody who has fewer, or the turn
-   *   does not come in time
+   * Runs work, after a wait in the queue if needed.
+   * @throws GatehouseError `sign-in-busy` if the queue is full, the entry is displaced by an owner with fewer entries,
+   *   or the wait is too long
    */
   run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result>
 }
 
 export interface WorkQueueOptions {
   readonly concurrency: number
-  /** Of strangers, and as many again of known clients. */
+  /** Of unknown clients, and as many again of known ones. */
   readonly queueMax: number
   /** Of one client address. */
   readonly queueMaxPerClient: number
@@ -34,9 +34,9 @@ interface QueuedWork extends WorkOwner {
 }
 
 /**
- * Lets work through a few at a time: expensive work must not take the whole machine. Known clients go first; among each
- * of both kinds the networks take turns, and within a network its clients. Where all places are taken, one of the
- * network that has most of them goes to a network that has fewer.
+ * Limits the concurrency of expensive work, which must not take the whole machine, with fair queueing by network and
+ * client. Known clients are served first; among known and unknown ones the networks are served in turn, and within a
+ * network its clients. When the queue is full, a network with fewer entries displaces one of the network with most.
  */
 export function createWorkQueue({
   concurrency,
@@ -44,9 +44,9 @@ export function createWorkQueue({
   queueMaxPerClient,
   queueTimeoutMs,
 }: WorkQueueOptions): WorkQueue {
-  /** In the order of coming; at most `waitingMax` of each kind, so that they can all be looked at. */
+  /** In order of arrival; at most `queueMax` known and `queueMax` unknown, so that a scan of all is cheap. */
   let queue: QueuedWork[] = []
-  /** When a network, and a client, that waits had its last turn, counted in turns. */
+  /** The last turn of each network and client that waits. */
   let lastTurns = new Map<string, number>()
   let turn = 0
   let running = 0
@@ -57,7 +57,7 @@ export function createWorkQueue({
     try {
       return await work()
     } finally {
-      // The place is handed on rather than freed, so that no other work gets in between.
+      // The slot is passed on rather than freed, so that no other work gets in between.
       const next = takeNext()
       if (next) next.start()
       else running--
@@ -86,7 +86,7 @@ export function createWorkQueue({
     })
   }
 
-  /** @throws GatehouseError `sign-in-busy` where nobody has more places than this one would get */
+  /** @throws GatehouseError `sign-in-busy` where no owner has more entries than this one would get */
   function makeRoom({ client, network, isKnown }: WorkOwner): void {
     const sameKind = queue.filter((other) => other.isKnown === isKnown)
     const ofClient = countBy(sameKind, (other) => other.client)

@@ -223,7 +223,9 @@ export class Call implements ExchangeEvents, Waiter {
     return isUnsent || (body === 'none' && retryableMethods.has(method))
   }
 
-  /** Another target for a request that failed; undefined where the request may not be repeated, or no target is left. */
+  /**
+   * Another target for a request that failed; undefined where the request may not be repeated, or no target is left.
+   */
   #nextTarget(failure: UpstreamFailure): Target | undefined {
     if (!this.#target || !this.#mayRetry(failure)) return undefined
     if (this.#tried.length >= this.#options.retryAttempts) return undefined

@@ -177,7 +177,10 @@ export class Connection implements Expiring {
     this.onFree(false)
   }
 
-  /** The response is complete. The next request may follow only if nothing of this exchange can be taken for a part of it. */
+  /**
+   * The response is complete. The next request may follow only if nothing of this exchange can be taken for a part of
+   * it.
+   */
   #complete(isClean: boolean): void {
     this.#clearDeadline()
     this.#events = undefined

@@ -65,7 +65,8 @@ export class Pool implements ConnectionUsage {
   readonly users = (): Iterable<Waiter | undefined> => usersOf(this.#slots)
 
   /**
-   * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair share.
+   * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair
+   * share.
    * @param isNew true = no idle connection
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {

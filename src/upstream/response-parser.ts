@@ -66,7 +66,11 @@ export class ResponseParser {
     return this.#state === 'complete'
   }
 
-  /** Parses a chunk, without keeping any part of it. @returns what came after the end of the response. @throws InvalidResponse */
+  /**
+   * Parses a chunk, without keeping any part of it.
+   * @returns what came after the end of the response.
+   * @throws InvalidResponse
+   */
   feed(chunk: Buffer): Buffer {
     let rest = chunk
     while (rest.length > 0 && this.#state !== 'complete') rest = this.#step(rest)

@@ -79,7 +79,7 @@ t.test('every bad line of JSON is told, with all that is wrong in it', async (t)
     [5, /firstName: must be text.*email: must be/],
     [6, /isVerified: must be true or false/],
     [7, /__proto__: unknown field.*Role: unknown field/],
-    [8, /email: ADA@example\.com is in line 1 already/],
+    [8, /email: ADA@example\.com is already on line 1/],
     [9, /email: must be/],
   ] as const
   t.strictSame(
@@ -105,7 +105,7 @@ t.test('every bad line of CSV is told', async (t) => {
   )
   t.match(
     badLines.map(({ message }) => message),
-    [/3 columns, the heading 4/, /5 columns/, /email: must/, /role: must/],
+    [/3 columns, but the header has 4/, /5 columns/, /email: must/, /role: must/],
   )
   t.strictSame(
     accounts.map(({ line }) => line),
@@ -113,18 +113,18 @@ t.test('every bad line of CSV is told', async (t) => {
   )
 })
 
-t.test('a heading that is wrong is told as the first line', async (t) => {
-  for (const heading of ['mail,name', 'ada@example.com,Ada', '[{"email":"ada@example.com"}]', '<html>']) {
-    const { accounts, badLines } = parseImportFile(`${heading}\nx,y\n`)
+t.test('a header that is wrong is told as the first line', async (t) => {
+  for (const header of ['mail,name', 'ada@example.com,Ada', '[{"email":"ada@example.com"}]', '<html>']) {
+    const { accounts, badLines } = parseImportFile(`${header}\nx,y\n`)
     t.strictSame(accounts, [])
-    t.match(badLines, [{ line: 1, message: /heading/ }])
+    t.match(badLines, [{ line: 1, message: /header/ }])
   }
   t.match(parseImportFile('email,password\na@b.c,x\n').badLines, [
     { line: 2, message: /password: unknown field/ },
   ])
 })
 
-t.test('a quote that is never closed is a bad line, not a crash', async (t) => {
+t.test('an unclosed quote is a bad line, not a crash', async (t) => {
   const csv = 'email,firstName\n"ada@example.com,Ada\nbob@example.com,Bob\n'
   const { badLines } = parseImportFile(csv)
   t.ok(badLines.length > 0)

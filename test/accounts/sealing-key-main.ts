@@ -5,7 +5,7 @@ import { openSealingKey } from '../../src/secrets/sealing-key.ts'
 
 function openNow(file: string): string {
   try {
-    return openSealingKey({ kind: 'file', file }, { mayMake: true }).toString('hex')
+    return openSealingKey({ kind: 'file', file }, { mayCreate: true }).toString('hex')
   } catch (error) {
     return String(error)
   }

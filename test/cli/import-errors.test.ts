@@ -10,17 +10,17 @@ async function imported(text: string | Uint8Array, ...args: readonly string[]) {
   return run('accounts', 'import', 'people', ...args)
 }
 
-const heading = 'email,firstName,lastName,role,isVerified'
+const header = 'email,firstName,lastName,role,isVerified'
 const cases: readonly (readonly [what: string, text: string | Uint8Array, told: readonly RegExp[]])[] = [
   [
     'every kind of bad line in a CSV, in order',
-    `${heading}\nok@example.com,A,B,User,true\nbad,A,B,User,true\nc@example.com,A,B\n\nd@example.com,A,B,User,true,more\ne@example.com,A,B,1,yes\nOK@example.com,,,,\n`,
+    `${header}\nok@example.com,A,B,User,true\nbad,A,B,User,true\nc@example.com,A,B\n\nd@example.com,A,B,User,true,more\ne@example.com,A,B,1,yes\nOK@example.com,,,,\n`,
     [
       /^people:3 {2}email: must be an e-mail address/,
-      /^people:4 {2}has 3 columns, the heading 5$/,
-      /^people:6 {2}has 6 columns, the heading 5$/,
+      /^people:4 {2}has 3 columns, but the header has 5$/,
+      /^people:6 {2}has 6 columns, but the header has 5$/,
       /^people:7 {2}(?=.*role: must be)(?=.*isVerified: must be true or false)/,
-      /^people:8 {2}email: OK@example\.com is in line 2 already$/,
+      /^people:8 {2}email: OK@example\.com is already on line 2$/,
     ],
   ],
   [
@@ -29,7 +29,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
     [
       /^people:2 {2}is not a JSON object$/,
       /^people:3 {2}(?=.*email: must be text)(?=.*role: must be text)/,
-      /^people:5 {2}email: A@example\.com is in line 1 already$/,
+      /^people:5 {2}email: A@example\.com is already on line 1$/,
       /^people:6 {2}is not valid JSON$/,
       /^people:7 {2}(?=.*age: unknown field)(?=.*isVerified: must be true or false)/,
       /^people:8 {2}__proto__: unknown field$/,
@@ -38,20 +38,20 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
     ],
   ],
   [
-    'a heading without the e-mail',
+    'a header without the e-mail',
     'name,role\nAda,User\n',
-    [/^people:1 {2}the heading must name email, and may name firstName, lastName, role, isVerified$/],
+    [/^people:1 {2}the header must name email, and may name firstName, lastName, role, isVerified$/],
   ],
   [
     'a column that is misspelt',
     'email,Role\na@example.com,User\n',
     [/^people:2 {2}Role: unknown field, did you mean "role"\?$/],
   ],
-  ['no heading', 'ada@example.com,Ada\n', [/^people:1 {2}the heading must name email/]],
+  ['no header', 'ada@example.com,Ada\n', [/^people:1 {2}the header must name email/]],
   [
     'semicolons for commas',
     'email;role\na@example.com;User\n',
-    [/^people:1 {2}.*(comma|the heading must name email)/],
+    [/^people:1 {2}.*(comma|the header must name email)/],
   ],
   [
     'a column that nobody knows',
@@ -65,7 +65,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
     'email,firstName\n"a@example.com,Ada\nb@example.com,Bob\n',
     [/^people:2 {2}/],
   ],
-  ['text behind a closing quote', 'email\nok@example.com\n"a"b@example.com\n', [/^people:3 {2}/]],
+  ['text after a closing quote', 'email\nok@example.com\n"a"b@example.com\n', [/^people:3 {2}/]],
   ['a bad record of several lines, by its first', 'email,firstName\n"bad","A\nB"\n', [/^people:2 {2}/]],
   [
     'halves of characters, of which two would be stored as one',
@@ -80,11 +80,11 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
       'latin1',
     ),
     [
-      /^people:3 {2}is not in UTF-8$/,
+      /^people:3 {2}is not valid UTF-8$/,
       /^people:4 {2}email: must be an e-mail address/,
       /^people:5 {2}firstName: must be/,
-      /^people:6 {2}is not in UTF-8$/,
-      /^people:7 {2}email: OK@example\.com is in line 2 already$/,
+      /^people:6 {2}is not valid UTF-8$/,
+      /^people:7 {2}email: OK@example\.com is already on line 2$/,
     ],
   ],
   [
@@ -93,12 +93,16 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
       '{"email":"J\xfcrgen@example.com"}\n{"email":7}\n{"email":"b@example.com"}\nn\xf6\n',
       'latin1',
     ),
-    [/^people:1 {2}is not in UTF-8$/, /^people:2 {2}email: must be text/, /^people:4 {2}is not in UTF-8$/],
+    [
+      /^people:1 {2}is not valid UTF-8$/,
+      /^people:2 {2}email: must be text/,
+      /^people:4 {2}is not valid UTF-8$/,
+    ],
   ],
   [
-    'a heading that is no UTF-8, which says nothing of the rest',
+    'a header that is not UTF-8, which says nothing of the rest',
     Buffer.from('email,pr\xe9nom\na@example.com,A\nb@example.com,\xfc\n', 'latin1'),
-    [/^people:1 {2}is not in UTF-8$/, /^people:3 {2}is not in UTF-8$/],
+    [/^people:1 {2}is not valid UTF-8$/, /^people:3 {2}is not valid UTF-8$/],
   ],
 ]
 
@@ -115,7 +119,7 @@ for (const [what, text, told] of cases) {
 }
 
 t.test('a file without accounts makes none, and says so', async (t) => {
-  for (const text of ['', '\n\n', `${heading}\n`]) {
+  for (const text of ['', '\n\n', `${header}\n`]) {
     t.match(await imported(text), { status: 0, stdout: 'The file has no accounts.\n' })
     t.match(await imported(text, '--json'), { status: 0, stdout: '[]\n' })
   }

@@ -86,7 +86,7 @@ ada@example.com,Ada,Lovelace,Admin,true
       )
       t.equal(status, 1)
       t.equal(stdout, '')
-      t.match(stderr, /^people:3 {2}email: ADA@example\.com has an account already$/m)
+      t.match(stderr, /^people:3 {2}email: ADA@example\.com already has an account$/m)
       t.match(stderr, /^gatehouse: people has 1 invalid line; nothing was imported$/m)
       t.equal((await run('accounts', 'list', '--json')).stdout, before)
     })

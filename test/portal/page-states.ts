@@ -154,7 +154,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
         errors: {
           email: 'An account with this e-mail already exists.',
-          role: 'Must be 1 to 64 letters, digits, _ . or -, and begin with a letter.',
+          role: 'Must be 1 to 64 letters, digits, _ . or -, starting with a letter.',
         },
       }),
     ),
@@ -191,11 +191,11 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     importPage(samples.adminFrame(over), {
       state: samples.refused({ values: { text: 'email,role\nada@example.com,User\nnobody,1st\n' } }),
       badLines: [
-        { line: 2, message: 'email: ada@example.com has an account already' },
+        { line: 2, message: 'email: ada@example.com already has an account' },
         {
           line: 3,
           message:
-            'email: must be an e-mail address of at most 254 characters; role: must begin with a letter',
+            'email: must be an e-mail address of at most 254 characters; role: must start with a letter',
         },
       ],
       imported: undefined,
@@ -203,7 +203,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'accounts-import-repeated': (over) =>
     importPage(samples.adminFrame(over), {
       state: samples.refused({ values: { text: 'email\nada@example.com\n' } }),
-      badLines: [{ line: 2, message: 'email: ada@example.com has an account already' }],
+      badLines: [{ line: 2, message: 'email: ada@example.com already has an account' }],
       isRepeated: true,
       imported: undefined,
     }),

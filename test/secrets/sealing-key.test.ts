@@ -61,11 +61,11 @@ t.test('a key that is wrong is refused, and not shown', async (t) => {
   const file = join(dir, 'short.key')
   writeFileSync(file, 'c2VjcmV0')
   for (const source of [{ kind: 'file', file } as const, { kind: 'value', value: 'c2VjcmV0' } as const]) {
-    t.throws(() => openSealingKey(source, { mayMake: true }), OperatorError)
-    t.throws(() => openSealingKey(source, { mayMake: true }), { message: /32 bytes/ })
+    t.throws(() => openSealingKey(source, { mayCreate: true }), OperatorError)
+    t.throws(() => openSealingKey(source, { mayCreate: true }), { message: /32 bytes/ })
     t.doesNotThrow(() => {
       try {
-        openSealingKey(source, { mayMake: true })
+        openSealingKey(source, { mayCreate: true })
       } catch (error) {
         if (JSON.stringify(error).includes('c2VjcmV0') || String(error).includes('c2VjcmV0')) throw error
       }
@@ -76,21 +76,21 @@ t.test('a key that is wrong is refused, and not shown', async (t) => {
 
 t.test('a file is made where there is none, for its owner alone', async (t) => {
   const file = join(dir, 'made', 'here', 'sealing.key')
-  const made = openSealingKey({ kind: 'file', file }, { mayMake: true })
+  const made = openSealingKey({ kind: 'file', file }, { mayCreate: true })
   t.equal(made.length, 32)
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.equal(statSync(join(dir, 'made')).mode & 0o777, 0o700)
   t.strictSame(readdirSync(join(dir, 'made', 'here')), ['sealing.key'], 'no draft is left')
-  t.strictSame(openSealingKey({ kind: 'file', file }, { mayMake: true }), made, 'once')
+  t.strictSame(openSealingKey({ kind: 'file', file }, { mayCreate: true }), made, 'once')
   t.not(
     made.toString('hex'),
-    openSealingKey({ kind: 'file', file: join(dir, 'b.key') }, { mayMake: true }).toString('hex'),
+    openSealingKey({ kind: 'file', file: join(dir, 'b.key') }, { mayCreate: true }).toString('hex'),
   )
 })
 
 t.test('no file is made where that is not allowed', async (t) => {
   const file = join(dir, 'absent.key')
-  t.throws(() => openSealingKey({ kind: 'file', file }, { mayMake: false }), {
+  t.throws(() => openSealingKey({ kind: 'file', file }, { mayCreate: false }), {
     message: /absent\.key: no such file/,
     hint: /openssl rand/,
   })
@@ -101,7 +101,7 @@ t.test('a file that cannot be made or read is an error the operator can read', a
   const inTheWay = join(dir, 'in-the-way')
   writeFileSync(inTheWay, '')
   for (const file of [join(inTheWay, 'sealing.key'), dir]) {
-    t.throws(() => openSealingKey({ kind: 'file', file }, { mayMake: true }), {
+    t.throws(() => openSealingKey({ kind: 'file', file }, { mayCreate: true }), {
       name: 'OperatorError',
       message: file,
     })
@@ -114,7 +114,7 @@ t.test('processes that start at the same moment agree on one key', async (t) => 
   t.equal(keys.length, 4)
   t.strictSame(
     new Set(keys),
-    new Set([openSealingKey({ kind: 'file', file }, { mayMake: false }).toString('hex')]),
+    new Set([openSealingKey({ kind: 'file', file }, { mayCreate: false }).toString('hex')]),
   )
 })
 
@@ -122,7 +122,7 @@ t.test('so do those with the same process ID, as in two containers with one volu
   const files = Array.from({ length: 200 }, (_, round) => join(dir, 'containers', `${round}.key`))
   const opened = await openInThreads(t, files, 2)
   const torn = files.filter((file, round) => {
-    const kept = openSealingKey({ kind: 'file', file }, { mayMake: false }).toString('hex')
+    const kept = openSealingKey({ kind: 'file', file }, { mayCreate: false }).toString('hex')
     return opened[round]?.some((key) => key !== kept)
   })
   t.equal(torn.length, 0, 'no one has another key than the one that is kept, or none')
@@ -132,6 +132,6 @@ t.test('the permissions of a file that is there are left alone', async (t) => {
   const file = join(dir, 'given.key')
   writeFileSync(file, key.toString('base64'))
   chmodSync(file, 0o440)
-  t.strictSame(openSealingKey({ kind: 'file', file }, { mayMake: true }), key)
+  t.strictSame(openSealingKey({ kind: 'file', file }, { mayCreate: true }), key)
   t.equal(statSync(file).mode & 0o777, 0o440)
 })

@@ -68,7 +68,7 @@ for (const driver of storeDrivers) {
     const { id, email } = admin.account
     const key = openSealingKey(
       { kind: 'file', file: join(dirname(gateway.configFile), 'sealing.key') },
-      { mayMake: false },
+      { mayCreate: false },
     )
 
     // All that makes a secret, and all that keeps something of one.

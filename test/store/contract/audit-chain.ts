@@ -21,7 +21,7 @@ export function auditChainCases(t: Test, newPlace: NewPlace): void {
     newPlace,
     'an audit log is whole, empty and with entries of both kinds',
     async (t, place, store) => {
-      t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 0, unchained: 0 })
+      t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 0, unchained: 0 })
       const stores = await openMany(place, 3)
       await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
@@ -31,7 +31,7 @@ export function auditChainCases(t: Test, newPlace: NewPlace): void {
         ),
       )
       await createAccount(store)
-      t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 30, unchained: 0 })
+      t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 30, unchained: 0 })
       t.equal((await entriesOf(store, 'own')).length, 15)
       t.equal((await entriesOf(store, 'acts')).length, 15)
       const all = { filter: { action: undefined, who: undefined }, before: undefined, limit: 100 }

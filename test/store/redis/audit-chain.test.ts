@@ -27,7 +27,7 @@ t.test('an entry that is gone from Redis, at the start, in the middle or at the 
     [4, 3],
   ] as const) {
     const { store, ids } = await openWith(5)
-    t.match(await verifyAudit(store), { kind: 'whole', entries: 5 })
+    t.match(await verifyAudit(store), { kind: 'intact', entries: 5 })
     await inspector.xdel(log, ids[gone] ?? '')
     t.match(await verifyAudit(store), { kind: 'broken', position: ids[named] })
   }
@@ -38,7 +38,7 @@ t.test('all entries gone from Redis show too, and one that was added', async (t)
   await inspector.xadd(log, '*', 'entry', '{}', 'link', 'x')
   t.match(
     await verifyAudit(store),
-    { kind: 'whole' },
+    { kind: 'intact' },
     'what came after the end that was read is not looked at',
   )
   await store.appendAudit(newAuditEntry())
@@ -61,7 +61,7 @@ t.test('entries of an earlier version are counted, and go first once the log is 
   await store.appendAudit(newAuditEntry())
   t.equal(await inspector.xlen(log), auditRetention.entries, 'the log is full: the oldest is gone')
   t.match(await verifyAudit(store), {
-    kind: 'whole',
+    kind: 'intact',
     entries: auditRetention.entries + 30,
     unchained: auditRetention.entries - 1,
   })
@@ -73,5 +73,5 @@ t.test('entries that are too old go, and the chain stays whole', async (t) => {
   await inspector.xadd(log, `${old}-1`, 'entry', JSON.stringify(newAuditEntry()))
   const store = await openStoreAt(t, optionsOf(server))
   await store.appendAudit(newAuditEntry())
-  t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 1, unchained: 0 })
+  t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 1, unchained: 0 })
 })

@@ -36,7 +36,7 @@ for (const [does, sql, position] of [
 ] as const) {
   t.test(`it shows in the audit log of SQLite that ${does}`, async (t) => {
     const { store, database } = await openWith(t, 5)
-    t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 5, unchained: 0 })
+    t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 5, unchained: 0 })
     database.exec(sql)
     t.match(await verifyAudit(store), { kind: 'broken', position })
   })
@@ -52,7 +52,7 @@ t.test("acts on one's own account remove no entry of other acts, however many", 
   t.equal(count('acts'), 5)
   await store.appendAudit(newAuditEntry())
   t.equal(count('acts'), 5, 'the oldest act has gone for the new one')
-  t.match(await verifyAudit(store), { kind: 'whole' }, 'what was trimmed is accounted for')
+  t.match(await verifyAudit(store), { kind: 'intact' }, 'what was trimmed is accounted for')
 })
 
 t.test('entries that are too old go with the next of their kind', async (t) => {
@@ -61,8 +61,8 @@ t.test('entries that are too old go with the next of their kind', async (t) => {
   await store.appendAudit(newAuditEntry({ at: now - auditRetention.ageMs - 1 }))
   await store.appendAudit(newAuditEntry({ at: now - auditRetention.ageMs + 60_000 }))
   await store.appendAudit(newAuditEntry({ at: now }))
-  t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 2, unchained: 0 })
-  t.strictSame(await verifyAudit(await open()), { kind: 'whole', entries: 2, unchained: 0 })
+  t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 2, unchained: 0 })
+  t.strictSame(await verifyAudit(await open()), { kind: 'intact', entries: 2, unchained: 0 })
 })
 
 t.test('entries of an earlier version are the beginning of the chains', async (t) => {
@@ -78,5 +78,5 @@ t.test('entries of an earlier version are the beginning of the chains', async (t
   database.close()
   const store = await open()
   await store.appendAudit(own)
-  t.strictSame(await verifyAudit(store), { kind: 'whole', entries: 1_204, unchained: 0 })
+  t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 1_204, unchained: 0 })
 })
