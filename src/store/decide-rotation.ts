@@ -5,7 +5,7 @@ export type RotationDecision =
   | { readonly kind: 'refuse'; readonly reason: RotationRefusal }
   /** It is the token just replaced, and may come again: the current one is given out once more. */
   | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
-  /** The session goes from `judged` to `session`. */
+  /** The session goes from `previous` to `session`. */
   | {
       readonly kind: 'advance'
       readonly previous: Session

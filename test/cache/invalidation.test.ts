@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { createStoreConnectionState } from '../../src/cache/store-connection-state.ts'
-import type { Change } from '../../src/store/changes.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Change, ChangeStore } from '../../src/store/changes.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import type { Place } from '../store/place.ts'
@@ -13,7 +12,7 @@ import { newSqlitePlace } from '../store/sqlite/place.ts'
 /** Longer than any test: what is read is read because the test says so. */
 const never = 86_400_000
 
-function watch(t: Test, store: Store, pollMs = never) {
+function watch(t: Test, store: ChangeStore, pollMs = never) {
   const applied: (Change | 'all')[] = []
   const contacts: boolean[] = []
   const delays: number[] = []

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
+import type { SessionStore } from '../../src/store/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAcknowledgements, pendingMax } from '../../src/tokens/acknowledgements.ts'
 import { until } from '../setup/net.ts'
@@ -10,7 +11,7 @@ import { newSqlitePlace } from '../store/sqlite/place.ts'
 async function openStore(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const state = { isUp: true, steps: 0 }
-  const acknowledgeRotations: Store['acknowledgeRotations'] = async (given) => {
+  const acknowledgeRotations: SessionStore['acknowledgeRotations'] = async (given) => {
     state.steps++
     if (!state.isUp) throw new GatehouseError('store-unavailable')
     await store.acknowledgeRotations(given)

@@ -4,8 +4,8 @@ import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/log/log.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
+import type { SigningKeyStore } from '../../src/store/signing-keys.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import type { Store } from '../../src/store/store.ts'
 import { createKeyLoader } from '../../src/tokens/key-loader.ts'
 import { createKeyring } from '../../src/tokens/keyring.ts'
 import { createSigningKeys, type SigningKeys } from '../../src/tokens/signing-keys.ts'
@@ -13,7 +13,7 @@ import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 const clock = () => 1_700_000_000_000
 
-function keysOf(store: Store): SigningKeys {
+function keysOf(store: SigningKeyStore): SigningKeys {
   return createSigningKeys({ store, sealer: createSealer(randomBytes(32)), algorithm: 'ES256', clock })
 }
 

@@ -69,7 +69,7 @@ export function openSessionTable({ prepare }: Database) {
 
   /**
    * Ends what an account has beyond its newest sessions, a slice at a time.
-   * @returns the IDs of those ended: fewer than `sessionsAtOnce` = there are no more
+   * @returns the IDs of those ended: fewer than `sessionBatchMax` = there are no more
    */
   function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
     // In the index alone, as there are seldom too many: whether one is over by its time only its row tells.
