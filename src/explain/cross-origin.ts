@@ -13,7 +13,7 @@ interface CorsContext {
 }
 
 /**
- * Whether the request is a preflight that the gateway answers; for others it notes which page may read the answer.
+ * Whether the request is a preflight that the gateway answers; for others it records which page may read the response.
  * @throws GatehouseError where no route has the path
  */
 export function isAnsweredPreflight(
@@ -32,16 +32,16 @@ export function isAnsweredPreflight(
   if (preflight) {
     trace.setRoute(preflight.route)
     const { methods } = preflight
-    const detail = `a preflight of ${origin}, answered before anybody is authenticated; methods: ${methods.join(', ')}`
+    const detail = `a preflight from ${origin}, answered before authentication; methods: ${methods.join(', ')}`
     trace.passStep('cors', { detail, facts: { origin, methods, isPreflight: true } })
     return true
   }
   const isReadable = origin !== undefined && cors.appliesTo(target.path)
   const detail = isReadable
-    ? `pages of ${origin} may read the answer`
+    ? `pages from ${origin} may read the response`
     : origin === undefined
-      ? 'its origin is not in cors.origins: a browser keeps the answer from the page'
-      : 'the portal is for no other origin: a browser keeps the answer from the page'
+      ? 'its origin is not in cors.origins: browsers block the response (CORS)'
+      : 'the portal allows no other origin: browsers block the response (CORS)'
   trace.passStep('cors', { detail, facts: { origin: isReadable ? origin : null, isPreflight: false } })
   return false
 }

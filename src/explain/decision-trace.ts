@@ -5,7 +5,7 @@ import type { Explanation, Step, StepName } from './explanation.ts'
 
 type StepResult = Pick<Step, 'detail' | 'facts'>
 
-/** Records the steps of a decision as they are taken. */
+/** Records the steps of a decision as they are made. */
 export interface DecisionTrace {
   /** A refusal from now on belongs to this step. */
   beginStep(step: StepName): void
@@ -13,7 +13,7 @@ export interface DecisionTrace {
   setRoute(route: string): void
   /** Records that a step has passed; the next begins. */
   passStep(step: StepName, result: StepResult, next?: StepName): void
-  /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself answers 204. */
+  /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself responds with 204. */
   run(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
 }
 
@@ -58,7 +58,7 @@ const outOfReach: ErrorCode = 'store-unavailable'
 function describe({ code, detail, title, allow, cause }: GatehouseError): string {
   if (code === outOfReach) {
     const reason = cause === undefined ? '' : ` (${errorMessage(cause)})`
-    return `the store does not answer${reason}: a gateway that already knows the caller still lets it pass`
+    return `credential store unavailable${reason}: a gateway that has the caller cached still forwards the request`
   }
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`

@@ -5,7 +5,7 @@ import type { UpstreamConfig } from '../upstream/upstream.ts'
 
 type Table = RouteTable<UpstreamConfig>
 
-/** The parts of a request that a route is chosen by. */
+/** The parts of a request that routes match on. */
 export interface RouteQuery {
   readonly host: string
   readonly target: RequestTarget
@@ -14,16 +14,16 @@ export interface RouteQuery {
 
 const namedMax = 3
 
-/** Why a route was chosen, and which ones it comes before. */
+/** Why a route matched, and which routes it takes precedence over. */
 export function describeRouteMatch(route: Route<UpstreamConfig>, table: Table, query: RouteQuery): string {
   const host = route.host === undefined ? 'any host' : `host ${route.host}`
   const methods = route.methods === undefined ? 'any method' : [...route.methods].join(' ')
   const others = runnersUp(route, table, query).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
-  const before = others.length === 0 ? '' : `; comes before ${others.join(', ')}`
+  const before = others.length === 0 ? '' : `; takes precedence over ${others.join(', ')}`
   return `"${route.name}": ${host}, prefix ${route.prefix || '/'}, ${methods}${before}`
 }
 
-/** The routes that would get the request without those that win over them. */
+/** The routes that would match the request without those that take precedence. */
 function runnersUp(
   winner: Route<UpstreamConfig>,
   table: Table,

@@ -6,12 +6,12 @@ import type { Access, GatedRoute, Route } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Step } from './explanation.ts'
 
-/** The result of a step, in words and for programs. */
+/** The result of a step, as text and as data. */
 type StepResult = Pick<Step, 'detail' | 'facts'>
 
 export function describeScheme(access: Access, { kind }: Credentials): StepResult {
   if (access.kind === 'public') {
-    return { detail: 'not looked at: the route is public', facts: { accepted: [], sent: null } }
+    return { detail: 'ignored: the route is public', facts: { accepted: [], sent: null } }
   }
   const { schemes, isOptional } = access
   const accepted = `accepted here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
@@ -21,7 +21,7 @@ export function describeScheme(access: Access, { kind }: Credentials): StepResul
 
 export function describePrincipal(principal: Principal | undefined): StepResult {
   if (!principal)
-    return { detail: 'nobody: the request passes without an identity', facts: { principal: null } }
+    return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
   const { accountId, role, scheme, sessionId, profile } = principal
   const session = sessionId === undefined ? '' : `, session ${sessionId}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
@@ -42,33 +42,33 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
 
 export function describePolicy({ access }: GatedRoute): StepResult {
   if (access.kind === 'public')
-    return { detail: 'everybody may pass', facts: { roles: null, verifiedOnly: false } }
+    return { detail: 'anyone may access', facts: { roles: null, verifiedOnly: false } }
   const roles = access.roles && [...access.roles]
-  const who = roles ? `roles that may pass: ${roles.join(', ')}` : 'any role may pass'
+  const who = roles ? `allowed roles: ${roles.join(', ')}` : 'any role'
   return {
     detail: `${who}${access.verifiedOnly ? '; verified accounts only' : ''}`,
     facts: { roles: roles ?? null, verifiedOnly: access.verifiedOnly },
   }
 }
 
-/** Who would be counted, and against which limit; how much of it is left is not looked up. */
+/** What would be counted, and against which limit; the counter itself is not read. */
 export function describeLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
   { principal, address }: { readonly principal: Principal | undefined; readonly address: string },
 ): StepResult {
   const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
-  const body = bodyMax === null ? 'a body of any length' : `a body of ${bodyMax} bytes at most`
-  if (!rateLimit) return { detail: `any number of requests; ${body}`, facts: { rate: null, bodyMax } }
+  const body = bodyMax === null ? 'a body of any length' : `a body of at most ${bodyMax} bytes`
+  if (!rateLimit) return { detail: `no rate limit; ${body}`, facts: { rate: null, bodyMax } }
   const { limit, perMs, by } = rateLimit
   const counted =
     by === 'account' && principal ? `account ${principal.accountId}` : `address ${clientNetwork(address)}`
   return {
-    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (nothing is counted now, nor is it looked up how many are left); ${body}`,
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (explain neither counts nor reads the counter); ${body}`,
     facts: { rate: { limit, perMs, by, counted }, bodyMax },
   }
 }
 
-/** What becomes of trailer fields: only chunks can carry them. */
+/** Whether trailer fields are forwarded: only a chunked body can have them. */
 export function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
   if (body.kind !== 'chunked') return { detail: '', facts: {} }
   return passesTrailers
@@ -77,5 +77,5 @@ export function describeTrailers({ body }: RequestHead, { passesTrailers }: Rout
 }
 
 export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
-  return `The secret key is malformed, unknown or has been reset. It would count as a failure of ${clientNetwork(address)}, of which ${limit} in ${perMs / 1_000} s get this answer and any more get 429. Nothing was counted now.`
+  return `The secret key is malformed, unknown or has been reset. It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
 }

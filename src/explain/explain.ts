@@ -65,7 +65,7 @@ export async function explain(
     const { name } = route.upstream
     const trailers = describeTrailers(arrival.head, route)
     trace.passStep('upstream', {
-      detail: `${name} gets ${request.method} ${target}${trailers.detail}`,
+      detail: `${name} receives ${request.method} ${target}${trailers.detail}`,
       facts: { upstream: name, method: request.method, target, headers, ...trailers.facts },
     })
     return 'forward'

@@ -5,7 +5,7 @@ export interface ExplainedRequest {
   readonly method: string
   /** In origin form, as it would be sent. */
   readonly target: string
-  /** Name, value, name, value, as they would arrive. */
+  /** Name, value, name, value, as they would be received. */
   readonly rawHeaders: readonly string[]
   /** Address of the other end of the connection. */
   readonly peer: string
@@ -21,21 +21,21 @@ export type StepName =
   | 'limits'
   | 'upstream'
 
-/** One step of the decision, in the order in which the gateway takes them; the last may be the one that refuses. */
+/** One step of the decision, in the order of the gateway; the last may be the one that refuses. */
 export interface Step {
   readonly step: StepName
   readonly outcome: 'passed' | 'refused'
-  /** In words, without secrets. */
+  /** As text, without secrets. */
   readonly detail: string
-  /** The same for programs. */
+  /** The same as data. */
   readonly facts: Readonly<Record<string, unknown>>
 }
 
 export interface Explanation {
-  /** `answer`: the path is the gateway's own, so that no route applies, and nothing in the head is refused. */
+  /** `answer`: the path is the gateway's own, so that no route applies, and the head is not rejected. */
   readonly decision: 'forward' | 'refuse' | 'answer'
-  /** 200 if nothing is refused, whatever the upstream may answer then; 204 for a preflight, or OPTIONS that the
-   * gateway answers. */
+  /** 200 if nothing is refused, whatever the upstream then responds; 204 for a preflight, or OPTIONS that the gateway
+   * answers. */
   readonly status: number
   readonly code?: ErrorCode
   /** Name of the route, `_gateway` or `_unmatched`. */
@@ -43,7 +43,7 @@ export interface Explanation {
   readonly steps: readonly Step[]
 }
 
-/** A header as the upstream would get it; possible secrets are hidden. */
+/** A header as the upstream would receive it; possible secrets are hidden. */
 export interface ShownHeader {
   readonly name: string
   readonly value: string

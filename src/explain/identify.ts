@@ -15,10 +15,10 @@ export interface IdentifyContext {
   readonly trace: DecisionTrace
 }
 
-/** Refusals about the kind of the credentials, not about who is calling. */
+/** Refusals for the kind of the credentials, not for the caller. */
 const schemeErrorCodes = new Set(['credentials-missing', 'credentials-ambiguous', 'scheme-not-accepted'])
 
-/** Finds out who is calling; undefined = nobody. @throws GatehouseError if the caller is refused */
+/** Authenticates the caller; undefined = anonymous. @throws GatehouseError if the caller is rejected */
 export async function identify(
   { fields, client }: ExplainedArrival,
   { access }: GatedRoute,
@@ -40,7 +40,7 @@ export async function identify(
   return decision.principal
 }
 
-/** What the gateway would do besides refusing. */
+/** What the gateway would do in addition to rejecting the request. */
 function failureDetail(code: ErrorCode, address: string, { failures }: Config): { readonly detail?: string } {
   return code === 'secret-key-invalid' ? { detail: describeWrongKey(address, failures) } : {}
 }

@@ -18,12 +18,12 @@ export function explainServerOptions({ rawHeaders }: ExplainedRequest, trace: De
   return 'no-content'
 }
 
-/** Explains OPTIONS with `Max-Forwards: 0` on a route that lets it pass. */
+/** Explains OPTIONS with `Max-Forwards: 0` on a route that admits it. */
 export function explainMaxForwards({ methods }: Route<unknown>, trace: DecisionTrace): 'no-content' {
   trace.passStep('upstream', describeMethods([...(methods ?? standardMethods)].toSorted()))
   return 'no-content'
 }
 
 function describeMethods(methods: readonly string[]) {
-  return { detail: `the gateway answers itself; methods: ${methods.join(', ')}`, facts: { methods } }
+  return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
 }

@@ -19,8 +19,8 @@ export interface OwnPathContext extends IdentifyContext {
 const assetMethods = ['GET', 'HEAD']
 
 /**
- * Whether the path is the gateway's own, which wins over any route: then the gateway answers, by what the body says,
- * if the head permits it. @throws GatehouseError where the head is refused
+ * Whether the path is the gateway's own, which takes precedence over any route: then the gateway responds, depending
+ * on the body, if the head is accepted. @throws GatehouseError if the head is rejected
  */
 export async function isAnsweredByGateway(
   arrival: ExplainedArrival,
@@ -37,7 +37,7 @@ export async function isAnsweredByGateway(
     assertMethodAllowed(arrival, methods)
     if (isAdminPath(path)) await authorizeAdmin(arrival, methods, context)
     else {
-      const detail = 'the path belongs to the gateway itself, whose answer depends on the body'
+      const detail = 'a path of the gateway itself; the response depends on the body'
       trace.passStep('route', { detail, facts: { methods } })
     }
   }
@@ -56,7 +56,7 @@ async function authorizeAdmin(
 ): Promise<void> {
   const { trace } = context
   trace.passStep('route', {
-    detail: 'the path belongs to the admin API of the gateway, whose answer depends on the path and the body',
+    detail: 'a path of the admin API; the response depends on the path and the body',
     facts: { methods },
   })
   const code = authorize(adminRoute.access, await identify(arrival, adminRoute, context))
@@ -64,7 +64,7 @@ async function authorizeAdmin(
   trace.passStep('policy', describePolicy(adminRoute))
 }
 
-/** What the portal does by the head alone: the session of a cookie is not looked up. */
+/** What the portal decides by the head alone: the session of a cookie is not looked up. */
 function explainPortalPath(arrival: ExplainedArrival, { config, trace }: OwnPathContext): void {
   const { path: base } = config.portal
   const { path } = arrival.target
@@ -80,7 +80,7 @@ function explainPortalPath(arrival: ExplainedArrival, { config, trace }: OwnPath
   trace.passStep('route', { detail: `a page of the portal: ${detail}`, facts: { methods: page.methods } })
 }
 
-/** @returns the portal's answer, in words */
+/** @returns the portal's response, as text */
 function describePageAnswer(
   arrival: ExplainedArrival,
   page: PageAccess,
@@ -89,15 +89,15 @@ function describePageAnswer(
   const { method, rawHeaders } = arrival.request
   const request = { method, headers: joinHeaders(rawHeaders) }
   if (!page.methods.includes(method) && isPageNavigation(request))
-    return 'it redirects to the page of its form'
+    return 'redirects to the page with the form'
   assertMethodAllowed(arrival, page.methods)
   if (method === 'POST') assertOwnOrigin(request, publicOrigin)
   if (page.access === 'anyone') return 'for anyone'
   const name = sessionCookieName(publicOrigin.startsWith('https:'))
   const pairs = request.headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
   if (pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)) {
-    return 'the session of its cookie decides, and is not looked at'
+    return 'the session cookie decides; it is not checked here'
   }
   if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
-  return 'it redirects to the sign-in'
+  return 'redirects to sign-in'
 }

@@ -12,7 +12,7 @@ import type { DecisionTrace } from './decision-trace.ts'
 import type { ExplainedRequest } from './explanation.ts'
 import { redactTarget } from './redact.ts'
 
-/** A request that has been read, before anything is decided. */
+/** A request that has been read, before any decision. */
 export interface ExplainedArrival {
   readonly request: ExplainedRequest
   readonly head: RequestHead

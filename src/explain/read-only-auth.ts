@@ -13,9 +13,9 @@ import type { Store } from '../store/store.ts'
 import { toSigningKey } from '../tokens/configured-key.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
-/** The gateway's own schemes on its own store, in which they change nothing. */
+/** The gateway's authentication schemes, reading its store without writing. */
 export interface ReadOnlyAuth {
-  /** They reject with `store-unavailable` if the store does not answer. */
+  /** They reject with `store-unavailable` if the store is unreachable. */
   readonly schemes: Schemes
   close(): Promise<void>
 }
@@ -37,7 +37,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
       findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
       findSession: async (id) => (await openStoreOnce())?.findSession(id),
     },
-    // Everything is looked up once, now: there is no cache to confirm.
+    // Everything is looked up once: there is no cache to confirm.
     storeConnection: { ...createStoreConnectionState(), isUp: true },
     confirm: async () => {},
     catchUp: async () => {},
@@ -62,7 +62,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
   }
 }
 
-/** The store of the config; undefined where its file does not exist yet: it is not made for this. */
+/** The store of the config; undefined if its file does not exist yet: explain does not create it. */
 async function openExistingStore(options: Config['store']): Promise<Store | undefined> {
   if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
   const store = await openStore(options, 'command')
@@ -85,7 +85,7 @@ async function readSigningKeys(
   if (!store || (await store.listSigningKeys()).length === 0) return []
   const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayCreate: false }))
   const { algorithm } = config.tokens
-  // A gateway would add a key of its algorithm if there is none: here it is not stored, and signs nothing.
+  // A gateway would create a key of its algorithm if there is none: here it is not stored, and signs nothing.
   const readOnlyStore: SigningKeyStore = {
     listSigningKeys: store.listSigningKeys,
     addSigningKey: async () => false,

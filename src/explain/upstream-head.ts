@@ -24,7 +24,7 @@ export interface ForwardedRequest {
 
 const perRequestValue = '(new for each request)'
 
-/** The headers that the upstream would get, written by the same code as in the gateway. */
+/** The headers that the upstream would receive, built by the same code as in the gateway. */
 export function showUpstreamHead(
   config: Config,
   { head, fields, client, route, principal }: ForwardedRequest,

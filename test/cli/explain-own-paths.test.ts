@@ -114,7 +114,7 @@ t.test('what is no page is nothing, and a form of another site is refused', asyn
 t.test('whose session a cookie is of is not looked at, and said so', async (t) => {
   const { decision, steps } = await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=x'])
   t.equal(decision, 'answer')
-  t.match(steps.at(-1)?.detail, /the session of its cookie decides, and is not looked at/)
+  t.match(steps.at(-1)?.detail, /the session cookie decides; it is not checked here/)
   t.match(await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=']), {
     decision: 'refuse',
     status: 401,

@@ -409,11 +409,11 @@ t.test('it tells which routes the one that was chosen comes before', async (t) =
   const { stdout } = await run('explain', 'GET', 'http://API.example:81/a/x')
   t.match(
     stdout,
-    '"a-host": host api.example, prefix /a, any method; comes before "a-get" (/a), "a" (/a), "all" (/)\n',
+    '"a-host": host api.example, prefix /a, any method; takes precedence over "a-get" (/a), "a" (/a), "all" (/)\n',
   )
   t.match(
     (await run('explain', 'GET', '/b')).stdout,
-    '"other": any host, prefix /b, any method; comes before "all" (/)\n',
+    '"other": any host, prefix /b, any method; takes precedence over "all" (/)\n',
   )
 })
 
