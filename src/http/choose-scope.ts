@@ -14,7 +14,7 @@ import {
 } from './outcome.ts'
 import type { RequestFields } from './request-fields.ts'
 
-/** What takes a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
+/** What handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
 export type Scope = 'server' | Preflight | 'own' | 'routes'
 
 export interface ScopeOptions {
@@ -24,15 +24,15 @@ export interface ScopeOptions {
 }
 
 /**
- * Reads where a request wants to go, and chooses what takes it.
+ * Reads the destination of a request, and chooses its handler.
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`
  */
 export function chooseScope({ head, fields, outcome }: Arrival, { cors, ownPaths }: ScopeOptions): Scope {
-  // CONNECT need not name a path, and no scope takes it.
+  // CONNECT need not name a path, and is never accepted.
   if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
     throw new GatehouseError('method-not-allowed', { allow: [] })
   }
-  // Before anything can fail: a page must be able to read the problem.
+  // Before anything can fail: a cross-origin page must be able to read the problem.
   if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
   if (isServerWideOptions(head)) {
     parseHostName(fields)
