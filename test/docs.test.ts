@@ -16,8 +16,8 @@ t.test('every file and folder that the documentation names exists', async (t) =>
   const rooms = readdirSync('src').filter((name) => !name.endsWith('.ts'))
   const path = new RegExp(`^(?:src|test|docs|bench|config|dashboards|${rooms.join('|')})/[\\w./-]*$`)
   const named = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/`([^`\n]+)`/g)]
-      .map(([, text = '']) => text)
+    [...readFileSync(page, 'utf8').matchAll(/[^`\s()]+/g)]
+      .map(([text]) => text)
       .filter((text) => path.test(text))
       .map((text) => ({ page, text })),
   )

@@ -18,7 +18,7 @@ export function configurationPage(): string {
     '- Environment: `GATEHOUSE__LISTEN__PORT=80` sets `listen.port`; case and underscores within a name are',
     '  ignored, numbers are indexes of lists, values are YAML.',
     '',
-    '| option | what it takes | default | meaning |',
+    '| option | type | default | meaning |',
     '|---|---|---|---|',
     ...rows(configSchema, ''),
     '',

@@ -10,7 +10,7 @@ export function failureModesPage(): string {
     '(`urn:gatehouse:CODE`), `title`, `status`, `code`, `detail`, `requestId`, and `errors` for wrong fields. The',
     'log line with the same `requestId` has the route, the account and, for upstream failures, the `reason`.',
     '',
-    '| status | code | what the client is told | what to check |',
+    '| status | code | detail sent to the client | what to check |',
     '|---|---|---|---|',
     ...entries.map(([code, failure]) => {
       const detail = 'detail' in failure ? failure.detail : failure.title
