@@ -19,20 +19,20 @@ import { createRecentChanges } from './recent-changes.ts'
 import { createRevokedKeys } from './revoked-keys.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
 
-/** How much is kept, and how long it is good for. */
+/** How much is cached, and how long it is fresh. */
 export interface CacheLimits {
   readonly entriesMax: number
   readonly ttlMs: number
-  /** The same for what is not there. */
+  /** The same for what does not exist. */
   readonly negativeTtlMs: number
-  /** How long cached data is used with the store out of reach. */
+  /** How long cached data is used while the store is unreachable. */
   readonly maxStaleMs: number
 }
 
 export interface DirectoryOptions extends CacheLimits {
   readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession'>
   readonly storeConnection: Readonly<StoreConnectionState>
-  /** How long an access token can be valid here: changes are remembered for that long. */
+  /** How long an access token can be valid here: changes are kept for that long. */
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours or behind it. */
   readonly clockToleranceMs: number
@@ -40,28 +40,28 @@ export interface DirectoryOptions extends CacheLimits {
   readonly clock: Clock
   /** For spans. */
   readonly monotonic: Clock
-  /** Told of every look-up of an account. */
+  /** Called for every look-up of an account. */
   report(result: LookUpResult): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
   confirm(): Promise<void>
-  /** Reads what changed while this process stood still. */
+  /** Reads what changed while this process stalled. */
   catchUp(): Promise<void>
   /** Shared with other workers; undefined = there are none. */
   readonly memory?: InstanceMemory | undefined
 }
 
-/** How many IDs without an account are remembered at most: enough for a burst, too few to matter. */
+/** How many IDs without an account are cached at most: enough for a burst, too few to matter. */
 const absentEntriesMax = 10_000
-/** How many former states of accounts, and how many wrong keys, are remembered at most. */
+/** How many former states of accounts, and how many wrong keys, are kept at most. */
 const formerEntriesMax = 10_000
 /** The time of an access token is in whole seconds, rounded down (RFC 7519 2). */
 const issuedWithinMs = 1_000
 
 /** Accounts and sessions, cached in the process. */
 export interface CachedDirectory extends Directory {
-  /** Drops what a change is about. */
+  /** Drops the entries that a change affects. */
   apply(change: LoggedChange): void
-  /** Invalidates earlier decisions: something else that they rest on has changed. */
+  /** Invalidates earlier decisions: something else that they depend on has changed. */
   invalidateDecisions(): void
   clear(): void
 }
@@ -141,7 +141,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     invalidateDecisions()
     accounts.clear()
     sessions.clear()
-    // A change log that began anew may have lost a reset: a key that was wrong may be right again.
+    // A change log that started again may have lost a reset: a key that was wrong may be valid again.
     formerAccounts.clear()
     revokedKeys.clear()
   }

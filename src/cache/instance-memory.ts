@@ -3,17 +3,17 @@ import type { StoredSigningKey } from '../store/signing-keys.ts'
 
 /**
  * What the workers of an instance have looked up, kept in the process that started them: a worker that is replaced
- * while the store is out of reach, or was never asked by some caller, still knows whom the instance knows. Values are
- * plain JSON. Asked only while the store is out of reach.
+ * while the store is unreachable, or has never seen some caller, still serves callers the instance has cached. Values
+ * are plain JSON. Used only while the store is unreachable.
  */
 export interface InstanceMemory {
-  /** Resolves to undefined where nothing is known, or there is no answer in time. Never rejects. */
+  /** Resolves to undefined where nothing is cached, or there is no response in time. Never rejects. */
   recall(key: string): Promise<unknown>
   /** @param startedAt when the look-up began, on the clock of performance.now(): what changed since is newer */
   learn(key: string, value: unknown, startedAt: number): void
   /** To be called as soon as a change is known. */
   forget(key: string): void
-  /** From now on this process forgets what changes: where no other did so until now, everything is outdated. */
+  /** From now on this process drops what changes: where no other did so until now, everything is outdated. */
   watch(): void
   /** Changes may have been missed: everything is outdated. */
   clear(): void
@@ -46,7 +46,7 @@ type SerializedAccount = Omit<CachedAccount, 'secretKey' | 'previousSecretKey'> 
   readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
 }
 
-/** @param value as `writeAccount` made it, in a process of the same version */
+/** @param value from `serializeAccount`, in a process of the same version */
 export function deserializeAccount(value: unknown): CachedAccount | undefined {
   if (value === undefined) return undefined
   const { secretKey, previousSecretKey, ...rest } = value as SerializedAccount
@@ -67,7 +67,7 @@ export function serializeSigningKeys(keys: readonly StoredSigningKey[]): unknown
   return keys.map((key) => ({ ...key, sealed: encode(key.sealed) }))
 }
 
-/** @param value as `writeSigningKeys` made it, in a process of the same version */
+/** @param value from `serializeSigningKeys`, in a process of the same version */
 export function deserializeSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
   if (value === undefined) return undefined
   const keys = value as readonly (Omit<StoredSigningKey, 'sealed'> & { readonly sealed: string })[]

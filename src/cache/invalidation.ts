@@ -12,35 +12,35 @@ export interface InvalidationOptions {
   readonly clock: Clock
   /** For spans; default: performance.now(). */
   readonly monotonic?: Clock
-  /** Forget what a change is about. What it throws makes of the change one that cannot be told. */
+  /** Drops the entries that a change affects. If it throws, the change counts as a gap: everything is dropped. */
   apply(change: LoggedChange): void
   /**
-   * Drops everything: it is not known what has changed.
+   * Drops everything, as it is not known what has changed.
    * @param reason `start`: this is the first reading
    */
   clear(reason: 'start' | 'gap'): void
-  /** The store has answered, or has not. */
+  /** The store has responded, or has not. */
   onStoreAnswer(error?: unknown): void
-  /** How long after it was made a change was applied here. */
+  /** The delay between a change and its application here. */
   onDelay(delayMs: number): void
-  /** A fault: something that was to be told of a change has thrown. The store has answered all the same. */
+  /** A fault: a listener threw. The store has responded nevertheless. */
   onFault(error: unknown): void
 }
 
 export interface Invalidation {
   /**
-   * Reads the change log now; resolves whether or not the store answered.
-   * @throws what `clear` or `onContact` throws: then nothing is taken for read, and it is read again
+   * Reads the change log now; resolves whether or not the store responded.
+   * @throws what `clear` or `onStoreAnswer` throws: then nothing counts as read, and it is read again
    */
   poll(): Promise<void>
   /**
-   * Resolves once a reading that began after this was called has been applied. All who wait share it.
+   * Resolves once a reading that began after this call has been applied. All callers share it.
    * @throws GatehouseError `store-unavailable`; what `poll` throws
    */
   confirm(): Promise<void>
   /**
-   * To be called where `contact` is not current: resolves once a reading that began after this was called has been
-   * applied, or the store is out of reach, so that `cache.maxStale` decides what counts.
+   * To be called where `storeConnection` is not current: resolves once a reading that began after this call has been
+   * applied, or the store is unreachable, so that `cache.maxStale` applies.
    * @throws what `poll` throws
    */
   catchUp(): Promise<void>
@@ -48,24 +48,24 @@ export interface Invalidation {
 }
 
 /**
- * The least time between the starts of readings for `confirm`: a flood of wrong credentials must not become a flood of
- * readings.
+ * The minimum time between the starts of readings for `confirm`: a flood of wrong credentials must not become a flood
+ * of readings.
  */
 const confirmGapMs = 5
 
 /**
- * How long after a reading began cached data counts. In an orderly outage a reading is sent within 100 ms after the
- * last and has failed within 250 ms: nobody waits then. If more time has gone by, this process stood still.
+ * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 100 ms
+ * after the last and has failed within 250 ms: nobody waits then. If more time has passed, this process stalled.
  */
 const currentForMs = 450
-/** How long a process that stood still tries to read the change log before it takes the store for out of reach. */
+/** How long a process that stalled tries to read the change log before it considers the store unreachable. */
 const catchUpMs = 400
 const catchUpGapMs = 10
 
 /**
- * Keeps the caches true to the store: what this process changes is dropped before the change is answered,
- * what others change when it is heard of, and at the latest when the log is read next. A gap in the log
- * drops everything, and so does a change that cannot be applied.
+ * Keeps the caches consistent with the store: what this process changes is dropped before the change is answered, what
+ * others change when it is announced, and at the latest when the log is read next. A gap in the log drops everything,
+ * and so does a change that cannot be applied.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
   const {
@@ -82,13 +82,13 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   let position: number | undefined
   /** When a change could not be applied. */
   let missedAt = 0
-  /** Entries after the position that were heard of already. */
+  /** Entries after the position that were already announced. */
   const announced = new Set<number>()
   let running: Promise<void> | undefined
   let startedAt = Number.NEGATIVE_INFINITY
   /** The reading that has not begun yet. */
   let next: Promise<void> | undefined
-  /** Since when it is known that this process stood still, and has not read the change log since. */
+  /** When this process was found to have stalled, if it has not read the change log since. */
   let stalledAt: number | undefined
   let pause: Promise<void> | undefined
 
@@ -109,7 +109,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     onDelay(Math.max(0, clock() - logged.at))
   }
 
-  /** What may not have been forgotten must not be gone by: a change that fails here is a gap in the log. */
+  /** An entry that may not have been dropped must not be used: a change that fails here is a gap in the log. */
   function apply(logged: LoggedChange): void {
     try {
       options.apply(logged)
@@ -136,7 +136,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     onStoreAnswer()
   }
 
-  /** @returns undefined where the store does not answer */
+  /** @returns undefined where the store does not respond */
   async function readChangeLog(): Promise<ChangeLogReading | undefined> {
     try {
       return await store.readChanges(position)
@@ -161,8 +161,8 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   /**
-   * The store does not answer. What was current until now is served for maxStale; but a process that stood still has
-   * to try for a while, as its connections may just have been closed meanwhile.
+   * The store does not respond. What was current until now is served for maxStale; but a process that stalled has to
+   * try for a while, as its connections may just have been closed meanwhile.
    */
   function recordOutage(): void {
     const now = monotonic()
@@ -182,13 +182,13 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     }
   }
 
-  /** A fault, not an outage: what is cached does not count then, however long it lasts. */
+  /** A fault, not an outage: then the cache is not used, however long it lasts. */
   async function throwIfLate(fault: unknown): Promise<void> {
     if (stalledAt !== undefined && monotonic() - stalledAt >= catchUpMs) throw fault
     await pauseShared()
   }
 
-  /** All who wait share one timer. */
+  /** All callers share one timer. */
   function pauseShared(): Promise<void> {
     pause ??= new Promise<void>((resolve) => setTimeout(resolve, catchUpGapMs)).finally(() => {
       pause = undefined
@@ -221,7 +221,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     assertUp()
   }
 
-  /** Waits until no reading is under way, which may have begun too early, and the last began long enough ago. */
+  /** Waits until no reading is in flight, which may have begun too early, and the last began long enough ago. */
   async function waitForSlot(): Promise<void> {
     for (;;) {
       assertUp()
@@ -229,7 +229,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       assertUp()
       const waitMs = startedAt + confirmGapMs - performance.now()
       if (waitMs <= 0 && !running) return
-      // A timer may come early by part of a millisecond.
+      // A timer may fire early by part of a millisecond.
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))
     }
   }

@@ -3,48 +3,48 @@ import type { Clock } from '../platform/clock.ts'
 import { createLru } from './lru.ts'
 import type { StoreConnectionState } from './store-connection-state.ts'
 
-/** `stale`: served while the store is out of reach. */
+/** `stale`: served while the store is unreachable (stale-if-error, RFC 5861). */
 export type LookUpResult = 'hit' | 'negative_hit' | 'miss' | 'stale'
 
 export interface LoadingCacheOptions<Value> {
   readonly entriesMax: number
-  /** After how long an entry is loaded again, in the background. */
+  /** After how long an entry is refreshed, in the background. */
   readonly ttlMs: number
   /** How long an entry is used without confirmation from the store; 0 = not at all. */
   readonly maxStaleMs: number
-  /** Absent keys are kept apart, so that made-up keys cannot push out known ones. */
+  /** Absent keys are kept apart, so that made-up keys cannot evict known ones. */
   readonly absentEntriesMax: number
   readonly absentTtlMs: number
   readonly storeConnection: Readonly<StoreConnectionState>
   load(key: string): Promise<Value | undefined>
-  /** What other processes know of a key while the store is out of reach; undefined = there is nobody to ask. */
+  /** What other processes have cached, for when the store is unreachable; undefined = there are none. */
   readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
-  /** Told of what was loaded, and when the load began. */
+  /** Called with what was loaded, and when the load began. */
   readonly onLoaded?: ((key: string, value: Value, begunAt: number) => void) | undefined
   /** Whether a key is known to have existed: then its absence is final. */
   hasChanged(key: string): boolean
   /** For spans. */
   readonly monotonic: Clock
-  /** Told of every look-up. */
+  /** Called for every look-up. */
   report(result: LookUpResult): void
 }
 
-/** Caches what was loaded; callers that want the same key at the same time share one load. */
+/** Caches what was loaded; concurrent callers of the same key share one load. */
 export interface LoadingCache<Value> {
   /**
-   * The value at once where it is known, or known to be absent; else a promise.
-   * @throws GatehouseError `store-unavailable` where the key is not known and the store is out of reach
+   * The value at once where it is cached, or known to be absent; else a promise.
+   * @throws GatehouseError `store-unavailable` where the key is not cached and the store is unreachable
    */
   get(key: string): Value | undefined | Promise<Value | undefined>
-  /** Forgets a key: the result of a load that began before this is discarded. */
+  /** Drops a key: the result of a load that began before is discarded. */
   drop(key: string): void
   /**
-   * Forgets a key that has changed, and if something was known of it loads it again in the background: a revocation is
-   * then known even if the store goes out of reach.
-   * @returns what was known
+   * Drops a key that has changed, and if it was cached loads it again in the background: a revocation is then known
+   * even if the store becomes unreachable.
+   * @returns what was cached
    */
   reload(key: string): Value | undefined
-  /** Replaces what is known of a key. */
+  /** Replaces the entry of a key. */
   set(key: string, value: Value): void
   clear(): void
 }
@@ -56,7 +56,7 @@ interface Entry<Value> {
 
 interface Absence {
   readonly loadedAt: number
-  /** The key existed once: an ID is never given again. */
+  /** The key existed once: an ID is never reused. */
   readonly isGone: boolean
 }
 
@@ -85,7 +85,7 @@ export function createLoadingCache<Value extends object>(
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
-  /** Keys that were known and have changed, to be loaded in the background. */
+  /** Keys that were cached and have changed, to be loaded in the background. */
   const due = new Set<string>()
   let refreshes = 0
 
@@ -136,7 +136,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   function refreshDue(): void {
-    // A key that is asked for later is loaded then.
+    // A key that is requested later is loaded then.
     if (!storeConnection.isUp) due.clear()
     for (const key of due) {
       if (refreshes >= refreshesMax) return
@@ -167,7 +167,7 @@ export function createLoadingCache<Value extends object>(
       return value
     }
 
-    /** What others know is as old as the last reading of the change log, at least. */
+    /** What other processes have cached is at least as old as the last reading of the change log. */
     async function recallOnOutage(error: unknown): Promise<Value> {
       const loadedAt = storeConnection.readAt
       const isTooOld = monotonic() - loadedAt >= maxStaleMs

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** A map that forgets the entry used longest ago. */
+/** A map that evicts the least recently used entry. */
 export interface Lru<Value extends object> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -16,8 +16,8 @@ export interface LruBytes<Value extends object> {
 }
 
 /**
- * The cache is made with its first entry: room for 100,000 takes 15 ms, which a start should not wait for.
- * @param bytes to be given where entries differ in length
+ * The cache is allocated with its first entry: room for 100,000 takes 15 ms, which a start should not wait for.
+ * @param bytes to be set where entries differ in length
  */
 export function createLru<Value extends object>(entriesMax: number, bytes?: LruBytes<Value>): Lru<Value> {
   const limits = bytes && { maxSize: bytes.bytesMax, sizeCalculation: bytes.sizeOf }

@@ -7,7 +7,7 @@ export interface RecentChanges {
   hasChanged(subject: string): boolean
   /** Whether a subject is known to have changed at or after a time. */
   hasChangedSince(subject: string, time: number): boolean
-  /** Changes up to this time may have been forgotten, as there were too many; 0 = none was. */
+  /** Changes up to this time may have been dropped, as there were too many; 0 = none was. */
   forgottenUntil(): number
 }
 
@@ -16,13 +16,13 @@ const subjectsMax = 100_000
 interface RecentChange {
   /** When it was made, in milliseconds since 1970. */
   readonly at: number
-  /** When it was noted, on the monotonic clock: the system's may be set meanwhile. */
+  /** When it was recorded, on the monotonic clock: the system's may be set meanwhile. */
   readonly recordedAt: number
 }
 
-/** @param windowMs how long a change is remembered after it was noted */
+/** @param windowMs how long a change is kept after it was recorded */
 export function createRecentChanges(windowMs: number, monotonic: Clock): RecentChanges {
-  /** In the order of noting. */
+  /** In the order of recording. */
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 

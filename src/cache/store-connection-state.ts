@@ -1,6 +1,6 @@
-/** The present state of the connection to the store; only invalidation.ts writes it. */
+/** The current state of the connection to the store; only invalidation.ts writes it. */
 export interface StoreConnectionState {
-  /** Whether the store answered when it was last asked. */
+  /** Whether the store responded to the last request. */
   isUp: boolean
   /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
   confirmedAt: number
@@ -9,15 +9,15 @@ export interface StoreConnectionState {
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
   completeSince: number
   /**
-   * Until when cached data counts without another reading of the change log; Infinity = as long as the store is out
-   * of reach, when `cache.maxStale` limits it. On the monotonic clock.
+   * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
+   * unreachable, when `cache.maxStale` limits it. On the monotonic clock.
    */
   currentUntil: number
   /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
   currentUntilTime: number
 }
 
-/** The contact before the first reading: nothing is cached yet. */
+/** The state before the first reading: nothing is cached yet. */
 export function createStoreConnectionState(): StoreConnectionState {
   return {
     isUp: false,

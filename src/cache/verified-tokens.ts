@@ -3,11 +3,11 @@ import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { createLru } from './lru.ts'
 
-/** A token of ours has some 500 characters, and its claims about as much: longer ones take the places of several. */
+/** Our tokens have some 500 characters, and their claims about as much: longer ones count as several. */
 const verifiedBytesEach = 2_048
-/** What an entry takes beside the text of its token: the claims, and its places in the cache. */
+/** What an entry takes besides the text of its token: the claims, and its slots in the cache. */
 const claimsBytes = 1_024
-/** How many refused tokens are remembered at most, and of what length: together no more than 9 MiB. */
+/** How many rejected tokens are cached at most, and of what length: together no more than 9 MiB. */
 const refusedMax = 4_096
 const refusedLengthMax = 2_048
 /**
@@ -16,17 +16,16 @@ const refusedLengthMax = 2_048
  */
 const tailLength = 12
 
-/** The finding about one token. */
+/** The result for one token. */
 interface CachedFinding<Finding> {
-  /** The whole token: two tokens may have the same end. */
+  /** The whole token: two tokens may end alike. */
   readonly token: string
   readonly finding: Finding
 }
 
 /**
- * Tokens whose signature was checked: a look-up instead of 73 us for ES256. Cleared when keys change. Refused tokens
- * are kept apart, so that made-up ones push out no valid ones; a token longer than any of ours is verified anew each
- * time.
+ * Tokens whose signature was verified: a look-up instead of 73 us for ES256. Cleared when keys change. Rejected tokens
+ * are kept apart, so that made-up ones evict no valid ones; a token longer than any of ours is not cached.
  * @param entriesMax of valid tokens, of 2 KiB each: fewer where they are longer
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {

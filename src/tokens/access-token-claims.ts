@@ -1,6 +1,6 @@
 import { roleEpochOf } from './token-id.ts'
 
-/** The claims of an access token (RFC 9068, without those that only other issuers need). Times are in milliseconds. */
+/** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
 export interface AccessTokenClaims {
   readonly accountId: string
   readonly sessionId: string
@@ -8,12 +8,12 @@ export interface AccessTokenClaims {
   /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
   readonly issuedAt: number
-  /** From the later of `iat` and `nbf` up to `exp`, with the tolerance for other clocks on both sides. */
+  /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
   readonly validFrom: number
   readonly validUntil: number
 }
 
-/** What every access token of ours must say. */
+/** The claims that every access token of ours must have. */
 export interface ExpectedClaims {
   readonly issuer: string
   readonly audience: string

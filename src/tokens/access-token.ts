@@ -9,7 +9,7 @@ import type { SigningKey } from './signing-keys.ts'
 import { createTokenId } from './token-id.ts'
 import { accessTokenType, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
-/** What a token is about. */
+/** The subject of a token. */
 export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>
 
 export type AccessTokenVerdict =
@@ -19,7 +19,7 @@ export type AccessTokenVerdict =
       readonly kind: 'invalid'
       /** In words for the log. */
       readonly reason: string
-      /** Only another set of keys could make the token valid: no further check is needed. */
+      /** Only another set of keys could make the token valid: it need not be checked again. */
       readonly isFinal: boolean
     }
 
@@ -29,17 +29,17 @@ export interface AccessTokens {
   assertCanIssue(): void
   /** Checks signature, header, claims and time. @throws GatehouseError `store-unavailable` without keys */
   verify(token: string): AccessTokenVerdict
-  /** Whether a token that is not finally invalid may have been signed by a new key that is not known here yet. */
+  /** Whether a token that is not finally invalid may have been signed by a new key that is not loaded here yet. */
   mayHaveNewKey(token: string): boolean
 }
 
-/** Verdicts on tokens, by their text; they are to be dropped when the keys change. */
+/** Results of verification, by the token's text; to be dropped when the keys change. */
 export interface VerifiedTokens {
   get(token: string): AccessTokenClaims | undefined
   set(token: string, claims: AccessTokenClaims): void
-  /** Remembers, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
+  /** Caches, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
   setRefused(token: string, reason: string): void
-  /** Why a token was refused; undefined = no refusal is remembered. */
+  /** Why a token was rejected; undefined = not cached. */
   refusalReason(token: string): string | undefined
 }
 
@@ -85,7 +85,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
   function verifyTimes(claims: AccessTokenClaims): AccessTokenVerdict {
     const now = clock()
-    // At the second of exp it has expired (RFC 7519 4.1.4).
+    // At the time of exp it has expired (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
     return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isFinal: false }
@@ -121,7 +121,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
 }
 
-/** The key ID of a token that could be ours by its spelling and its header. */
+/** The key ID of a token whose encoding and header are like ours. */
 function canonicalKeyIdOf(token: string): string | undefined {
   return isCanonical(token) ? signingKeyIdOf(token) : undefined
 }

@@ -2,33 +2,33 @@ import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { RotationAcknowledgement, SessionStore } from '../store/sessions.ts'
 
 /**
- * Tells the store which refresh tokens were given out. Until it knows, the token before may come again without limit:
- * so what it does not take is kept and offered again, and what is lost with this process ends no session.
+ * Records in the store which refresh tokens were delivered. Until then the previous token may be reused without limit:
+ * so what cannot be written is kept and retried, and what is lost with this process ends no session.
  */
 export interface Acknowledgements {
-  /** Notes a token that was given out: it is written within milliseconds, together with others. */
+  /** Queues a delivered token: it is written within milliseconds, together with others. */
   enqueue(given: RotationAcknowledgement): void
-  /** Writes at once; resolves even if the store did not take it, which is then offered again. */
+  /** Writes at once; resolves even if the write failed, which is then retried. */
   writeNow(given: RotationAcknowledgement): Promise<void>
-  /** Resolves once what was noted of a session is written, if the store takes notes at present. */
+  /** Resolves once what is queued for a session is written, if the store is available. */
   flushSession(sessionId: string): Promise<void>
-  /** How many the store does not have yet. */
+  /** How many are not written yet. */
   pendingCount(): number
-  /** Writes all that was noted, if the store takes it. */
+  /** Writes all that is queued, if the store is available. */
   close(): Promise<void>
 }
 
 export interface AcknowledgementsOptions {
   readonly store: Pick<SessionStore, 'acknowledgeRotations'>
-  /** Told of what will never be written: by what fault, and how many. */
+  /** Called for acknowledgements that will never be written: with the error, and how many. */
   readonly onLoss: (error: unknown, count: number) => void
-  /** How long more are waited for; default 20 ms, less than any grace for which they may wait. */
+  /** How long to wait for more; default 20 ms, less than any grace period for which they may wait. */
   readonly delayMs?: number
-  /** How soon it is tried again; default 250 ms. */
+  /** How soon a write is retried; default 250 ms. */
   readonly retryMs?: number
 }
 
-/** How many are written in one step, and how many may wait, which takes some 5 MB. */
+/** How many are written in one step, and how many may be queued, which takes some 5 MB. */
 const batchMax = 500
 export const pendingMax = 20_000
 
@@ -47,10 +47,10 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
 
   function put(given: RotationAcknowledgement): void {
     const known = pending.get(given.sessionId)
-    // Of one token the first time counts.
+    // The first delivery of a token counts.
     if (known && known.generation >= given.generation) return
     if (known || pending.size < pendingMax) pending.set(given.sessionId, given)
-    else onLoss(new Error('too many acknowledgements of refresh tokens are waiting for the store'), 1)
+    else onLoss(new Error('refresh-token acknowledgement queue is full'), 1)
   }
 
   function schedule(afterMs: number): void {
@@ -73,7 +73,7 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
     if (pending.has(sessionId) && !isRefused) await flush()
   }
 
-  /** @returns false where the store did not take them */
+  /** @returns false where the write failed */
   async function writeAll(): Promise<boolean> {
     while (pending.size > 0) {
       const given = [...pending.values()].slice(0, batchMax)

@@ -4,7 +4,7 @@ import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
-/** `typ` of an assertion: that of an access token differs, so that neither passes for the other. */
+/** `typ` of an assertion: that of an access token differs, so that neither is accepted for the other. */
 const assertionType = 'gatehouse-assertion+jwt'
 
 /** The caller whom an assertion is about. */
@@ -19,13 +19,13 @@ export interface AssertionSubject {
 export interface CachedAssertion {
   readonly text: string
   readonly key: SigningKey
-  /** Until when it may be given out again, in milliseconds since 1970. */
+  /** Until when it may be reused, in milliseconds since 1970. */
   readonly usableUntil: number
 }
 
 export interface Assertions {
   /**
-   * A JWT that tells one upstream who is calling, valid for at least another half of the lifetime.
+   * A JWT that identifies the caller to one upstream, valid for at least another half of the lifetime.
    * @throws GatehouseError `store-unavailable` while there is no signing key
    */
   issue(subject: AssertionSubject, upstream: string): string
@@ -33,7 +33,7 @@ export interface Assertions {
 
 export interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
-  /** Assertions by name; it may forget any of them at any time. */
+  /** Assertions by name; it may evict any of them at any time. */
   readonly cache: {
     get(name: string): CachedAssertion | undefined
     set(name: string, assertion: CachedAssertion): void
@@ -44,8 +44,8 @@ export interface AssertionsOptions {
 }
 
 /**
- * Assertions, signed once for many requests: a signature costs more than all the rest of a request. They are kept by
- * all that they say, so that another role or session gets another assertion.
+ * Assertions, signed once for many requests: a signature costs more than all the rest of a request. The cache key holds
+ * all that they assert, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, cache, issuer, lifetimeMs, clock } = options
@@ -69,10 +69,10 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   return {
     issue: (subject, upstream) => {
       const now = clock()
-      // Asked each time: an assertion by a key that was retired or replaced must not be given out again.
+      // Asked each time: an assertion signed with a retired or replaced key must not be reused.
       const key = keyring.signer(now)
       const { accountId, role, scheme, sessionId = '' } = subject
-      // The role comes last: only it may hold any character.
+      // The role is last: only it may hold any character.
       const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${role}`
       const cached = cache.get(name)
       if (cached?.key === key && now <= cached.usableUntil) return cached.text

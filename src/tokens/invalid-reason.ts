@@ -7,7 +7,7 @@ import {
 import type { SigningKey } from './signing-keys.ts'
 import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
-/** Why a token was found invalid, in words for the log; the signature is not checked again. */
+/** Why a token is invalid, for the log; the signature is not verified again. */
 export function invalidReason(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
   const [header, payload] = [headerOf(token), payloadOf(token)]
   if (!header || !payload || !isCanonical(token)) return 'malformed'
@@ -20,7 +20,7 @@ export function invalidReason(token: string, key: SigningKey | undefined, expect
   return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
 }
 
-/** The same for a token that is valid, but not yet. */
+/** The same for a token that is not valid yet. */
 export function notYetValidReason(
   { issuedAt, validFrom }: AccessTokenClaims,
   { clockToleranceMs }: ExpectedClaims,

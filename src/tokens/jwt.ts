@@ -1,7 +1,7 @@
 import { createSigner, createVerifier } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
-/** Makes JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
+/** Signs JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
 export function createJwtSigner(
   { kid, material: { algorithm, privateKey } }: SigningKey,
   type: string,
@@ -11,7 +11,7 @@ export function createJwtSigner(
   return createSigner({ key: keyText(privateKey, 'pkcs8'), algorithm, kid, header })
 }
 
-/** Checks signatures by one key, and nothing else: the caller checks type, times and claims. */
+/** Verifies signatures of one key, and nothing else: the caller checks type, times and claims. */
 export function createJwtVerifier({
   material: { algorithm, publicKey },
 }: SigningKey): (token: string) => unknown {

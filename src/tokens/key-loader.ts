@@ -9,8 +9,8 @@ import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.
 /** Keeps a keyring up to date with the source of the signing keys. */
 export interface KeyLoader {
   /**
-   * Loads the keys at a start.
-   * @throws OperatorError where no key can sign; GatehouseError where the store does not answer
+   * Loads the keys at start.
+   * @throws OperatorError where no key can sign; GatehouseError where the store does not respond
    */
   load(): Promise<void>
   /** Loads the keys again, as they may have changed. A failure is logged. */
@@ -18,8 +18,8 @@ export interface KeyLoader {
   /** To be called when store reachable again: loads what could not be loaded while it was out of reach. */
   catchUp(): void
   /**
-   * Resolves once all loads that were asked for are done.
-   * @throws GatehouseError `store-unavailable` where the store was out of reach at the last load
+   * Resolves once all requested loads are done.
+   * @throws GatehouseError `store-unavailable` where the store was unreachable at the last load
    */
   settled(): Promise<void>
 }
@@ -38,12 +38,12 @@ export interface KeyLoaderOptions {
 
 export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
   const { keyring, signingKeys, algorithm, configured, log, clock, onReplaced } = options
-  /** The last load that was asked for: loads run one after another, so that the last to begin is the last to end. */
+  /** The last load requested: loads run one after another, so that the last to begin is the last to end. */
   let last: Promise<void> = Promise.resolve()
   let inFlight = 0
   /** How the last load failed. */
   let failure: 'out-of-reach' | 'other' | undefined
-  /** The reason that was logged: once, however often it is tried again. */
+  /** The reason that was logged: once, however often it is retried. */
   let reported: string | undefined
   /** Keys that were reported as unreadable. */
   let reportedUnreadable: readonly string[] = []
@@ -59,7 +59,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     try {
       assertSigner(found, algorithm, clock())
     } catch (error) {
-      // A retired key ends even if no key that can sign is left.
+      // A retired key is dropped even if no key that can sign is left.
       if (keyring.isLoaded()) replace(found.keys)
       throw error
     }
@@ -70,7 +70,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
   function reportUnreadable(kids: readonly string[]): void {
     for (const kid of kids) {
       if (!reportedUnreadable.includes(kid)) {
-        log.error({ kid }, 'a signing key cannot be unsealed with this sealing key: its tokens are refused')
+        log.error({ kid }, 'signing key cannot be decrypted with this sealing key; its tokens are rejected')
       }
     }
     reportedUnreadable = kids
@@ -96,7 +96,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
 
   function reload(): void {
     load().catch((err: unknown) => {
-      if (errorMessage(err) !== reported) log.error({ err }, 'the signing keys cannot be loaded')
+      if (errorMessage(err) !== reported) log.error({ err }, 'failed to load signing keys')
       reported = errorMessage(err)
     })
   }

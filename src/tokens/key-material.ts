@@ -21,7 +21,7 @@ export interface KeyMaterial {
 /** HS256 needs a secret at least as long as its digest (RFC 7518 3.2), RS256 2048 bits (RFC 7518 3.3). */
 const secretBytesMin = 32
 const rsaBitsMin = 2_048
-/** A smaller exponent makes signatures easy to forge, and with 1 anybody can (FIPS 186-5 A.1.1). */
+/** A smaller exponent makes signatures easy to forge, with 1 trivial (FIPS 186-5 A.1.1). */
 const rsaExponentMin = 65_537n
 
 /** A new key of the algorithm. */
@@ -59,9 +59,9 @@ export function parseKeyMaterial(
     if (actual === undefined) return { unfit: 'must be a P-256, RSA or Ed25519 key' }
     const { modulusLength: bits = rsaBitsMin, publicExponent: exponent = rsaExponentMin } =
       publicKey.asymmetricKeyDetails ?? {}
-    if (bits < rsaBitsMin) return { unfit: `is an RSA key of ${bits} bits: ${rsaBitsMin} is the least` }
+    if (bits < rsaBitsMin) return { unfit: `is an RSA key of ${bits} bits: the minimum is ${rsaBitsMin}` }
     if (exponent < rsaExponentMin) {
-      return { unfit: `is an RSA key with the exponent ${exponent}: ${rsaExponentMin} is the least` }
+      return { unfit: `is an RSA key with the exponent ${exponent}: the minimum is ${rsaExponentMin}` }
     }
     return { algorithm: actual, privateKey, publicKey }
   } catch {
@@ -73,7 +73,7 @@ function parseSecret(text: string, algorithm: Algorithm): KeyMaterial | { readon
   if (algorithm !== 'HS256') return { unfit: 'contains no PEM key' }
   const bytes = Buffer.from(text)
   if (bytes.length < secretBytesMin) {
-    return { unfit: `is a secret of ${bytes.length} bytes: ${secretBytesMin} is the least` }
+    return { unfit: `is a secret of ${bytes.length} bytes: the minimum is ${secretBytesMin}` }
   }
   const secret = createSecretKey(bytes)
   return { algorithm, privateKey: secret, publicKey: secret }

@@ -5,13 +5,13 @@ import { currentSigner, type SigningKey } from './signing-keys.ts'
 /** A public key as a JSON Web Key (RFC 7517). */
 export type Jwk = Readonly<Record<string, unknown>>
 
-/** The signing keys that the process knows now; replaced as a whole when they change. */
+/** The signing keys loaded in the process; replaced as a whole when they change. */
 export interface Keyring {
   /** @throws GatehouseError `store-unavailable` while no keys have been loaded */
   signer(now: number): SigningKey
   /** The key with this ID. @throws the same */
   find(kid: string): SigningKey | undefined
-  /** Whether a key with this ID may exist that is not known yet: a retired key never comes back. */
+  /** Whether a key with this ID may exist that is not loaded yet: a retired key is never restored. */
   mayBeNew(kid: string): boolean
   /** Public keys (RFC 7517); a secret is never among them. @throws the same */
   jwks(): { readonly keys: readonly Jwk[] }
@@ -19,10 +19,10 @@ export interface Keyring {
   replace(keys: readonly SigningKey[]): void
 }
 
-/** How many retired keys are remembered: far more than anyone retires while a token lives. */
+/** How many retired keys are remembered: far more than are retired within a token's lifetime. */
 const retiredMax = 1_000
 
-/** @param origin `config`: its keys are all there are; `store`: others may come */
+/** @param origin `config`: there are no other keys; `store`: others may be added */
 export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' = 'store'): Keyring {
   let byKid: ReadonlyMap<string, SigningKey> | undefined
   const retired = new Set<string>()

@@ -13,7 +13,7 @@ import { deriveKey } from '../secrets/sealing.ts'
  */
 export interface RefreshTokens {
   create(sessionId: string, generation: number): string
-  /** undefined where the text is not a token of ours. */
+  /** undefined where the text is not one of our tokens. */
   parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
 }
 
@@ -38,7 +38,7 @@ export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
     parse: (text) => {
       const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
-      // Compared as text: another spelling of the same bits is not the same token.
+      // Compared as text: another encoding of the same bits is not the same token.
       const isOurs = isSameText(macOf(sessionId, generation), mac)
       return isOurs ? { sessionId, generation: Number(generation) } : undefined
     },

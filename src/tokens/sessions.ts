@@ -12,7 +12,7 @@ import type { AccessTokens } from './access-token.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { createSessionId, type RefreshTokens } from './refresh-token.ts'
 
-/** What a caller gets: both tokens, and how long the refresh token can be used. */
+/** The tokens issued to a caller, and how long the refresh token can be used. */
 export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
@@ -22,7 +22,7 @@ export interface IssuedTokens {
 }
 
 export interface RefreshedTokens extends IssuedTokens {
-  /** To be called once the answer has been sent: only then does the grace of the token replaced begin. */
+  /** To be called once the response was sent: only then does the grace period of the previous token begin. */
   acknowledge(): void
 }
 
@@ -34,8 +34,9 @@ export interface Sessions {
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
-   * Trades a refresh token for the next one. The token just replaced gives the same next one again, until the next one
-   * is known to have been given out and for the grace after that; any older token ends the session.
+   * Exchanges a refresh token for the next one. The previous token returns the same next one again until that is known
+   * to be delivered, and for the grace period after that; reuse of an older token revokes the session (reuse
+   * detection).
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`
    */
   refresh(refreshToken: string, visitor: Visitor): Promise<RefreshedTokens>
@@ -51,22 +52,22 @@ export interface SessionsOptions {
   readonly refreshLifetimeMs: number
   readonly refreshIdleMs: number
   readonly reuseGraceMs: number
-  /** How many sessions an account may have: the oldest end. */
+  /** How many sessions an account may have: beyond that the oldest ends. */
   readonly openMax: number
-  /** Called with an account whose keys were right, before a session starts. @throws to refuse it */
+  /** Called for an account whose keys are valid, before a session starts. @throws to reject it */
   readonly admit: (accountId: string) => Promise<void>
   readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
-  /** Told of the keys that a session was started with. */
+  /** Records the keys that a session was started with. */
   readonly keyUses?: Pick<KeyUses, 'record'>
   readonly clock: Clock
 }
 
-/** How often a start is tried again when the account changes at the same moment. */
+/** How often a start is retried when the account changes concurrently. */
 const startAttemptsMax = 5
 
 /**
- * A shorter grace could end before an acknowledgement that waits for others is written: then it is written before the
- * answer is sent.
+ * A shorter grace period could end before a batched acknowledgement is written: then it is written before the response
+ * is sent.
  */
 const acknowledgeFirstBelowMs = 100
 
@@ -83,7 +84,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
   const { reuseGraceMs, acknowledgements, openMax, admit, keyUses, clock } = options
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
-  /** With a short grace: the last refresh of each session that is under way. */
+  /** With a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
 
   function issueTokens(
@@ -126,13 +127,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     throw new GatehouseError('store-unavailable')
   }
 
-  /** Asks the store, not a cache: a pair that was reset must not start a session. */
+  /** Reads the store, not a cache: a pair that was reset must not start a session. */
   async function findOwner(secretKeyText: string, apiKeyText: string): Promise<Account> {
     const secretKey = parseKey('secretKey', secretKeyText)
     const apiKey = parseKey('apiKey', apiKeyText)
     if (!secretKey || !apiKey) throw new GatehouseError('credentials-invalid')
     const account = await store.findAccount(secretKey.accountId)
-    // Both are always compared: it must not show which of them is wrong.
+    // Both are always compared: timing must not reveal which of them is wrong.
     const isSecretKey = isSecretKeyOf(account, secretKey.digest, clock())
     const isApiKey = isApiKeyOf(account, apiKey.digest)
     if (!account || !isSecretKey || !isApiKey) throw new GatehouseError('credentials-invalid')
@@ -147,7 +148,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     return acknowledgesFirst ? refreshSerially({ ...token, visitor }) : rotate({ ...token, visitor })
   }
 
-  /** Waits for a use of the same session under way here: after that it is known whether that use was the only one. */
+  /**
+   * Waits for a refresh of the same session in flight in this process: then it is known whether that was the only one.
+   */
   async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
     const before = inFlight.get(sessionId)

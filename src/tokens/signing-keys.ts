@@ -11,7 +11,7 @@ export interface SigningKey {
   readonly kid: string
   readonly algorithm: string
   readonly createdAt: number
-  /** From when it signs; before that it is announced. Infinity = it only verifies. */
+  /** From when it signs; until then it is only published in the JWKS. Infinity = it only verifies. */
   readonly signsFrom: number
   readonly material: KeyMaterial
 }
@@ -25,7 +25,7 @@ export const announcedMs = 600_000
 /** max-age of the JWKS. */
 export const jwksMaxAgeS = announcedMs / 2 / 1_000
 
-/** The key that signs now: of this algorithm the newest whose signsFrom has come, else the next to come. */
+/** The key that signs now: of this algorithm the newest whose signsFrom has passed, else the next one. */
 export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsFrom'>>(
   keys: readonly Key[],
   algorithm: Algorithm,
@@ -40,19 +40,19 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsF
 /** The keys in the store, as far as they can be unsealed. */
 export interface UnsealedKeys {
   readonly keys: readonly SigningKey[]
-  /** IDs of the keys that this sealing key does not open. */
+  /** IDs of the keys that this sealing key cannot decrypt. */
   readonly unreadable: readonly string[]
 }
 
 /** Signing keys that are kept in the store, sealed. */
 export interface SigningKeys {
   /**
-   * Reads each key on its own: one that cannot be unsealed hides no other. Makes the first key of the algorithm if
+   * Reads each key on its own: one that cannot be unsealed hides no other. Creates the first key of the algorithm if
    * there is none, unless some key cannot be unsealed: then this may be the wrong sealing key.
    */
   read(): Promise<UnsealedKeys>
   /**
-   * The keys that can be unsealed; makes the first as `read` does.
+   * The keys that can be unsealed; creates the first one as `read` does.
    * @throws OperatorError where a key cannot be unsealed, and none of the others can sign
    */
   load(): Promise<readonly SigningKey[]>
@@ -63,13 +63,13 @@ export interface SigningKeys {
   /** Adds a key that signs once announced, or at once. @param entry for the audit log; undefined = none */
   rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey>
   /**
-   * Removes a key: its tokens end. A key that cannot be unsealed may always be removed: it cannot sign.
+   * Removes a key: its tokens become invalid. A key that cannot be unsealed may always be removed: it cannot sign.
    * @throws OperatorError for an unknown key, and for the last key that can sign
    */
   retire(kid: string, entry?: AuditEntryOf): Promise<void>
 }
 
-/** Makes the audit log's entry about an act on a key. */
+/** Creates the audit entry for an action on a key. */
 export type AuditEntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
@@ -96,7 +96,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return isComplete || found.unreadable.length > 0 ? found : addFirstKey()
   }
 
-  /** If an instance with another sealing key makes its first key at the same moment, ours is removed again. */
+  /** If an instance with another sealing key creates its first key concurrently, ours is removed again. */
   async function addFirstKey(): Promise<UnsealedKeys> {
     const first = create(0)
     const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
@@ -178,7 +178,7 @@ function unsealAll(stored: readonly StoredSigningKey[], sealer: Sealer): Unseale
 
 function unreadableError(kid: string): OperatorError {
   return new OperatorError(`the signing key ${kid} cannot be unsealed with this sealing key`, {
-    hint: 'Restore the sealing key that was used before. If it is lost: gatehouse signing-keys retire KID',
+    hint: 'Restore the previous sealing key. If it is lost: gatehouse signing-keys retire KID',
   })
 }
 

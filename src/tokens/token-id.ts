@@ -8,8 +8,8 @@ const form = /^([0-9a-f]{8})-([0-9a-f]{4})-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 
 /**
  * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. These are the
- * epoch of the token's role: `iat` could not tell whether the token is from before or after a change, as it is in
- * whole seconds and of another clock.
+ * epoch of the token's role: `iat` cannot show whether the token was issued before or after a change, as it is
+ * in whole seconds and of another clock.
  */
 export function createTokenId(roleEpoch: number): string {
   const epoch = roleEpoch.toString(16).padStart(epochDigits, '0')

@@ -1,18 +1,18 @@
 import { parseJsonObject } from '../platform/json.ts'
 import { roleEpochOf } from './token-id.ts'
 
-/** What can be read from a token's text, whoever wrote it: no signature is checked here. */
+/** What can be read from a token's text, from any issuer, unverified. */
 
 /** The `typ` of an access token (RFC 9068 2.1). */
 export const accessTokenType = 'at+jwt'
 
-/** Whether its base64url is canonical: otherwise one token could take many places among the verified ones. */
+/** Whether its base64url is canonical: otherwise one token could have many entries among the verified ones. */
 export function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
-/** The key ID, where the header has the form of ours: no `crit`, no key of its own (RFC 8725 3.1, 3.10). */
+/** The key ID, where the header is like ours: no `crit`, no embedded key (RFC 8725 3.1, 3.10). */
 export function signingKeyIdOf(token: string): string | undefined {
   const header = headerOf(token)
   if (header?.typ !== accessTokenType || Object.hasOwn(header, 'crit')) return undefined
@@ -20,7 +20,7 @@ export function signingKeyIdOf(token: string): string | undefined {
   return typeof kid === 'string' ? kid : undefined
 }
 
-/** The epoch of the role in a token that was found valid. */
+/** The epoch of the role in a verified token. */
 export function roleEpochIn(token: string): number {
   const jti = payloadOf(token)?.jti
   return roleEpochOf(typeof jti === 'string' ? jti : '')

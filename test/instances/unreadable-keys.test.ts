@@ -43,7 +43,7 @@ t.test('a key that nobody can read keeps no retired key alive, on no instance', 
   for (const gateway of gateways) {
     const { JwtToken } = await gateway.tokens(account)
     t.equal(await decidedWordOf(`${gateway.url}/bearer`, withToken(JwtToken)), '200')
-    t.equal(linesOf(gateway, /its tokens are refused/).length, 1, 'it is told of once')
+    t.equal(linesOf(gateway, /its tokens are rejected/).length, 1, 'it is told of once')
     t.match(await reloadWith(gateway, { tokens: { accessLifetime: '1m' } }), taken)
     t.equal(
       await decidedWordOf(`${gateway.url}/bearer`, withToken(JwtToken)),

@@ -63,7 +63,7 @@ t.test('what cannot be read is logged once, and tried again when something has c
     loader.reload()
     await loader.settled()
   }
-  t.strictSame(lines, ['the signing keys cannot be loaded'])
+  t.strictSame(lines, ['failed to load signing keys'])
   t.notOk(keyring.isLoaded())
   await store.retireSigningKey(key?.kid ?? '')
   loader.catchUp()
@@ -87,7 +87,7 @@ t.test('one that cannot be read is passed over, and told of once', async (t) => 
   t.equal(keyring.find(other.kid), undefined)
   t.equal(keyring.signer(clock()).kid, next.kid)
   t.equal(lines.length, 1)
-  t.match(lines[0], /cannot be unsealed.*its tokens are refused/)
+  t.match(lines[0], /cannot be decrypted.*its tokens are rejected/)
 })
 
 t.test('a retired key ends even where none is left that can sign', async (t) => {
@@ -102,7 +102,7 @@ t.test('a retired key ends even where none is left that can sign', async (t) => 
   t.equal(keyring.find(key?.kid ?? ''), undefined)
   t.throws(() => keyring.signer(clock()), { code: 'store-unavailable' })
   t.equal(replaced.count, before + 1, 'and others are told')
-  t.strictSame(lines, ['the signing keys cannot be loaded'])
+  t.strictSame(lines, ['failed to load signing keys'])
 })
 
 t.test('while the store cannot be asked nothing is settled, and it is caught up with later', async (t) => {
@@ -114,7 +114,7 @@ t.test('while the store cannot be asked nothing is settled, and it is caught up 
   await t.rejects(loader.settled(), { code: 'store-unavailable' })
   loader.catchUp()
   await t.rejects(loader.settled(), { code: 'store-unavailable' })
-  t.strictSame(lines, ['the signing keys cannot be loaded'])
+  t.strictSame(lines, ['failed to load signing keys'])
   other.exec('ROLLBACK')
   loader.catchUp()
   await loader.settled()

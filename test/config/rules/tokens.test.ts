@@ -101,7 +101,7 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
     'an RSA key that is too short',
     'RS256',
     { private: shortRsa.private },
-    `${at}.private: is an RSA key of 1024 bits: 2048 is the least`,
+    `${at}.private: is an RSA key of 1024 bits: the minimum is 2048`,
   ],
   [
     'a curve that no algorithm has',
@@ -114,7 +114,7 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
     'a secret of 31 bytes',
     'HS256',
     { private: 's'.repeat(31) },
-    `${at}.private: is a secret of 31 bytes: 32 is the least`,
+    `${at}.private: is a secret of 31 bytes: the minimum is 32`,
   ],
   [
     'a broken PEM',
