@@ -126,14 +126,14 @@ for (const [name, credentials, words] of table) {
   })
 }
 
-t.test('a decision names the scheme that was tried, so that it can be asked for', async (t) => {
+t.test('a decision names the scheme that was tried, for the challenge', async (t) => {
   t.match(await decide('any', { secretKey: '' }), { kind: 'refused', scheme: 'secretKey' })
   t.match(await decide('secretKey', bearer('x')), { kind: 'refused', scheme: 'bearer' })
   t.match(await decide('any', {}), { kind: 'refused', scheme: undefined })
   t.match(await decide('any', { secretKey: ada.secretKey }), { kind: 'allowed', scheme: 'secretKey' })
 })
 
-t.test('a token that has expired is told apart, even if its session has ended', async (t) => {
+t.test('an expired token is reported as expired, even if its session has ended', async (t) => {
   bench.time.nowMs += 600_000
   for (const { accessToken } of [ada, signedOut, disabled, deleted]) {
     t.equal(wordOf(await decide('any', bearer(accessToken))), 'token-expired')

@@ -53,7 +53,7 @@ function start(answer: () => Authentication | Promise<Authentication> = () => le
 
 const newCredential = (): Credentials => withAuthorization({ kind: 'none' }, 'Bearer a.b.c')
 
-t.test('a credential is decided about once, and each time more counts as a look-up', async (t) => {
+t.test('a credential is decided once, and each reuse counts as a look-up', async (t) => {
   const { state, decide } = start()
   const credential = newCredential()
   const first = decide(bearer, credential)
@@ -76,20 +76,20 @@ function askedAfter({ state, decide }: ReturnType<typeof start>) {
   }
 }
 
-t.test('it holds as long as it was said to', async (t) => {
+t.test('a cached decision holds as long as it was granted for', async (t) => {
   const asked = askedAfter(start())
   t.equal(asked(4_500, 4_999), 1)
   t.equal(asked(5_000), 2)
 })
 
-t.test('but no longer than a second, however often it is asked for', async (t) => {
+t.test('a cached decision holds a second at most, however often it is used', async (t) => {
   const asked = askedAfter(start(() => ({ ...letIn, holdsUntil: Number.POSITIVE_INFINITY })))
   t.equal(asked(1_000, 1_111, 1_222, 1_333, 1_444, 1_555, 1_666, 1_777, 1_888, 1_999), 1)
   t.equal(asked(2_000), 2)
   t.equal(asked(60_000), 3)
 })
 
-t.test('any change ends it, and so does the loss of the store', async (t) => {
+t.test('a cached decision ends with any change, and with the loss of the store', async (t) => {
   const { state, decide } = start()
   const credential = newCredential()
   decide(bearer, credential)
@@ -101,7 +101,7 @@ t.test('any change ends it, and so does the loss of the store', async (t) => {
   t.equal(state.asked, 5, 'what is known ages: it is looked at each time')
 })
 
-t.test('another access is another decision', async (t) => {
+t.test('a cached decision does not apply to another access rule', async (t) => {
   const { state, decide } = start()
   const credential = newCredential()
   t.match(decide(bearer, credential), { kind: 'allowed' })
@@ -111,7 +111,7 @@ t.test('another access is another decision', async (t) => {
   t.equal(state.asked, 1)
 })
 
-t.test('a refusal that holds is said again, without a look-up', async (t) => {
+t.test('a cached refusal is repeated without a look-up', async (t) => {
   const { state, decide } = start(() => rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY }))
   const credential = newCredential()
   for (let times = 0; times < 3; times++) {
@@ -120,7 +120,7 @@ t.test('a refusal that holds is said again, without a look-up', async (t) => {
   t.strictSame([state.asked, state.hits], [1, 0])
 })
 
-t.test('what does not hold, or comes later, is not kept', async (t) => {
+t.test('a decision that does not hold, or arrives late, is not cached', async (t) => {
   for (const answer of [() => rejected('token-expired'), async () => letIn]) {
     const { state, decide } = start(answer)
     const credential = newCredential()
@@ -131,7 +131,7 @@ t.test('what does not hold, or comes later, is not kept', async (t) => {
   }
 })
 
-t.test('a process that stood still decides by its caches only after the change log was read', async (t) => {
+t.test('a process that stalled uses its caches only after reading the change log', async (t) => {
   const { state, decide } = start()
   const credential = newCredential()
   decide(bearer, credential)
@@ -144,7 +144,7 @@ t.test('a process that stood still decides by its caches only after the change l
   t.equal(state.asked, 2)
 })
 
-t.test('an answer of the store from before a standstill is not believed', async (t) => {
+t.test('a store answer from before a stall is discarded', async (t) => {
   const answer = Promise.withResolvers<Authentication>()
   const answers = [answer.promise, rejected('token-revoked')]
   const { state, decide } = start(() => answers.shift() ?? letIn)

@@ -16,13 +16,13 @@ const unverified: Principal = {
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: false },
 }
 
-t.test('a route without rules takes everybody who is known', async (t) => {
+t.test('a route without rules takes every known caller', async (t) => {
   for (const principal of [user, admin, unverified]) {
     t.equal(authorize(accessOf('any'), principal), undefined)
   }
 })
 
-t.test('a route with roles takes just these, case and all', async (t) => {
+t.test('a route with roles takes exactly these, case-sensitively', async (t) => {
   const access = accessOf('any', { roles: ['Admin', 'Auditor'] })
   t.equal(authorize(access, admin), undefined)
   t.equal(authorize(access, { ...user, role: 'Auditor' }), undefined)
@@ -31,19 +31,19 @@ t.test('a route with roles takes just these, case and all', async (t) => {
   }
 })
 
-t.test('a route with an empty list of roles takes nobody', async (t) => {
+t.test('a route with an empty list of roles takes no caller', async (t) => {
   for (const principal of [user, admin]) {
     t.equal(authorize(accessOf('any', { roles: [] }), principal), 'role-forbidden')
   }
 })
 
-t.test('a route for verified accounts takes just these', async (t) => {
+t.test('a verifiedOnly route takes verified accounts alone', async (t) => {
   const access = accessOf('any', { verifiedOnly: true })
   t.equal(authorize(access, user), undefined)
   t.equal(authorize(access, unverified), 'account-unverified')
 })
 
-t.test('whether an account is verified cannot be told from its token alone', async (t) => {
+t.test('verification is undecided from a token alone', async (t) => {
   const access = accessOf('any', { roles: ['User'], verifiedOnly: true })
   const unknown = { ...user, profile: undefined }
   t.throws(() => authorize(access, unknown), { code: 'store-unavailable' })
@@ -51,21 +51,21 @@ t.test('whether an account is verified cannot be told from its token alone', asy
   t.equal(authorize(accessOf('any', { roles: ['User'] }), unknown), undefined)
 })
 
-t.test('the role comes before the verification', async (t) => {
+t.test('the role is checked before the verification', async (t) => {
   const access = accessOf('bearer', { roles: ['Admin'], verifiedOnly: true })
   t.equal(authorize(access, unverified), 'role-forbidden')
   t.equal(authorize(access, { ...unverified, role: 'Admin' }), 'account-unverified')
   t.equal(authorize(access, admin), undefined)
 })
 
-t.test('on an optional route the rules are for those who say who they are', async (t) => {
+t.test('on an optional route the rules apply to authenticated callers', async (t) => {
   const access = accessOf('optional', { roles: ['Admin'], verifiedOnly: true })
   t.equal(authorize(access, undefined), undefined)
   t.equal(authorize(access, user), 'role-forbidden')
   t.equal(authorize(access, admin), undefined)
 })
 
-t.test('a public route has no rules', async (t) => {
+t.test('a public route takes every request', async (t) => {
   const access = accessOf('none', { roles: ['Admin'], verifiedOnly: true })
   for (const principal of [undefined, user, unverified]) t.equal(authorize(access, principal), undefined)
 })

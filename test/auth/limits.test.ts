@@ -32,7 +32,7 @@ for (const { what, takeOf, backAfterMs } of [
     rate: { limit: atOnce, remaining: 0, retryMs: backAfterMs },
   }
 
-  t.test(`${what}: ${atOnce} at once pass, and not one more`, async (t) => {
+  t.test(`${what}: ${atOnce} at once pass, and none more`, async (t) => {
     const { limiter } = await start(t)
     const take = () => takeOf(limiter, 'ada')
     t.equal((await takeOften(atOnce, take)).passed, atOnce, 'at the limit')
@@ -40,7 +40,7 @@ for (const { what, takeOf, backAfterMs } of [
     await t.resolves(takeOf(limiter, 'bob'), 'another account has its own')
   })
 
-  t.test(`${what}: far over the limit the wait gets no longer`, async (t) => {
+  t.test(`${what}: the wait does not grow far over the limit`, async (t) => {
     const { time, limiter } = await start(t)
     const take = () => takeOf(limiter, 'ada')
     const { passed, refusals } = await takeOften(20 * atOnce, take)

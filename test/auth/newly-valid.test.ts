@@ -16,14 +16,14 @@ async function openAfar(t: Parameters<typeof openBench>[0]) {
   return { ...bench, caller, wordNow }
 }
 
-t.test('a key that was just reset elsewhere is right at once', async (t) => {
+t.test('a key just reset on another instance is valid at once', async (t) => {
   const { afar, caller, wordNow } = await openAfar(t)
   const newKey = await afar.keys.resetSecretKey(caller.id, 0)
   t.equal(await wordNow({ secretKey: newKey }), 'secretKey')
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'secret-key-invalid')
 })
 
-t.test('so is an account that was enabled again, with its key and with a new token', async (t) => {
+t.test('an account just re-enabled elsewhere is valid at once, with key and new token', async (t) => {
   const { accounts, afar, sessions, caller, wordNow } = await openAfar(t)
   await accounts.update(caller.id, { isDisabled: true })
   t.equal(await wordNow({ secretKey: caller.secretKey }), 'account-disabled')
@@ -37,19 +37,22 @@ t.test('so is an account that was enabled again, with its key and with a new tok
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
 })
 
-t.test('so is a token of another role, and one of a session after all others have ended', async (t) => {
-  const { afar, sessions, caller, wordNow } = await openAfar(t)
-  await afar.accounts.update(caller.id, { role: 'Admin' })
-  const promoted = await sessions.refresh(caller.refreshToken, visitor)
-  t.equal(await wordNow(bearer(promoted.accessToken)), 'bearer')
-  t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
-  const newKey = await afar.keys.resetSecretKey(caller.id, 0)
-  const started = await sessions.start(newKey, caller.apiKey, visitor)
-  t.equal(await wordNow(bearer(started.accessToken)), 'bearer')
-  t.equal(await wordNow(bearer(promoted.accessToken)), 'token-revoked')
-})
+t.test(
+  'a token of a role just changed elsewhere, or of a session just started, is valid at once',
+  async (t) => {
+    const { afar, sessions, caller, wordNow } = await openAfar(t)
+    await afar.accounts.update(caller.id, { role: 'Admin' })
+    const promoted = await sessions.refresh(caller.refreshToken, visitor)
+    t.equal(await wordNow(bearer(promoted.accessToken)), 'bearer')
+    t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
+    const newKey = await afar.keys.resetSecretKey(caller.id, 0)
+    const started = await sessions.start(newKey, caller.apiKey, visitor)
+    t.equal(await wordNow(bearer(started.accessToken)), 'bearer')
+    t.equal(await wordNow(bearer(promoted.accessToken)), 'token-revoked')
+  },
+)
 
-t.test('so is a token of the same role again, which was another meanwhile', async (t) => {
+t.test('a token of a role changed there and back elsewhere is valid at once', async (t) => {
   const { afar, sessions, caller, wordNow } = await openAfar(t)
   await afar.accounts.update(caller.id, { role: 'Admin' })
   await afar.accounts.update(caller.id, { role: 'User' })
@@ -58,7 +61,7 @@ t.test('so is a token of the same role again, which was another meanwhile', asyn
   t.equal(await wordNow(bearer(caller.accessToken)), 'token-revoked')
 })
 
-t.test('wrong keys of a known account cost a few readings of the log, and no look-up each', async (t) => {
+t.test('wrong keys of a known account cost few change log reads, and no look-up each', async (t) => {
   const { store, caller, wordNow } = await openAfar(t)
   const asked = { readings: 0, lookUps: 0 }
   const { readChanges, findAccount } = store
@@ -82,7 +85,7 @@ t.test('wrong keys of a known account cost a few readings of the log, and no loo
   t.equal(asked.readings, before, 'one that was found wrong is wrong for good')
 })
 
-t.test('wrong keys that come one by one wait for a reading that is not too soon', async (t) => {
+t.test('wrong keys in sequence wait for the next due change log read', async (t) => {
   const { store, caller, wordNow } = await openAfar(t)
   let readings = 0
   const { readChanges } = store

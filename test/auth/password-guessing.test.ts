@@ -25,7 +25,7 @@ async function openAttempts(t: Parameters<typeof openPeople>[0]) {
   return { ...people, person, attempt, guess, failures }
 }
 
-t.test('after 80 wrong passwords in a row not even the right one lets a stranger in', async (t) => {
+t.test('after 80 consecutive wrong passwords an unknown browser cannot sign in at all', async (t) => {
   const { attempt, guess, failures } = await openAttempts(t)
   await guess(79)
   t.equal(await attempt(password), 'in', 'before the limit')
@@ -37,19 +37,16 @@ t.test('after 80 wrong passwords in a row not even the right one lets a stranger
   t.equal(await failures(), 80, 'what is not checked is not counted')
 })
 
-t.test(
-  'a browser that signed in before gets in whatever strangers guess, and ends their count',
-  async (t) => {
-    const { person, attempt, guess, failures } = await openAttempts(t)
-    const known = [person.signedIn.clientToken]
-    await guess(150)
-    t.equal(await attempt(password, known), 'in')
-    t.equal(await failures(), 0)
-    t.equal(await attempt(password), 'in')
-  },
-)
+t.test('a known browser signs in whatever strangers guess, and resets their count', async (t) => {
+  const { person, attempt, guess, failures } = await openAttempts(t)
+  const known = [person.signedIn.clientToken]
+  await guess(150)
+  t.equal(await attempt(password, known), 'in')
+  t.equal(await failures(), 0)
+  t.equal(await attempt(password), 'in')
+})
 
-t.test('a known browser has ten attempts, and all together never more than a hundred in a row', async (t) => {
+t.test('a known browser has ten attempts, and an account a hundred consecutive ones at most', async (t) => {
   const { person, signIn, attempt, guess, failures } = await openAttempts(t)
   const first = [person.signedIn.clientToken]
   const tokens = [first]
@@ -67,7 +64,7 @@ t.test('a known browser has ten attempts, and all together never more than a hun
   t.equal(await failures(), 100, 'far over')
 })
 
-t.test('a new password by a link ends the count, as it is not the one that was guessed at', async (t) => {
+t.test('a new password by a set-up link resets the count of wrong passwords', async (t) => {
   const { person, signIn, acts, attempt, guess } = await openAttempts(t)
   await guess(80)
   t.equal(await attempt(password), 'too-many-failures')
@@ -76,14 +73,14 @@ t.test('a new password by a link ends the count, as it is not the one that was g
   t.equal(await attempt('another password of hers'), 'in')
 })
 
-t.test('of many guesses at once no more are checked than in a row', async (t) => {
+t.test('simultaneous guesses are limited like consecutive ones', async (t) => {
   const { guess, failures } = await openAttempts(t)
   await guess(75)
   await Promise.all(Array.from({ length: 40 }, () => guess(1)))
   t.ok((await failures()) <= 80)
 })
 
-t.test('an e-mail of nobody is refused after as many attempts, in the same words', async (t) => {
+t.test('an unknown e-mail is refused after as many attempts, with the same text', async (t) => {
   const { signIn, person } = await openAttempts(t)
   const answers = new Map<string, Set<string>>()
   for (const email of [person.email, 'nobody@example.com']) {
@@ -99,7 +96,7 @@ t.test('an e-mail of nobody is refused after as many attempts, in the same words
   t.strictSame(answers.get('nobody@example.com'), answers.get(person.email))
 })
 
-t.test('failed sign-ins are in the audit log, a few entries for many guesses', async (t) => {
+t.test('failed sign-ins are in the audit log, with few entries for many guesses', async (t) => {
   const { store, guess, person } = await openAttempts(t)
   await guess(300)
   const entries = (await listAudit(store, { before: undefined, limit: 500 })).filter(
@@ -112,7 +109,7 @@ t.test('failed sign-ins are in the audit log, a few entries for many guesses', a
   t.match(entries[0], { target: { id: person.id }, details: { isKnownClient: false } })
 })
 
-t.test('a token of another account, another key, or none is of no known browser', async (t) => {
+t.test('a browser token of another account or key does not make a browser known', async (t) => {
   const clients = createKnownClients(Buffer.alloc(32, 1))
   const token = clients.issue('a', undefined)
   t.ok(clients.find('a', ['', token]))

@@ -14,7 +14,7 @@ async function codesOf(attempts: readonly (() => Promise<unknown>)[]): Promise<r
   return codes
 }
 
-t.test('wrong passwords are counted by address, and a right one passes', async (t) => {
+t.test('wrong passwords are limited by client address, right ones are not counted', async (t) => {
   const { signIn, createPerson } = openPeople(t, { failureLimit: limit })
   const { email } = await createPerson()
   const attempt = (tried: string) => () => signIn.signIn({ email, password: tried }, visitor)
@@ -27,38 +27,32 @@ t.test('wrong passwords are counted by address, and a right one passes', async (
   t.strictSame(await codesOf([attempt(password)]), ['in'])
 })
 
-t.test(
-  'an address that goes on guessing at one e-mail is not told of a right password any more',
-  async (t) => {
-    const { signIn, time, createPerson } = openPeople(t, { failureLimit: limit })
-    const { email } = await createPerson()
-    const attempt =
-      (tried: string, from = visitor) =>
-      () =>
-        signIn.signIn({ email, password: tried }, from)
-    await codesOf(Array.from({ length: 3 * limit - 1 }, () => attempt(wrong)))
-    t.strictSame(await codesOf([attempt(password)]), ['in'], 'at the limit')
-    t.strictSame(await codesOf([attempt(password), attempt(wrong)]), [
-      'too-many-failures',
-      'too-many-failures',
-    ])
-    await codesOf(Array.from({ length: 100 }, () => attempt(wrong)))
-    t.strictSame(await codesOf([attempt(password)]), ['too-many-failures'], 'far over')
-    const elsewhere = { ...visitor, address: '198.51.100.1' }
-    t.strictSame(await codesOf([attempt(password, elsewhere)]), ['in'], 'from elsewhere')
-    time.now += 60_000
-    t.strictSame(await codesOf([attempt(password)]), ['in'], 'a while later')
-  },
-)
+t.test('an address over its guesses for an e-mail is refused even the right password', async (t) => {
+  const { signIn, time, createPerson } = openPeople(t, { failureLimit: limit })
+  const { email } = await createPerson()
+  const attempt =
+    (tried: string, from = visitor) =>
+    () =>
+      signIn.signIn({ email, password: tried }, from)
+  await codesOf(Array.from({ length: 3 * limit - 1 }, () => attempt(wrong)))
+  t.strictSame(await codesOf([attempt(password)]), ['in'], 'at the limit')
+  t.strictSame(await codesOf([attempt(password), attempt(wrong)]), ['too-many-failures', 'too-many-failures'])
+  await codesOf(Array.from({ length: 100 }, () => attempt(wrong)))
+  t.strictSame(await codesOf([attempt(password)]), ['too-many-failures'], 'far over')
+  const elsewhere = { ...visitor, address: '198.51.100.1' }
+  t.strictSame(await codesOf([attempt(password, elsewhere)]), ['in'], 'from elsewhere')
+  time.now += 60_000
+  t.strictSame(await codesOf([attempt(password)]), ['in'], 'a while later')
+})
 
-t.test('guesses for e-mails of nobody are limited alike', async (t) => {
+t.test('guesses for unknown e-mails are limited like any', async (t) => {
   const { signIn } = openPeople(t, { failureLimit: limit })
   const attempt = () => signIn.signIn({ email: 'nobody@example.com', password: wrong }, visitor)
   const codes = await codesOf(Array.from({ length: limit + 1 }, () => attempt))
   t.strictSame(codes.at(-1), 'too-many-failures')
 })
 
-t.test('the password that confirms an act is limited like one that signs in', async (t) => {
+t.test('a password that confirms an action is limited like one that signs in', async (t) => {
   const { signIn, createPerson } = openPeople(t, { failureLimit: limit })
   const { signedIn } = await createPerson()
   const confirm = (tried: string) => () => signIn.confirm(signedIn, tried, visitor)

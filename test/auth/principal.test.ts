@@ -2,7 +2,7 @@ import t from 'tap'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { openBench } from './auth-harness.ts'
 
-t.test('a principal is the account as it is, and how it called', async (t) => {
+t.test('a principal holds the current account and the scheme used', async (t) => {
   const { newCaller, decide, accounts, time } = await openBench(t)
   const { id, secretKey, accessToken, refreshToken } = await newCaller({
     email: 'Ada@Example.com',
@@ -33,7 +33,7 @@ t.test('a principal is the account as it is, and how it called', async (t) => {
   })
 })
 
-t.test('who is known is decided at once, without a promise', async (t) => {
+t.test('a cached caller is decided synchronously', async (t) => {
   const { newCaller, schemes } = await openBench(t)
   const { secretKey, accessToken } = await newCaller()
   t.ok(schemes.secretKey.authenticate(secretKey) instanceof Promise)
@@ -43,14 +43,14 @@ t.test('who is known is decided at once, without a promise', async (t) => {
   t.match(schemes.bearer.authenticate(accessToken), { kind: 'authenticated' })
 })
 
-t.test('what is no key or token costs no look-up', async (t) => {
+t.test('a malformed key or token costs no look-up', async (t) => {
   const { store, schemes } = await openBench(t)
   await store.close()
   t.match(schemes.secretKey.authenticate('gsk_x'), { kind: 'rejected', code: 'secret-key-invalid' })
   t.match(schemes.bearer.authenticate('a.b.c'), { kind: 'rejected', code: 'token-invalid' })
 })
 
-t.test('while the store is away a stranger is not refused: it cannot be decided', async (t) => {
+t.test('with the store down an unknown caller is undecided, not refused', async (t) => {
   const { newCaller, store, decide } = await openBench(t)
   const known = await newCaller()
   const stranger = await newCaller()

@@ -8,7 +8,7 @@ import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 const rate = { limit: 4, perMs: 60_000 }
 
-t.test('instances on one store count together', async (t) => {
+t.test('instances on one store share their rate limits', async (t) => {
   const server = await startRedis(t)
   const limiters = await Promise.all(
     [1, 2].map(async () => {
@@ -26,7 +26,7 @@ t.test('instances on one store count together', async (t) => {
   t.equal((await limiters[0]?.take('somebody else', rate))?.isAllowed, true)
 })
 
-t.test('with the store out of reach an instance allows its share, and at least one', async (t) => {
+t.test('with the store down an instance allows its share of a rate, at least one', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const storeConnection = { isUp: true }
   let beats = 0

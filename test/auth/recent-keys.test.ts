@@ -15,7 +15,7 @@ function start() {
   return { state, recent: createRecentKeys(directory) }
 }
 
-t.test('the very key is known again, and each time counts as a look-up', async (t) => {
+t.test('a recent key is recognised, and each use counts as a look-up', async (t) => {
   const { state, recent } = start()
   const key = createKey('secretKey', createAccountId())
   t.equal(recent.get(key), undefined)
@@ -30,7 +30,7 @@ t.test('the very key is known again, and each time counts as a look-up', async (
   t.equal(state.hits, 1)
 })
 
-t.test('any change ends it, and so does the loss of the store', async (t) => {
+t.test('recent keys are forgotten at any change, and at the loss of the store', async (t) => {
   const { state, recent } = start()
   const key = createKey('secretKey', createAccountId())
   recent.set(key, letIn)
@@ -45,7 +45,7 @@ t.test('any change ends it, and so does the loss of the store', async (t) => {
   t.equal(recent.get(key), letIn, 'what was decided meanwhile is not kept')
 })
 
-t.test('no key is remembered for longer than a second', async (t) => {
+t.test('a recent key is remembered for a second at most', async (t) => {
   const { recent } = start()
   const keys = Array.from({ length: 3 }, () => createKey('secretKey', createAccountId()))
   for (const key of keys) recent.set(key, letIn)
@@ -56,7 +56,7 @@ t.test('no key is remembered for longer than a second', async (t) => {
   t.ok(performance.now() - begunAt < 5_000)
 })
 
-t.test('no more than ten thousand accounts are remembered', async (t) => {
+t.test('recent keys are remembered for ten thousand accounts at most', async (t) => {
   const { recent } = start()
   const keys = Array.from({ length: 10_001 }, () => createKey('secretKey', createAccountId()))
   for (const key of keys) recent.set(key, letIn)

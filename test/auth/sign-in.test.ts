@@ -4,7 +4,7 @@ import { tamper } from '../setup/tamper.ts'
 import { listAudit } from '../store/portal-samples.ts'
 import { lifetimeMs, openPeople, password, visitor } from './account-services.ts'
 
-t.test('a set-up link sets a password and signs in; the password signs in from then on', async (t) => {
+t.test('a set-up link sets a password and signs in, and the password signs in afterwards', async (t) => {
   const { signIn, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   t.match(await signIn.find(signedIn.token, visitor), { account: { id }, session: { accountId: id } })
@@ -13,7 +13,7 @@ t.test('a set-up link sets a password and signs in; the password signs in from t
   t.match(await signIn.find(again.token, visitor), { account: { id } })
 })
 
-t.test('a set-up link works once, the last one only, for 15 minutes', async (t) => {
+t.test('only the last set-up link works, once, for 15 minutes', async (t) => {
   const { signIn, acts, time, createPerson } = openPeople(t)
   const { id } = await createPerson()
   const redeem = (token: string) => signIn.redeemSetupLink({ token, password: 'another password' }, visitor)
@@ -44,7 +44,7 @@ t.test('a set-up link works once, the last one only, for 15 minutes', async (t) 
   }
 })
 
-t.test('of many that redeem one link at once exactly one is let in', async (t) => {
+t.test('of simultaneous uses of one set-up link exactly one signs in', async (t) => {
   const { signIn, acts, createPerson } = openPeople(t)
   const { id } = await createPerson()
   const { token } = await acts.setupLinks.create(id)
@@ -56,7 +56,7 @@ t.test('of many that redeem one link at once exactly one is let in', async (t) =
   t.equal(attempts.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-t.test('unknown e-mail, wrong password and no password are one answer', async (t) => {
+t.test('unknown e-mail, wrong password and no password give the same answer', async (t) => {
   const { signIn, acts, createPerson } = openPeople(t)
   const { email } = await createPerson()
   const bare = { firstName: '', lastName: '', role: 'User', isVerified: false }
@@ -78,7 +78,7 @@ t.test('unknown e-mail, wrong password and no password are one answer', async (t
   t.equal(answers.size, 1)
 })
 
-t.test('a disabled account is told so to the right password alone, and its sessions are over', async (t) => {
+t.test('a disabled account is named only to its right password, and its sessions end', async (t) => {
   const { signIn, acts, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   const { token } = await acts.setupLinks.create(id)
@@ -92,7 +92,7 @@ t.test('a disabled account is told so to the right password alone, and its sessi
   t.match(await signIn.signIn({ email, password }, visitor), { account: { id } })
 })
 
-t.test('a session ends with its lifetime, not before, and no other token finds it', async (t) => {
+t.test('a portal session ends exactly with its lifetime, and only its token finds it', async (t) => {
   const { signIn, time, createPerson } = openPeople(t)
   const { signedIn } = await createPerson()
   const { token, session } = signedIn
@@ -106,7 +106,7 @@ t.test('a session ends with its lifetime, not before, and no other token finds i
   t.equal(await signIn.find(token, visitor), undefined)
 })
 
-t.test('where a session was last seen is noted once a minute', async (t) => {
+t.test("a portal session's last use is recorded once a minute", async (t) => {
   const { signIn, acts, time, createPerson } = openPeople(t)
   const { id, signedIn } = await createPerson()
   const elsewhere = { address: '203.0.113.9', userAgent: 'Phone/2' }
@@ -119,7 +119,7 @@ t.test('where a session was last seen is noted once a minute', async (t) => {
   t.match(await acts.sessions.listPortal(id), [{ seenAt: started + 60_000, ...elsewhere }])
 })
 
-t.test('signing out ends one session, signing out everywhere all of them', async (t) => {
+t.test('signing out ends one portal session, signing out everywhere all', async (t) => {
   const { signIn, createPerson } = openPeople(t)
   const { email, signedIn: first } = await createPerson()
   const second = await signIn.signIn({ email, password }, visitor)
@@ -131,7 +131,7 @@ t.test('signing out ends one session, signing out everywhere all of them', async
   t.strictSame([await isIn(second), await isIn(third)], [false, false])
 })
 
-t.test('a new password needs the current one, and ends all sessions but the new one', async (t) => {
+t.test('a new password needs the current one, and ends all other portal sessions', async (t) => {
   const { signIn, createPerson } = openPeople(t)
   const { email, signedIn } = await createPerson()
   const other = await signIn.signIn({ email, password }, visitor)
@@ -148,7 +148,7 @@ t.test('a new password needs the current one, and ends all sessions but the new 
   await t.resolves(signIn.signIn({ email, password: next }, visitor))
 })
 
-t.test('a password hashed with other parameters is hashed anew when it is used; sessions stay', async (t) => {
+t.test('a password with outdated parameters is rehashed at sign-in, and sessions stay', async (t) => {
   const { signIn, store, pepper, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
@@ -161,7 +161,7 @@ t.test('a password hashed with other parameters is hashed anew when it is used; 
   await t.resolves(signIn.signIn({ email, password }, visitor))
 })
 
-t.test('a password that is replaced while it is hashed anew lets nobody in', async (t) => {
+t.test('a password replaced while it is rehashed signs nobody in', async (t) => {
   const { signIn, store, pepper, meanwhile, createPerson } = openPeople(t)
   const { id, email } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
@@ -176,7 +176,7 @@ t.test('a password that is replaced while it is hashed anew lets nobody in', asy
   await t.resolves(signIn.signIn({ email, password: 'a whole new password' }, visitor))
 })
 
-t.test('of several who sign in with an outdated password at once each is let in', async (t) => {
+t.test('simultaneous sign-ins with an outdated password hash all succeed', async (t) => {
   const { signIn, store, pepper, createPerson } = openPeople(t)
   const { id, email } = await createPerson()
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 1, parallelism: 1 } })
@@ -186,7 +186,7 @@ t.test('of several who sign in with an outdated password at once each is let in'
   for (const { token } of attempts) t.ok(await signIn.find(token, visitor))
 })
 
-t.test('every way in and out is in the audit log, under the name of the account', async (t) => {
+t.test("every sign-in and sign-out is in the audit log, under the account's name", async (t) => {
   const { signIn, store, createPerson } = openPeople(t)
   const { id, email, signedIn } = await createPerson()
   const change = { current: password, password: 'a whole new password' }

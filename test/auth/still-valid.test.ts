@@ -44,7 +44,7 @@ async function admit(accessNow = access) {
   return { caller, stillValid }
 }
 
-t.test('as long as nothing ends it', async (t) => {
+t.test('a connection stays valid while nothing ends its credential', async (t) => {
   const { caller, stillValid } = await admit()
   t.strictSame(await stillValid(), [true, true])
   await accounts.update(caller.id, { firstName: 'Eve' })
@@ -58,24 +58,21 @@ for (const [what, end] of [
   ['deletion', (id: string) => accounts.remove(id)],
   ['a reset without overlap', (id: string) => keys.resetSecretKey(id, 0)],
 ] as const) {
-  t.test(`${what} ends both`, async (t) => {
+  t.test(`${what} ends connections of the key and of tokens`, async (t) => {
     const { caller, stillValid } = await admit()
     await end(caller.id)
     t.strictSame(await stillValid(), [false, false])
   })
 }
 
-t.test(
-  'a role that changed there and back before anybody looked ends what came in with a token',
-  async (t) => {
-    const { caller, stillValid } = await admit()
-    await accounts.update(caller.id, { role: 'Admin' })
-    await accounts.update(caller.id, { role: 'User' })
-    t.strictSame(await stillValid(), [true, false])
-  },
-)
+t.test('a role changed there and back ends connections of tokens', async (t) => {
+  const { caller, stillValid } = await admit()
+  await accounts.update(caller.id, { role: 'Admin' })
+  await accounts.update(caller.id, { role: 'User' })
+  t.strictSame(await stillValid(), [true, false])
+})
 
-t.test('a reset with an overlap ends the key when that is over, and not the session', async (t) => {
+t.test('a reset with an overlap ends connections of the key after it, not of tokens', async (t) => {
   const { caller, stillValid } = await admit()
   await keys.resetSecretKey(caller.id, 60)
   t.strictSame(await stillValid(), [true, true])
@@ -83,19 +80,19 @@ t.test('a reset with an overlap ends the key when that is over, and not the sess
   t.strictSame(await stillValid(), [false, true])
 })
 
-t.test('the end of a session ends what came in with its tokens only', async (t) => {
+t.test('the end of a session ends only connections of its tokens', async (t) => {
   const { caller, stillValid } = await admit()
   await sessions.revoke(caller.refreshToken)
   t.strictSame(await stillValid(), [true, false])
 })
 
-t.test('an account that is no longer verified is out where that is asked for', async (t) => {
+t.test('an account no longer verified loses connections on verifiedOnly routes', async (t) => {
   const { caller, stillValid } = await admit(accessOf('any', { verifiedOnly: true }))
   await accounts.update(caller.id, { isVerified: false })
   t.strictSame(await stillValid(), [false, false])
 })
 
-t.test('with the store out of reach it cannot be told', async (t) => {
+t.test('with the store down the validity of a changed account is undecided', async (t) => {
   const { caller, stillValid } = await admit()
   contact.isUp = false
   directory.apply({ change: { kind: 'account', accountId: caller.id }, position: 1, at: time.nowMs })
@@ -103,7 +100,7 @@ t.test('with the store out of reach it cannot be told', async (t) => {
   contact.isUp = true
 })
 
-t.test('a signing key that is retired ends what came in with its tokens only', async (t) => {
+t.test('a retired signing key ends only connections of its tokens', async (t) => {
   const { stillValid } = await admit()
   const known = ['key'].map((kid) => keyring.find(kid)).filter((key) => key !== undefined)
   keyring.replace([...known, newSigningKey('next')])

@@ -71,12 +71,12 @@ const expected = [
   'tracing.otlp.sampleRatio',
 ]
 
-t.test('what the schema finds in a section hides nothing else that is wrong with it', async (t) => {
+t.test('a schema problem in a section hides none of its other problems', async (t) => {
   const told = problemMessages(t, config).map((complaint) => complaint.slice(0, complaint.indexOf(': ')))
   t.strictSame([...new Set(told)].toSorted(), expected.toSorted())
 })
 
-t.test('whatever stands in the place of an option is told, and breaks no rule', async (t) => {
+t.test('any value in place of an option is reported, and crashes no rule', async (t) => {
   const change = (place: unknown, wrong: unknown): unknown[] => {
     if (typeof place !== 'object' || place === null) return []
     return Object.entries(place).flatMap(([name, value]) =>

@@ -3,7 +3,7 @@ import { minimalConfig, type Options, problemMessages, problems, withUpstream } 
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 
-t.test('what overrides an option is told where the value is wrong, not the file', async (t) => {
+t.test('a wrong overriding value is reported at the override, not the file', async (t) => {
   const text = JSON.stringify({ ...minimalConfig, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
   const told = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
   t.strictSame(told('listen.port=x'), [
@@ -39,13 +39,13 @@ const refused: readonly (readonly [what: string, setting: string])[] = [
 ]
 
 for (const [what, setting] of refused) {
-  t.test(`an override that sets nothing is refused, never ignored: ${what}`, async (t) => {
+  t.test(`an override that sets nothing is refused: ${what}`, async (t) => {
     t.not(told(t, setting).length, 0)
     t.equal('polluted' in {}, false)
   })
 }
 
-t.test('what keeps an override from being placed is told by its own name', async (t) => {
+t.test('an override that cannot be placed is reported by its name', async (t) => {
   const own = 'is below an option that is not a map or list'
   const reasons: readonly (readonly [setting: string, complaint: string])[] = [
     ['listen.port.x=1', `listen.port.x: ${own}`],
@@ -57,7 +57,7 @@ t.test('what keeps an override from being placed is told by its own name', async
   for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
 })
 
-t.test('what an override begins and does not finish is told by its name', async (t) => {
+t.test("an option that an override leaves incomplete is reported by the override's name", async (t) => {
   const around = { settings: ['upstreams.1.connections=5', 'routes[1].name=second'] }
   const place = (setting: string) => `--set ${setting}`
   t.strictSame(problems(t, JSON.stringify(minimalConfig), around).toSorted(), [
@@ -68,7 +68,7 @@ t.test('what an override begins and does not finish is told by its name', async 
   ])
 })
 
-t.test('a list may be made longer, an item after the other', async (t) => {
+t.test('overrides may append to a list, one item after the other', async (t) => {
   const settings = ['trustedProxies[0]=10.0.0.1', 'trustedProxies[1]=10.0.0.2']
   t.strictSame(problemMessages(t, minimalConfig, { settings }), [])
   t.strictSame(problemMessages(t, minimalConfig, { settings: settings.toReversed() }), [
@@ -83,7 +83,7 @@ function told(t: Test, setting: string): readonly string[] {
   return problemMessages(t, options, { settings: [setting] })
 }
 
-t.test('the same holds for the environment', async (t) => {
+t.test('an environment override that cannot be placed is reported like a flag', async (t) => {
   for (const name of [
     'ROUTES__ALL__AUTH',
     'LISTEN__PORT__X',
@@ -102,7 +102,7 @@ t.test('the same holds for the environment', async (t) => {
   }
 })
 
-t.test('two variables for one option are a fault: neither is the later one', async (t) => {
+t.test('two variables for one option are a problem: neither is the later one', async (t) => {
   const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
   const message = '$GATEHOUSE__Listen__Port  listen.port: is already set by $GATEHOUSE__LISTEN__PORT'
   t.strictSame(problems(t, JSON.stringify(minimalConfig), { env: twice }), [message])

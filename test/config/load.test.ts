@@ -4,10 +4,8 @@ import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { OperatorError } from '../../src/errors/operator-error.ts'
 import { minimalConfig, problems, writeFiles } from './config-fixtures.ts'
 
-t.test(
-  'all that is wrong is told at once, in the order of the file, each at its line and column',
-  async (t) => {
-    const text = `
+t.test('all config problems are reported at once, in file order, with line and column', async (t) => {
+  const text = `
 publicUrl: http://localhost:8080/base
 listen:
   port: 70000
@@ -30,25 +28,24 @@ keys: { sealingKey: plain-text }
 tokens:
   accessLifetime: 10
 `
-    t.strictSame(problems(t, text), [
-      '2:12  publicUrl: must be an origin: no path, query or fragment',
-      '4:9  listen.port: must be a whole number from 0 to 65535',
-      '5:3  listen.prot: unknown option, did you mean "port"?',
-      '8:22  upstreams.orders.targets[0].url: must be a URL such as http://10.0.0.11:3000',
-      '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
-      '12:11  routes[0].path: has an invalid format: it must begin with /',
-      '13:15  routes[0].upstream: unknown upstream "order", did you mean "orders"?',
-      '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
-      '15:11  routes[1].name: duplicate route name "orders"',
-      '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
-      '19:5  routes[1].roles: cannot be combined with auth: none, which allows anonymous requests',
-      '20:21  keys.sealingKey: is never written inline: write { file: PATH } or { env: NAME }',
-      '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10ms',
-    ])
-  },
-)
+  t.strictSame(problems(t, text), [
+    '2:12  publicUrl: must be an origin: no path, query or fragment',
+    '4:9  listen.port: must be a whole number from 0 to 65535',
+    '5:3  listen.prot: unknown option, did you mean "port"?',
+    '8:22  upstreams.orders.targets[0].url: must be a URL such as http://10.0.0.11:3000',
+    '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
+    '12:11  routes[0].path: has an invalid format: it must begin with /',
+    '13:15  routes[0].upstream: unknown upstream "order", did you mean "orders"?',
+    '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
+    '15:11  routes[1].name: duplicate route name "orders"',
+    '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
+    '19:5  routes[1].roles: cannot be combined with auth: none, which allows anonymous requests',
+    '20:21  keys.sealingKey: is never written inline: write { file: PATH } or { env: NAME }',
+    '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10ms',
+  ])
+})
 
-t.test('what is missing is told at the item that lacks it', async (t) => {
+t.test('a missing option is reported at the item that lacks it', async (t) => {
   const text = `upstreams:
   a: {}
   b:
@@ -74,7 +71,7 @@ tokens:
   ])
 })
 
-t.test('things whose name is a number are told like any other', async (t) => {
+t.test('upstreams and routes with numeric names are reported like any other', async (t) => {
   const text = "upstreams:\n  1: {}\n  '2': { targetz: [] }\nroutes: []\n"
   t.strictSame(problems(t, text), [
     '2:6  upstreams.1.targets: is missing',
@@ -83,7 +80,7 @@ t.test('things whose name is a number are told like any other', async (t) => {
   ])
 })
 
-t.test('what comes from outside the file is told after it, by its own name', async (t) => {
+t.test('problems of overrides are reported after those of the file, by name', async (t) => {
   const text = `${JSON.stringify(minimalConfig)}\n`.replace('{', '{ "nope": 1, ')
   const around = {
     env: { GATEHOUSE__LISTEN__PORT: 'x', GATEHOUSE__LOG__LEVL: 'info' },
@@ -98,7 +95,7 @@ t.test('what comes from outside the file is told after it, by its own name', asy
   ])
 })
 
-t.test('a config with problems is never handed out: the error has every one of them', async (t) => {
+t.test('loading a config with problems throws an error with all of them', async (t) => {
   const folder = writeFiles(t, { 'gateway.yaml': 'upstreams: {}\nroutes: {}\nnope: 1\n' })
   const file = join(folder, 'gateway.yaml')
   t.equal(readConfig({ file, env: {} }).config, undefined)
@@ -113,7 +110,7 @@ t.test('a config with problems is never handed out: the error has every one of t
   })
 })
 
-t.test('of very many problems the first hundred are listed, and the number of all', async (t) => {
+t.test('the first hundred of very many problems are listed, with the total', async (t) => {
   const unknown = Array.from({ length: 150 }, (_, index) => `nope${index}: 1\n`)
   const folder = writeFiles(t, { 'gateway.yaml': `upstreams: {}\nroutes: []\n${unknown.join('')}` })
   const file = join(folder, 'gateway.yaml')
@@ -124,19 +121,16 @@ t.test('of very many problems the first hundred are listed, and the number of al
   t.strictSame(lines.slice(-2), [`  ${file}:102:1  nope99: unknown option`, '  and 50 more'])
 })
 
-t.test(
-  'the file is the one that is named, else that of GATEHOUSE_CONFIG, else config/gateway.yaml',
-  async (t) => {
-    const folder = writeFiles(t, {
-      'a.yaml': JSON.stringify(minimalConfig),
-      'b.yaml': JSON.stringify(minimalConfig),
-    })
-    const a = join(folder, 'a.yaml')
-    const b = join(folder, 'b.yaml')
-    t.equal(readConfig({ file: a, env: { GATEHOUSE_CONFIG: b } }).file, a)
-    t.equal(readConfig({ env: { GATEHOUSE_CONFIG: b } }).file, b)
-    for (const env of [{}, { GATEHOUSE_CONFIG: '' }]) {
-      t.equal(readConfig({ env }).file, 'config/gateway.yaml')
-    }
-  },
-)
+t.test('the config file is --config, else GATEHOUSE_CONFIG, else config/gateway.yaml', async (t) => {
+  const folder = writeFiles(t, {
+    'a.yaml': JSON.stringify(minimalConfig),
+    'b.yaml': JSON.stringify(minimalConfig),
+  })
+  const a = join(folder, 'a.yaml')
+  const b = join(folder, 'b.yaml')
+  t.equal(readConfig({ file: a, env: { GATEHOUSE_CONFIG: b } }).file, a)
+  t.equal(readConfig({ env: { GATEHOUSE_CONFIG: b } }).file, b)
+  for (const env of [{}, { GATEHOUSE_CONFIG: '' }]) {
+    t.equal(readConfig({ env }).file, 'config/gateway.yaml')
+  }
+})

@@ -4,7 +4,7 @@ import { load, minimalConfig } from './config-fixtures.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 
-t.test('an option of the environment is named in any of the usual spellings', async (t) => {
+t.test('an environment variable names its option in any usual spelling', async (t) => {
   const names = [
     'KEEPALIVETIMEOUT',
     'KEEP_ALIVE_TIMEOUT',
@@ -20,7 +20,7 @@ t.test('an option of the environment is named in any of the usual spellings', as
   t.equal(load(t, minimalConfig, env('GATEHOUSE__listen__Port', '9')).listen.port, 9)
 })
 
-t.test('a variable of another prefix is none of ours', async (t) => {
+t.test('a variable of another prefix is ignored', async (t) => {
   const others = {
     GATEHOUSE_CONFIG: 'x',
     GATEHOUSE_LISTEN__PORT: '1',
@@ -30,7 +30,7 @@ t.test('a variable of another prefix is none of ours', async (t) => {
   t.equal(load(t, minimalConfig, { env: others }).listen.port, 8080)
 })
 
-t.test('upstreams are reached by name, items of lists by number', async (t) => {
+t.test('an override names an upstream by name, a list item by number', async (t) => {
   const upstream = { targets: [{ url: 'http://a' }, { url: 'http://b' }] }
   const options = { upstreams: { backend: upstream, 'my-Orders': upstream }, routes: minimalConfig.routes }
   const { upstreams, routes } = load(t, options, {
@@ -86,14 +86,14 @@ const values: readonly (readonly [option: string, value: string, find: Find, exp
 ]
 
 for (const [option, value, find, expected] of values) {
-  t.test(`${option}=${value} is read as its option asks for, from both places`, async (t) => {
+  t.test(`${option}=${value} is parsed by its option's type, from flag and environment`, async (t) => {
     const name = option.toUpperCase().replaceAll(/[.[]/g, '__').replaceAll(']', '')
     t.strictSame(find(load(t, minimalConfig, env(`GATEHOUSE__${name}`, value))), expected)
     t.strictSame(find(load(t, minimalConfig, { settings: [`${option}=${value}`] })), expected)
   })
 }
 
-t.test('a flag wins over the environment, that over the file, that over the default', async (t) => {
+t.test('a flag wins over the environment, the file and the default, in this order', async (t) => {
   const file = { ...minimalConfig, listen: { port: 2 } }
   const setting = { settings: ['listen.port=4'] }
   const variable = env('GATEHOUSE__LISTEN__PORT', '3')
@@ -109,7 +109,7 @@ t.test('a flag wins over the environment, that over the file, that over the defa
   t.equal(load(t, file, { ...variable, settings: ['listen={}'] }).listen.port, 8080, 'also with all it holds')
 })
 
-t.test('an override mends what is wrong in the file', async (t) => {
+t.test('an override can correct a wrong value of the file', async (t) => {
   t.equal(
     load(t, { ...minimalConfig, listen: { port: 'x' } }, { settings: ['listen.port=1'] }).listen.port,
     1,

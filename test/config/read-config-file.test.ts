@@ -8,7 +8,7 @@ import { problems, read, writeFiles } from './config-fixtures.ts'
 
 const good = 'upstreams: { b: { targets: [{ url: "http://b" }] } }\nroutes: []\n'
 
-t.test('a file that cannot be read is told with its name, the reason and the way out', async (t) => {
+t.test('an unreadable config file is reported with its name, the reason and a remedy', async (t) => {
   const folder = writeFiles(t, { 'a-file': '' })
   symlinkSync('loop', join(folder, 'loop'))
   const reasons = {
@@ -25,7 +25,7 @@ t.test('a file that cannot be read is told with its name, the reason and the way
   }
 })
 
-t.test('the way out is one that is there', async (t) => {
+t.test('the remedy for a missing config file exists', async (t) => {
   const folder = writeFiles(t, { 'gateway.yaml': good })
   const hintFor = (file: string) => t.throws(() => readConfig({ file, env: {} }), OperatorError)
   const { hint } = hintFor(join(folder, 'absent')) as OperatorError
@@ -41,7 +41,7 @@ t.test('the way out is one that is there', async (t) => {
   )
 })
 
-t.test('a line with a wrong indentation is one problem, which says so', async (t) => {
+t.test('a wrongly indented line is one problem, which says so', async (t) => {
   const texts: readonly (readonly [text: string, place: string])[] = [
     ['ops:\n  port: 1\n host: x\nupstreams: {}\n', '3:1'],
     ['upstreams:\n  a:\n    targets: []\n   balancing: ipHash\nroutes: []\n', '4:1'],
@@ -57,7 +57,7 @@ t.test('a line with a wrong indentation is one problem, which says so', async (t
   }
 })
 
-t.test('a file of up to 8 MiB is read, and a larger one refused, a device without an end too', async (t) => {
+t.test('a config file of 8 MiB is read, a larger one or an endless device refused', async (t) => {
   const text = `${good}# `
   t.strictSame(problems(t, text.padEnd(8 * 1_048_576, '.')), [])
   const folder = writeFiles(t, { 'gateway.yaml': text.padEnd(8 * 1_048_576 + 1, '.') })
@@ -68,7 +68,7 @@ t.test('a file of up to 8 MiB is read, and a larger one refused, a device withou
   }
 })
 
-t.test('a file without options lacks the two that have no default', async (t) => {
+t.test('an empty config file lacks the two options without a default', async (t) => {
   for (const text of ['', '\n\n', '# nothing but words\n', 'null\n', '---\n']) {
     t.strictSame(
       problems(t, text),
@@ -78,13 +78,13 @@ t.test('a file without options lacks the two that have no default', async (t) =>
   }
 })
 
-t.test('a file that holds no map of options is refused as a whole', async (t) => {
+t.test('a config file that is not a map is refused as a whole', async (t) => {
   for (const text of ['[]', '- a: 1\n', 'some words', '7', 'true', Buffer.from([0xff, 0xfe, 0, 0x78])]) {
     t.strictSame(problems(t, text), ['1:1  (config): must be a map of options'], String(text))
   }
 })
 
-t.test('broken YAML is told at its place, in words that do not speak of the parser', async (t) => {
+t.test('broken YAML is reported at its place, without parser jargon', async (t) => {
   const texts: readonly (readonly [what: string, text: string, place: string, reason: RegExp])[] = [
     ['a tab', `${good}ops:\n\tport: 1\n`, '4:1', /Tabs are not allowed/],
     ['an open bracket', `${good}ops: { port: 1\nlog: {}\n`, '4:1', /must be .*indented and end with a }/],
@@ -100,12 +100,12 @@ t.test('broken YAML is told at its place, in words that do not speak of the pars
   }
 })
 
-t.test('of YAML that is broken nothing is told about options that may be there', async (t) => {
+t.test('broken YAML yields no complaints about missing options', async (t) => {
   t.match(problems(t, 'nope: 1\nops: { port: 1\nlog: {}\n'), [/^3:1 {2}\(config\): /])
   t.match(problems(t, 'nope: 1\nlog: {}\nlog: {}\nops: "x\n'), [/^3:1 {2}log: /, /^4:6 .*quote/])
 })
 
-t.test('an option that stands there twice is told, and hides nothing else that is wrong', async (t) => {
+t.test('a duplicate option is reported, and hides no other problem', async (t) => {
   const twice = 'is duplicated: remove one'
   const text = [
     'nope: 1',
@@ -139,12 +139,12 @@ t.test('an option that stands there twice is told, and hides nothing else that i
   ])
 })
 
-t.test('an asterisk that YAML takes for an alias is told at its place', async (t) => {
+t.test('an asterisk that YAML takes for an alias is reported at its place', async (t) => {
   const text = `${good}publicUrl: *.example.com\n`
   t.match(problems(t, text), [/^3:12 {2}.*anchor/i])
 })
 
-t.test('aliases that grow beyond measure are refused where they do', async (t) => {
+t.test('YAML aliases that expand without bound are refused at their place', async (t) => {
   const tenfold = (name: string) => `[${Array.from({ length: 10 }, () => name).join(', ')}]`
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
   const lines = names.map((name, index) => `${name}: &${name} ${tenfold(`*${names[index - 1]}`)}\n`)
@@ -152,7 +152,7 @@ t.test('aliases that grow beyond measure are refused where they do', async (t) =
   t.strictSame(problems(t, text), ['7:36  e[7]: the aliases (*name) expand to too many values'])
 })
 
-t.test('an anchor may be used again, as often as there are routes', async (t) => {
+t.test('a YAML anchor may be used as often as there are routes', async (t) => {
   t.strictSame(
     problems(t, 'upstreams:\n  a: &a { targets: [{ url: "http://b" }] }\n  b: *a\nroutes: []\n'),
     [],
@@ -164,29 +164,26 @@ t.test('an anchor may be used again, as often as there are routes', async (t) =>
   t.strictSame(problems(t, good.replace('[]', `\n${routes.join('')}`)), [])
 })
 
-t.test(
-  'each alias is an option of its own: no default and no override of one is seen in another',
-  async (t) => {
-    const text = [
-      'upstreams:',
-      '  b:',
-      '    targets: &targets [{ url: "http://b" }]',
-      '    timeouts: &t { response: 10s }',
-      '  c: { targets: *targets, timeouts: *t }',
-      'routes:',
-      '  - { name: a, path: /, upstream: b, auth: any, timeouts: *t }',
-    ].join('\n')
-    t.strictSame(problems(t, text), [])
-    const { config } = read(t, text, { settings: ['upstreams.b.timeouts.response=20s'] })
-    const times = config?.upstreams.map(({ responseTimeoutMs }) => responseTimeoutMs)
-    t.strictSame(times, [20_000, 10_000])
-    t.equal(config?.routes[0]?.responseTimeoutMs, 10_000)
-    const ofOverride = ['upstreams={ b: { targets: &x [{ url: "http://b" }] }, c: { targets: *x } }']
-    const upstreams = read(t, text, { settings: ofOverride }).tree.upstreams
-    t.strictSame(upstreams.b, upstreams.c)
-    t.not(upstreams.b?.targets, upstreams.c?.targets)
-  },
-)
+t.test('YAML aliases are independent: defaults and overrides of one do not show in another', async (t) => {
+  const text = [
+    'upstreams:',
+    '  b:',
+    '    targets: &targets [{ url: "http://b" }]',
+    '    timeouts: &t { response: 10s }',
+    '  c: { targets: *targets, timeouts: *t }',
+    'routes:',
+    '  - { name: a, path: /, upstream: b, auth: any, timeouts: *t }',
+  ].join('\n')
+  t.strictSame(problems(t, text), [])
+  const { config } = read(t, text, { settings: ['upstreams.b.timeouts.response=20s'] })
+  const times = config?.upstreams.map(({ responseTimeoutMs }) => responseTimeoutMs)
+  t.strictSame(times, [20_000, 10_000])
+  t.equal(config?.routes[0]?.responseTimeoutMs, 10_000)
+  const ofOverride = ['upstreams={ b: { targets: &x [{ url: "http://b" }] }, c: { targets: *x } }']
+  const upstreams = read(t, text, { settings: ofOverride }).tree.upstreams
+  t.strictSame(upstreams.b, upstreams.c)
+  t.not(upstreams.b?.targets, upstreams.c?.targets)
+})
 
 t.test('an alias stands for the anchor before it, where the same name is duplicated', async (t) => {
   const text = `${good}log: { level: &x debug }\nmail: { host: *x, from: &x a@b.example, username: *x }\n`
@@ -194,7 +191,7 @@ t.test('an alias stands for the anchor before it, where the same name is duplica
   t.match(tree.mail, { host: 'debug', username: 'a@b.example' })
 })
 
-t.test('an alias for what it is a part of is told at its place, once', async (t) => {
+t.test('a self-referencing YAML alias is reported at its place, once', async (t) => {
   const rest = (name: string) =>
     `the alias *${name} is circular: it refers to a part of the file that contains it`
   t.strictSame(problems(t, 'upstreams: &u\n  a: *u\nroutes: []\n'), [`2:6  upstreams.a: ${rest('u')}`])
@@ -204,24 +201,24 @@ t.test('an alias for what it is a part of is told at its place, once', async (t)
   t.match(ofOverride, [{ path: ['log'], message: 'must be a map' }], 'it is no YAML, and so a text')
 })
 
-t.test('problems below an alias are told where they are written', async (t) => {
+t.test('problems below a YAML alias are reported where they are written', async (t) => {
   const text = `${good}ops: &o { port: x }\nlisten: *o\n`
   t.match(problems(t, text), [/^3:17 {2}listen\.port: must be/, /^3:17 {2}ops\.port: must be/])
 })
 
-t.test('what is deeper than any config is refused', async (t) => {
+t.test('YAML nested deeper than any config is refused', async (t) => {
   for (const depth of [5_000, 100_000]) {
     const text = `${good}x: ${'['.repeat(depth)}${']'.repeat(depth)}\n`
     t.match(problems(t, text), [/^3:\d+ {2}\(config\): it is nested too deeply$/])
   }
 })
 
-t.test('a byte order mark and CR LF change nothing', async (t) => {
+t.test('a byte order mark and CR LF in a config file change nothing', async (t) => {
   t.strictSame(problems(t, `\uFEFF${good.replaceAll('\n', '\r\n')}`), [])
   t.strictSame(problems(t, `\uFEFF${good}nope: 1\n`.replaceAll('\n', '\r\n')), ['3:1  nope: unknown option'])
 })
 
-t.test('a name that every object has is an option like any other: unknown', async (t) => {
+t.test("names on every object's prototype are unknown options", async (t) => {
   const text = `${good}__proto__: { x: 1 }\nconstructor: 1\ntoString: 2\nops: { hasOwnProperty: 1 }\n`
   t.strictSame(problems(t, text), [
     '3:1  __proto__: unknown option',
@@ -232,24 +229,18 @@ t.test('a name that every object has is an option like any other: unknown', asyn
   t.equal(Object.hasOwn(Object.prototype, 'x'), false)
 })
 
-t.test('the shortcuts of older YAML are not taken: no merging, and no and on are texts', async (t) => {
+t.test('YAML 1.1 shortcuts are not read: << does not merge, no and on are strings', async (t) => {
   t.strictSame(problems(t, `${good}<<: { ops: { port: 1 } }\n`), ['3:1  <<: unknown option'])
   t.match(problems(t, `${good}log: { access: no }\n`), ['3:16  log.access: must be true or false'])
 })
 
-t.test(
-  'control characters of the file are told escaped: they reach no terminal and break no line',
-  async (t) => {
-    const text = `${good}"\\e[31mred\\a": 1\n"a\\r\\n\\0b": 1\n"\\u202Eabc\\u2028": 1\nlog: { level: "\\e[0m" }\n`
-    const [red, lines, turned, ...others] = problems(t, text)
-    t.equal(red, '3:1  \\u001b[31mred\\u0007: unknown option')
-    t.equal(lines, '4:1  a\\u000d\\u000a\\u0000b: unknown option')
-    t.equal(turned, '5:1  \\u202eabc\\u2028: unknown option')
-    t.equal(others.length, 1)
-    const upstream = good.replace(
-      'routes: []',
-      'routes: [{ name: r, path: /, upstream: "\\e[1m", auth: any }]',
-    )
-    t.match(problems(t, upstream), ['2:40  routes[0].upstream: unknown upstream "\\u001b[1m"'])
-  },
-)
+t.test('control characters of a config file are escaped in problems', async (t) => {
+  const text = `${good}"\\e[31mred\\a": 1\n"a\\r\\n\\0b": 1\n"\\u202Eabc\\u2028": 1\nlog: { level: "\\e[0m" }\n`
+  const [red, lines, turned, ...others] = problems(t, text)
+  t.equal(red, '3:1  \\u001b[31mred\\u0007: unknown option')
+  t.equal(lines, '4:1  a\\u000d\\u000a\\u0000b: unknown option')
+  t.equal(turned, '5:1  \\u202eabc\\u2028: unknown option')
+  t.equal(others.length, 1)
+  const upstream = good.replace('routes: []', 'routes: [{ name: r, path: /, upstream: "\\e[1m", auth: any }]')
+  t.match(problems(t, upstream), ['2:40  routes[0].upstream: unknown upstream "\\u001b[1m"'])
+})

@@ -3,7 +3,7 @@ import t from 'tap'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { load, minimalConfig, read, withRoute, withUpstream, writeFiles } from './config-fixtures.ts'
 
-t.test('a config of nothing but an upstream and a route is complete', async (t) => {
+t.test('a config of one upstream and one route is complete', async (t) => {
   const folder = writeFiles(t, { 'config/gateway.yaml': JSON.stringify(minimalConfig) })
   const { config } = loadConfig({ file: join(folder, 'config/gateway.yaml'), env: {} })
   t.strictSame(config, {
@@ -85,7 +85,7 @@ t.test('a config of nothing but an upstream and a route is complete', async (t) 
   })
 })
 
-t.test('0 means 0, and unlimited means just that', async (t) => {
+t.test('in options 0 means 0, and unlimited means no limit', async (t) => {
   const tokens = { reuseGrace: '0s', clockTolerance: '0s' }
   const cache = { ttl: '0s', negativeTtl: '0s', maxStale: '0s' }
   const config = load(t, { ...withRoute({ maxBody: '0B' }), tokens, cache, ops: { port: 0 } })
@@ -97,7 +97,7 @@ t.test('0 means 0, and unlimited means just that', async (t) => {
   t.equal(load(t, withRoute({ maxBody: 'unlimited' })).routes[0]?.bodyBytesMax, Number.POSITIVE_INFINITY)
 })
 
-t.test('checks and ejection of targets are there where they are written, the rest by default', async (t) => {
+t.test('health checks and ejection are on where configured, with defaults for the rest', async (t) => {
   const health = (options: object) => load(t, withUpstream({ health: options })).upstreams[0]?.health
   const active = { path: '/healthz', intervalMs: 5_000, timeoutMs: 2_000, unhealthyAfter: 3, healthyAfter: 2 }
   const passive = { maxFailures: 5, windowMs: 10_000, ejectForMs: 15_000 }
@@ -114,7 +114,7 @@ t.test('checks and ejection of targets are there where they are written, the res
   })
 })
 
-t.test('the three places of a Redis', async (t) => {
+t.test('Redis is reached by URL, Sentinel or Cluster', async (t) => {
   const around = {
     files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') },
     env: { PASSWORD: 'p', SENTINEL: 's', URL: 'redis://:p@a/1' },
@@ -151,7 +151,7 @@ t.test('the three places of a Redis', async (t) => {
   })
 })
 
-t.test('the replicas that must have a change: auto is one wherever there can be a failover', async (t) => {
+t.test('replicas: auto requires one replica wherever a failover is possible', async (t) => {
   const files = { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') }
   const nodes = ['a:1']
   const cases: readonly (readonly [redis: object, replicas: number])[] = [
@@ -169,7 +169,7 @@ t.test('the replicas that must have a change: auto is one wherever there can be 
   }
 })
 
-t.test('what a route and a client address are limited to', async (t) => {
+t.test('limits of routes and client addresses are resolved', async (t) => {
   const limitOf = (rateLimit: object) => load(t, withRoute({ rateLimit })).routes[0]?.rateLimit
   t.strictSame(limitOf({ limit: 600, per: '1m' }), { limit: 600, perMs: 60_000, by: 'account' })
   t.strictSame(limitOf({ limit: 1, per: '100ms', by: 'ip' }), { limit: 1, perMs: 100, by: 'ip' })
@@ -178,13 +178,13 @@ t.test('what a route and a client address are limited to', async (t) => {
   t.strictSame(failuresOf({ per: '1s' }), { limit: 10, perMs: 1_000 }, 'each has a default of its own')
 })
 
-t.test('the config is frozen all the way down', async (t) => {
+t.test('the resolved config is deeply frozen', async (t) => {
   const config = load(t, { ...withRoute({ methods: ['GET'], roles: ['A'] }), trustedProxies: ['10.0.0.1'] })
   t.strictSame(unfrozen(config, 'config'), [])
   t.throws(() => Object.assign(config.listen, { port: 1 }), TypeError)
 })
 
-t.test('two readings share nothing: defaults are not changed by what is read', async (t) => {
+t.test('two resolved configs share no objects', async (t) => {
   const first = read(t, minimalConfig)
   const second = read(t, { ...minimalConfig, listen: { port: 1 }, tokens: { audience: 'other' } })
   t.match(first.tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
@@ -192,7 +192,7 @@ t.test('two readings share nothing: defaults are not changed by what is read', a
   t.match(read(t, minimalConfig).tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
 })
 
-t.test('the config that is shipped is good, and keeps its data in the folder beside it', async (t) => {
+t.test('the shipped config is valid, and keeps its data in the folder beside it', async (t) => {
   const { config, file } = readConfig({ file: 'config/gateway.yaml', env: {} })
   t.match(config, { publicOrigin: 'http://localhost:8080', listen: { host: '127.0.0.1', port: 8080 } })
   t.match(config?.store, { path: join(process.cwd(), dirname(file), '../data/gatehouse.db') })

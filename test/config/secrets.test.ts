@@ -40,7 +40,7 @@ t.test('a secret is the value of an environment variable as it stands', async (t
   }
 })
 
-t.test('a secret that is missing or empty is told, with where it was looked for', async (t) => {
+t.test('a missing or empty secret is reported with the place it was looked for', async (t) => {
   const files = { ...sealingKey, 'config/empty': '', 'config/line': '\n' }
   const env = { EMPTY: '' }
   const told: readonly (readonly [reference: object, complaint: string])[] = [
@@ -61,7 +61,7 @@ t.test('a secret that is missing or empty is told, with where it was looked for'
   }
 })
 
-t.test('a relative path starts at the config file, wherever the program runs', async (t) => {
+t.test('a relative path of a secret is relative to the config file', async (t) => {
   const files = { ...sealingKey, 'config/a/password': 'below', 'secrets/password': 'beside' }
   t.equal(passwordOf(load(t, redis({ file: 'a/password' }), { files })), 'below')
   t.equal(passwordOf(load(t, redis({ file: '../secrets/password' }), { files })), 'beside')
@@ -69,13 +69,13 @@ t.test('a relative path starts at the config file, wherever the program runs', a
   t.equal(passwordOf(load(t, redis({ file: elsewhere }), { files })), 'elsewhere', 'an absolute one does not')
 })
 
-t.test('also a relative path of an override starts at the config file', async (t) => {
+t.test('a relative path in an override is relative to the config file, too', async (t) => {
   const files = { ...sealingKey, 'config/a': 'file', 'config/b': 'override' }
   const settings = ['store.redis.password={file: b}']
   t.equal(passwordOf(load(t, redis({ file: 'a' }), { files, settings })), 'override')
 })
 
-t.test('a file that cannot be read is not taken for one that is absent', async (t) => {
+t.test('an unreadable secret file is told apart from a missing one', async (t) => {
   const folder = writeFiles(t, {
     'gateway.yaml': JSON.stringify({ ...minimalConfig, keys: { sealingKey: { file: 'loop' } } }),
   })
@@ -84,7 +84,7 @@ t.test('a file that cannot be read is not taken for one that is absent', async (
   t.match(problems, [{ path: ['keys', 'sealingKey'], message: /too many symbolic links/ }])
 })
 
-t.test('a secret is read once: what was checked is what is used', async (t) => {
+t.test('a secret is read once, so the value checked is the value used', async (t) => {
   const names = 'DNS:localhost'
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const tls = { cert: { file: 'tls.crt' }, key: { env: 'TLS_KEY' } }
@@ -106,7 +106,7 @@ t.test('a secret is read once: what was checked is what is used', async (t) => {
   t.strictSame(snapshot && restoreConfig(snapshot).listen.tls, config?.listen.tls, 'and by every worker')
 })
 
-t.test('a secret whose file is gone once it was read does not become an empty one', async (t) => {
+t.test('a secret whose file is removed after reading keeps its value', async (t) => {
   const sentinel = { name: 'main', nodes: ['a:26379'], password: { env: 'SENTINEL_PASSWORD' } }
   const store = { driver: 'redis', redis: { sentinel, password: { file: '../password' } } }
   const folder = writeFiles(t, {
@@ -123,7 +123,7 @@ t.test('a secret whose file is gone once it was read does not become an empty on
   t.equal(passwordOf(loadConfig({ file: join(folder, 'config/gateway.yaml'), env }).config), 'hunter2')
 })
 
-t.test('a name that every object has is no environment variable', async (t) => {
+t.test("names on every object's prototype are not environment variables", async (t) => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     t.match(
       readSecret({ env: name }, {}, (path) => path),

@@ -33,7 +33,7 @@ trustedProxies:
   - 10.0.0.1
 `
 
-t.test('every option in effect is shown with where its value comes from', async (t) => {
+t.test('every effective option is shown with its source', async (t) => {
   const env = { GATEHOUSE__LISTEN__PORT: '2', GATEHOUSE__LOG: '{ level: warn }' }
   const shown = show(t, { text, env, settings: ['listen.port=3', 'routes[0].roles=[Admin]'] })
   const expected: Readonly<Record<string, readonly [unknown, string]>> = {
@@ -55,24 +55,24 @@ t.test('every option in effect is shown with where its value comes from', async 
   t.notOk(shown.has('routes[0].host'), 'what is absent is not shown')
 })
 
-t.test('what an override adds to a map shows the override, the rest of the map its file', async (t) => {
+t.test('a map extended by an override shows a source for each entry', async (t) => {
   const shown = show(t, { text, settings: ['listen.keepAliveTimeout=1s'] })
   t.strictSame(shown.get('listen.keepAliveTimeout'), ['1s', '--set listen.keepAliveTimeout'])
   t.strictSame(shown.get('listen.port'), [1, '2:9'])
 })
 
-t.test('what a map from an override leaves out is a default', async (t) => {
+t.test('options left out of an overriding map are shown as defaults', async (t) => {
   const shown = show(t, { text, settings: ['listen={ port: 4 }'] })
   t.strictSame(shown.get('listen.port'), [4, '--set listen'])
   t.strictSame(shown.get('listen.host'), ['127.0.0.1', 'default'])
 })
 
-t.test('a part of a list that comes from elsewhere shows that', async (t) => {
+t.test('a list item from another source shows it', async (t) => {
   const shown = show(t, { text, settings: ['trustedProxies[0]=10.0.0.2'] })
   t.strictSame(shown.get('trustedProxies'), [['10.0.0.2'], '--set trustedProxies[0]'])
 })
 
-t.test('a secret is never shown, nor where it is: only where that is said', async (t) => {
+t.test("config show never shows a secret or its location, only the option's source", async (t) => {
   const sealingKey = Buffer.alloc(32, 0xfb).toString('base64')
   const files = { 'config/hunter2.key': sealingKey }
   const secrets = `${text}keys: { sealingKey: { file: hunter2.key } }
@@ -89,7 +89,7 @@ store:
   t.notMatch(JSON.stringify([...shown.values()]), sealingKey.slice(0, 12))
 })
 
-t.test('a secret from an override shows the override', async (t) => {
+t.test('a secret set by an override shows the override as its source', async (t) => {
   const env = { GATEHOUSE__KEYS__SEALING_KEY__ENV: 'KEY', KEY: Buffer.alloc(32, 1).toString('hex') }
   t.strictSame(show(t, { text, env }).get('keys.sealingKey'), [
     '[secret]',
@@ -97,7 +97,7 @@ t.test('a secret from an override shows the override', async (t) => {
   ])
 })
 
-t.test('a URL without a secret is shown', async (t) => {
+t.test('a URL without a secret is shown by config show', async (t) => {
   const shown = show(t, { text: `${text}store: { redis: { url: 'redis://a/1' } }\n` })
   t.strictSame(shown.get('store.redis.url'), ['redis://a/1', '10:24'])
 })

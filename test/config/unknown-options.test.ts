@@ -1,7 +1,7 @@
 import t from 'tap'
 import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './config-fixtures.ts'
 
-t.test('an unknown option is told with what was probably meant, at every level', async (t) => {
+t.test('an unknown option is reported with a suggestion, at every level', async (t) => {
   const slips: readonly (readonly [options: Options, complaint: string])[] = [
     [{ ...minimalConfig, lisen: {} }, 'lisen: unknown option, did you mean "listen"?'],
     [{ ...minimalConfig, listen: { prot: 1 } }, 'listen.prot: unknown option, did you mean "port"?'],

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { minimalConfig, type Options, problemMessages, withRoute, withUpstream } from './config-fixtures.ts'
 
-t.test('a value of the wrong type is told what it must be', async (t) => {
+t.test('a value of the wrong type is reported with the expected type', async (t) => {
   const duration = 'must be a duration such as 250ms, 30s, 10m, 24h or 30d, from'
   const wrong: readonly (readonly [options: Options, complaint: string])[] = [
     [{ ...minimalConfig, publicUrl: 8080 }, 'publicUrl: must be text'],
@@ -78,7 +78,7 @@ t.test('a value of the wrong type is told what it must be', async (t) => {
   }
 })
 
-t.test('an option without a value says so', async (t) => {
+t.test('an option without a value is reported as such', async (t) => {
   const empty = 'is empty: set a value or remove it'
   t.strictSame(problemMessages(t, { ...minimalConfig, log: null }), [`log: ${empty}`])
   t.strictSame(problemMessages(t, { ...minimalConfig, log: { level: null } }), [`log.level: ${empty}`])
@@ -88,7 +88,7 @@ t.test('an option without a value says so', async (t) => {
   ])
 })
 
-t.test('an option that is needed but empty is not said to be dispensable', async (t) => {
+t.test('a required option left empty is reported as required', async (t) => {
   for (const name of ['upstreams', 'routes']) {
     const [complaint, ...others] = problemMessages(t, { ...minimalConfig, [name]: null })
     t.match(complaint, new RegExp(`^${name}: is empty`))
@@ -112,7 +112,7 @@ t.test('names of upstreams, routes and keys are plain words of at most 64 charac
   }
 })
 
-t.test('a secret that is written inline is refused, and never repeated', async (t) => {
+t.test('an inline secret is refused, and never repeated', async (t) => {
   const inline = 'is never written inline: write { file: PATH } or { env: NAME }'
   const secrets: readonly (readonly [options: Options, option: string])[] = [
     [{ ...minimalConfig, keys: { sealingKey: 'hunter2' } }, 'keys.sealingKey'],

@@ -18,7 +18,7 @@ const durations: readonly (readonly [value: unknown, hint: string])[] = [
   [null, ''],
 ]
 
-t.test('a value that is no duration is told how to write it', async (t) => {
+t.test('a malformed duration is reported with how to write it', async (t) => {
   for (const [value, hint] of durations) {
     t.equal(durationHint(value), hint, String(value))
   }
@@ -36,17 +36,17 @@ const sizes: readonly (readonly [value: unknown, hint: string])[] = [
   [{}, ''],
 ]
 
-t.test('a value that is no size is told how to write it', async (t) => {
+t.test('a malformed size is reported with how to write it', async (t) => {
   for (const [value, hint] of sizes) t.equal(sizeHint(value), hint, String(value))
 })
 
-t.test('a value with the right form that is out of range is not said to be meant', async (t) => {
+t.test('a value out of range is not suggested as a correction', async (t) => {
   t.equal(durationHint('31d'), '')
   t.equal(sizeHint('2GiB'), '')
 })
 
 t.test(
-  'the name of a file is repeated as the line to write, and anything else is not, as it may be the secret',
+  'a file name in place of a secret is suggested as a line, any other value is not repeated',
   async (t) => {
     for (const file of ['tls.crt', '/etc/ssl/private/tls.key', '../keys/a_b-c.pem'])
       t.equal(secretHint(file), `write { file: ${file} }`)

@@ -35,7 +35,7 @@ const own = [
   '/portal/keys',
 ]
 
-t.test('a route for a path of the gateway itself is warned of', async (t) => {
+t.test("a route for one of the gateway's own paths is warned of", async (t) => {
   for (const path of own) {
     t.strictSame(
       warnings(t, withRoute({ path })),
@@ -47,7 +47,7 @@ t.test('a route for a path of the gateway itself is warned of', async (t) => {
   }
 })
 
-t.test('proxies that are everybody, or a good part of it, are warned of', async (t) => {
+t.test('trusted proxies that cover most addresses are warned of', async (t) => {
   const ranges = [
     '10.0.0.1',
     '0.0.0.0/0',
@@ -73,29 +73,26 @@ t.test('a config without routes is warned of: is empty', async (t) => {
   ])
 })
 
-t.test(
-  'keys and tokens that travel unencrypted are warned of, on this machine alone they do not',
-  async (t) => {
-    const rest = 'set the https URL that clients use'
-    const secure = { cookie: { secure: true } }
-    t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'http://api.example.com' }), [
-      `publicUrl: keys and tokens travel unencrypted, and the refresh cookie is not Secure: ${rest}`,
-    ])
-    t.strictSame(warnings(t, { ...minimalConfig, ...secure, publicUrl: 'http://10.0.0.1:8080' }), [
-      `publicUrl: keys and tokens travel unencrypted: ${rest}`,
-    ])
-    for (const host of ['localhost:1', 'a.localhost', '127.0.0.1:8080', '127.1.2.3', '[::1]:80']) {
-      t.strictSame(
-        warnings(t, { ...minimalConfig, listen: { port: 0 }, publicUrl: `http://${host}` }),
-        [],
-        host,
-      )
-    }
-    t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'https://api.example.com' }), [])
-  },
-)
+t.test('keys and tokens sent unencrypted are warned of, except on this machine alone', async (t) => {
+  const rest = 'set the https URL that clients use'
+  const secure = { cookie: { secure: true } }
+  t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'http://api.example.com' }), [
+    `publicUrl: keys and tokens travel unencrypted, and the refresh cookie is not Secure: ${rest}`,
+  ])
+  t.strictSame(warnings(t, { ...minimalConfig, ...secure, publicUrl: 'http://10.0.0.1:8080' }), [
+    `publicUrl: keys and tokens travel unencrypted: ${rest}`,
+  ])
+  for (const host of ['localhost:1', 'a.localhost', '127.0.0.1:8080', '127.1.2.3', '[::1]:80']) {
+    t.strictSame(
+      warnings(t, { ...minimalConfig, listen: { port: 0 }, publicUrl: `http://${host}` }),
+      [],
+      host,
+    )
+  }
+  t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'https://api.example.com' }), [])
+})
 
-t.test('a backend that is not checked is warned of, where there is something to check', async (t) => {
+t.test('a TLS backend with verification off is warned of', async (t) => {
   const upstream = (url: string) => ({
     ...minimalConfig,
     upstreams: { backend: { targets: [{ url }], tls: { verify: false } } },
@@ -114,7 +111,7 @@ t.test('a WebSocket route that takes no GET is warned of', async (t) => {
   ])
 })
 
-t.test('a certificate whose time is over, and a publicUrl without TLS, are warned of', async (t) => {
+t.test('an expired certificate and a publicUrl without TLS are warned of', async (t) => {
   const env = { CERT: expiredCertificate.cert, KEY: expiredCertificate.key }
   const listen = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
   const warned = (publicUrl: string) => {

@@ -41,12 +41,12 @@ const cases: readonly (readonly [what: string, options: Options, complaints: rea
 ]
 
 for (const [what, options, expected] of cases) {
-  t.test(`a cookie that browsers would drop is refused, no other: ${what}`, async (t) => {
+  t.test(`a refresh cookie is refused exactly where browsers would drop it: ${what}`, async (t) => {
     t.strictSame(problemMessages(t, { ...minimalConfig, ...options }), expected)
   })
 }
 
-t.test('name and path hold nothing that could end the cookie or begin another', async (t) => {
+t.test("the refresh cookie's name and path cannot contain cookie syntax", async (t) => {
   for (const name of ['', 'a b', 'a=b', 'a;b', 'a,b', 'é', 'a\n', 'a'.repeat(65)]) {
     t.match(
       problemMessages(t, { ...minimalConfig, cookie: { name } }),

@@ -3,11 +3,11 @@ import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const origins = (...list: readonly unknown[]) => ({ ...minimalConfig, cors: { origins: list } })
 
-t.test('there are none by default', async (t) => {
+t.test('no CORS origins are allowed by default', async (t) => {
   t.strictSame(load(t, minimalConfig).cors, { origins: [] })
 })
 
-t.test('an origin is kept as browsers write it', async (t) => {
+t.test('a CORS origin is normalised to the form browsers send', async (t) => {
   const written: readonly (readonly [text: string, origin: string])[] = [
     ['https://app.example.com', 'https://app.example.com'],
     ['HTTPS://App.Example.COM', 'https://app.example.com'],
@@ -23,7 +23,7 @@ t.test('an origin is kept as browsers write it', async (t) => {
   for (const [text, origin] of written) t.strictSame(load(t, origins(text)).cors.origins, [origin], text)
 })
 
-t.test('what is no exact origin is refused, each at its place', async (t) => {
+t.test('anything but an exact CORS origin is refused at its place', async (t) => {
   const form = 'must be an origin such as https://app.example.com'
   const wrong: readonly (readonly [text: string, complaint: string])[] = [
     ['*', `${form}, without *`],
@@ -47,20 +47,20 @@ t.test('what is no exact origin is refused, each at its place', async (t) => {
   }
 })
 
-t.test('an origin that is there already, however it is written, is refused', async (t) => {
+t.test('a duplicate CORS origin, in any spelling, is refused', async (t) => {
   t.strictSame(problemMessages(t, origins('https://a.example', 'https://A.example:443/')), [
     'cors.origins[1]: https://a.example is already in the list',
   ])
 })
 
-t.test('as many as a thousand are taken', async (t) => {
+t.test('up to a thousand CORS origins are taken', async (t) => {
   const many = (count: number) =>
     origins(...Array.from({ length: count }, (_, at) => `https://a${at}.example`))
   t.equal(load(t, many(1_000)).cors.origins.length, 1_000)
   for (const count of [1_001, 5_000]) t.match(problemMessages(t, many(count)), [/^cors\.origins: .*1,?000/])
 })
 
-t.test('a wrong type is told', async (t) => {
+t.test('a CORS setting of the wrong type is reported', async (t) => {
   t.equal(problemMessages(t, { ...minimalConfig, cors: { origins: 'https://a.example' } }).length, 1)
   t.equal(problemMessages(t, origins(1)).length, 1)
 })

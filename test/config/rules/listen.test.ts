@@ -8,14 +8,14 @@ const listen = (options: object) => ({ ...minimalConfig, listen: options })
 const tls = listen({ tls: { cert: { file: 'tls.crt' }, key: { file: 'tls.key' } } })
 const at = 'listen.tls'
 
-t.test('workers are auto, or so many', async (t) => {
+t.test('workers may be auto or a number', async (t) => {
   for (const workers of [1, 2, 256]) t.equal(load(t, listen({ workers })).listen.workers, workers)
   t.equal(load(t, listen({ workers: 'auto' })).listen.workers, availableParallelism())
   for (const workers of [0, 257, 1e9, 1.5, 'all', '2'])
     t.match(problemMessages(t, listen({ workers })), [/^listen\.workers: must be /], String(workers))
 })
 
-t.test('a certificate and its key are read, whatever stands behind the certificate', async (t) => {
+t.test('a TLS certificate and its key are read, whatever follows the certificate', async (t) => {
   const mine = makeCertificate(t, 'DNS:localhost')
   const chain = mine.cert + expiredCertificate.cert
   const { listen } = load(t, tls, { files: { 'config/tls.crt': chain, 'config/tls.key': mine.key } })
@@ -25,7 +25,7 @@ t.test('a certificate and its key are read, whatever stands behind the certifica
   t.equal(load(t, { ...minimalConfig, listen: fromEnv }, { env }).listen.tls?.cert, mine.cert)
 })
 
-t.test('what is no certificate, no key, or no pair is told where it is', async (t) => {
+t.test('a bad TLS certificate, key or pair is reported at its option', async (t) => {
   const [mine, other] = [makeCertificate(t, 'DNS:localhost'), makeCertificate(t, 'DNS:localhost')]
   const told = (cert: string, key: string) =>
     problemMessages(t, tls, { files: { 'config/tls.crt': cert, 'config/tls.key': key } })
@@ -54,7 +54,7 @@ t.test('what is no certificate, no key, or no pair is told where it is', async (
   ])
 })
 
-t.test('the ops listener has a port of its own, wherever the two are set', async (t) => {
+t.test('the ops listener needs a port of its own, however both are set', async (t) => {
   const ofListen = 'listen.port: conflicts with ops.port on the same address: choose another port'
   const ofOps = 'ops.port: conflicts with listen.port on the same address: choose another port'
   t.strictSame(problemMessages(t, listen({ port: 9090 })), [ofListen])

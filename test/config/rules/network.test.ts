@@ -1,7 +1,7 @@
 import t from 'tap'
 import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
-t.test('publicUrl is the origin that clients see', async (t) => {
+t.test('publicUrl must be an origin', async (t) => {
   const origins: Readonly<Record<string, string>> = {
     'http://localhost:8080': 'http://localhost:8080',
     'https://api.example.com': 'https://api.example.com',
@@ -27,7 +27,7 @@ t.test('publicUrl is the origin that clients see', async (t) => {
   }
 })
 
-t.test('a trusted proxy is an address or a range', async (t) => {
+t.test('a trusted proxy may be an address or a range', async (t) => {
   const trustedProxies = ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8', '::/0', '10.0.0.1/32']
   t.strictSame(load(t, { ...minimalConfig, trustedProxies }).trustedProxies, [
     { address: '10.0.0.1', bits: 32, family: 'ipv4' },
@@ -40,7 +40,7 @@ t.test('a trusted proxy is an address or a range', async (t) => {
   ])
 })
 
-t.test('what is neither an address nor a range is told, each by its place', async (t) => {
+t.test('each trusted proxy that is neither address nor range is reported at its place', async (t) => {
   const wrong = [
     '10.0.0.0/33',
     '10.0.0.0/-1',

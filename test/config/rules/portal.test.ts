@@ -3,7 +3,7 @@ import { minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }
 
-t.test('the portal is at a plain path of its own', async (t) => {
+t.test("the portal's path must be plain, and apart from the gateway's own paths", async (t) => {
   for (const path of ['/portal', '/a', '/a/b-c_d.e~1', '/api', '/api/v2'].filter((path) => path !== '/api')) {
     t.strictSame(problemMessages(t, { ...minimalConfig, portal: { path } }), [], path)
   }
@@ -15,7 +15,7 @@ t.test('the portal is at a plain path of its own', async (t) => {
   }
 })
 
-t.test('a mail server is given whole', async (t) => {
+t.test('mail settings must be complete', async (t) => {
   t.strictSame(problemMessages(t, { ...minimalConfig, mail }), [])
   t.match(problemMessages(t, { ...minimalConfig, mail: {} }), [
     'mail.host: is missing',

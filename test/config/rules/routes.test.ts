@@ -4,7 +4,7 @@ import { load, minimalConfig, type Options, problemMessages, withRoute } from '.
 
 const [route] = minimalConfig.routes
 
-t.test('the upstream of a route is there', async (t) => {
+t.test('a route must name an existing upstream', async (t) => {
   const upstreams = { ...minimalConfig.upstreams, billing: minimalConfig.upstreams.backend }
   const routes = (upstream: string) => ({ upstreams, routes: [{ ...route, upstream }] })
   t.strictSame(problemMessages(t, routes('billing')), [])
@@ -19,14 +19,14 @@ t.test('the upstream of a route is there', async (t) => {
     )
 })
 
-t.test('a path in the words of another router is refused: it would match nothing', async (t) => {
+t.test("a path with another router's syntax is refused: it would match nothing", async (t) => {
   for (const path of ['/admin/*', '/*', '/a*/b', '/v1/:id', '/v1/:id/x', '/v1/{id}', '/int/(.*)']) {
     t.match(problemMessages(t, withRoute({ path })), [/routes\[0\]\.path: is a prefix .*no wildcards/], path)
   }
   t.strictSame(problemMessages(t, withRoute({ path: '/v1/items:batch' })), [])
 })
 
-t.test('a path is plain: every server reads it alike', async (t) => {
+t.test('a path of a route must be one that every server reads alike', async (t) => {
   for (const path of ['/', '/a', '/a/', '/a/b.c/~d', '/%61', '/%C3%A9', '/.well-known', '/a..b', '/@a:b'])
     t.strictSame(problemMessages(t, withRoute({ path })), [], path)
   const message =
@@ -61,11 +61,11 @@ t.test('a path is plain: every server reads it alike', async (t) => {
   }
 })
 
-t.test('a path that no request can have is refused: what is not ASCII comes percent-encoded', async (t) => {
+t.test('a path with unencoded non-ASCII characters is refused: no request has one', async (t) => {
   for (const path of ['/é', '/a/日本']) t.equal(problemMessages(t, withRoute({ path })).length, 1, path)
 })
 
-t.test('a host is a name or an address, without scheme, port and path', async (t) => {
+t.test('a host of a route is a name or address without scheme, port and path', async (t) => {
   for (const host of [
     'api.example.com',
     'API.Example.COM',
@@ -82,7 +82,7 @@ t.test('a host is a name or an address, without scheme, port and path', async (t
   }
 })
 
-t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT', async (t) => {
+t.test('a method of a route is one in capitals that Node parses, except TRACE and CONNECT', async (t) => {
   const methods = METHODS.filter((method) => method !== 'TRACE' && method !== 'CONNECT')
   t.strictSame(problemMessages(t, withRoute({ methods })), [])
   t.strictSame(
@@ -97,7 +97,7 @@ t.test('a method is one that Node reads, in capitals, but never TRACE or CONNECT
   )
 })
 
-t.test('what only fits known callers cannot stand on a route that lets anonymous ones pass', async (t) => {
+t.test('options for known callers are refused on a route without authentication', async (t) => {
   for (const auth of ['none', 'optional']) {
     const message = `cannot be combined with auth: ${auth}, which allows anonymous requests`
     t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
@@ -131,7 +131,7 @@ const pairs: readonly (readonly [what: string, one: Options, other: Options, isS
 ]
 
 for (const [what, one, other, isSame] of pairs) {
-  t.test(`two routes ${isSame ? 'never' : 'may'} want requests of ${what}`, async (t) => {
+  t.test(`two routes ${isSame ? 'never' : 'may'} match requests of ${what}`, async (t) => {
     const routes = [
       { ...route, path: '/x', name: 'x' },
       { ...route, name: 'one', ...one },
@@ -145,7 +145,7 @@ for (const [what, one, other, isSame] of pairs) {
   })
 }
 
-t.test('names are unique, and a broken route hides nothing that is wrong with the others', async (t) => {
+t.test('duplicate route names are refused, and a broken route hides no other problem', async (t) => {
   const routes = [
     route,
     { ...route, path: '/b' },
@@ -159,6 +159,6 @@ t.test('names are unique, and a broken route hides nothing that is wrong with th
   ])
 })
 
-t.test('a config may have no routes yet', async (t) => {
+t.test('a config may have no routes', async (t) => {
   t.strictSame(load(t, { ...minimalConfig, routes: [] }).routes, [])
 })

@@ -9,7 +9,7 @@ const redis = (options: Options | undefined, driver = 'sqlite') => ({
 const key = { files: { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') } }
 const asUrl = 'must be a URL such as redis://127.0.0.1:6379/0'
 
-t.test('driver: redis needs to know where Redis is, in exactly one way', async (t) => {
+t.test('driver: redis needs exactly one of url, sentinel and cluster', async (t) => {
   const one = 'store.redis: set exactly one of url, sentinel and cluster'
   const cluster = { nodes: ['10.0.0.31:6379'] }
   const sentinel = { name: 'main', nodes: ['10.0.0.21:26379'] }
@@ -24,7 +24,7 @@ t.test('driver: redis needs to know where Redis is, in exactly one way', async (
   }
 })
 
-t.test('the URL of a Redis is one, with the number of a database at most', async (t) => {
+t.test('a Redis URL has no path but a database number', async (t) => {
   for (const url of [
     'redis://a',
     'rediss://a:6380',
@@ -45,7 +45,7 @@ t.test('the URL of a Redis is one, with the number of a database at most', async
   }
 })
 
-t.test('a password in the text of the URL is refused, and never repeated', async (t) => {
+t.test('a password inside a Redis URL is refused, and never repeated', async (t) => {
   const message =
     'store.redis.url: a password is never inline: set the URL as { env: … } or { file: … }, or use password'
   for (const url of ['redis://:hunter2@a', 'redis://user:hunter2@a/0']) {
@@ -53,7 +53,7 @@ t.test('a password in the text of the URL is refused, and never repeated', async
   }
 })
 
-t.test('a URL has no query: it would set options past this config, a password too', async (t) => {
+t.test('a Redis URL with a query is refused: it could set options past the config', async (t) => {
   for (const url of ['redis://a/0?password=hunter2', 'redis://a?family=6']) {
     const [complaint, ...others] = problemMessages(t, redis({ url }))
     t.match(complaint, /^store\.redis\.url: /, url)
@@ -62,7 +62,7 @@ t.test('a URL has no query: it would set options past this config, a password to
   }
 })
 
-t.test('the whole URL may be a secret, and is then looked at as well', async (t) => {
+t.test('a Redis URL given as a secret is checked as well', async (t) => {
   const options = redis({ url: { env: 'REDIS_URL' } })
   t.strictSame(problemMessages(t, options, { env: { REDIS_URL: 'redis://user:hunter2@a/0' } }), [])
   t.strictSame(problemMessages(t, options, { env: { REDIS_URL: 'hunter2@a' } }), [
@@ -76,7 +76,7 @@ t.test('the whole URL may be a secret, and is then looked at as well', async (t)
   ])
 })
 
-t.test('a node of Sentinel and Cluster is host:port', async (t) => {
+t.test('nodes of Sentinel and Cluster are written host:port', async (t) => {
   const good = ['10.0.0.1:6379', 'redis-1.internal:1', '[fd00::1]:65535']
   const bad = [
     '10.0.0.1',
@@ -102,7 +102,7 @@ t.test('a node of Sentinel and Cluster is host:port', async (t) => {
   ])
 })
 
-t.test('every secret of Redis is looked for', async (t) => {
+t.test('every secret of Redis is read', async (t) => {
   const from = (env: string) => ({ env })
   const sentinel = { name: 'main', nodes: ['a:1'], password: from('S') }
   const options = redis({ sentinel, password: from('P'), tls: { ca: from('C') } })
@@ -114,16 +114,13 @@ t.test('every secret of Redis is looked for', async (t) => {
   t.strictSame(problemMessages(t, options, { env: { P: 'p', S: 's', C: rootCertificates[0] ?? '' } }), [])
 })
 
-t.test(
-  'a key prefix has no braces, which would spread an account over a Cluster, and no space',
-  async (t) => {
-    for (const keyPrefix of ['{gh}:', 'gh}', 'g h', 'a'.repeat(65)]) {
-      t.match(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [
-        /^store\.redis\.keyPrefix: has an invalid format/,
-      ])
-    }
-    for (const keyPrefix of ['', 'gh:', 'a'.repeat(64)]) {
-      t.strictSame(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [], keyPrefix)
-    }
-  },
-)
+t.test('a Redis key prefix has neither braces nor spaces', async (t) => {
+  for (const keyPrefix of ['{gh}:', 'gh}', 'g h', 'a'.repeat(65)]) {
+    t.match(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [
+      /^store\.redis\.keyPrefix: has an invalid format/,
+    ])
+  }
+  for (const keyPrefix of ['', 'gh:', 'a'.repeat(64)]) {
+    t.strictSame(problemMessages(t, redis({ url: 'redis://a', keyPrefix })), [], keyPrefix)
+  }
+})

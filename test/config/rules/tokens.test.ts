@@ -35,7 +35,7 @@ function setUp(algorithm: string, keys: readonly Key[]) {
 
 const secret = 's'.repeat(32)
 
-t.test('a key of each algorithm signs', async (t) => {
+t.test('a signing key may be of each algorithm', async (t) => {
   const keys: Readonly<Record<string, string>> = {
     ES256: ec.private,
     EdDSA: ed.private,
@@ -48,7 +48,7 @@ t.test('a key of each algorithm signs', async (t) => {
   }
 })
 
-t.test('other keys verify, of whatever algorithm, with their public half alone', async (t) => {
+t.test('a verifying key may be of any algorithm, and public only', async (t) => {
   const older = [
     { kid: 'a', use: 'verify', public: rsa.public },
     { kid: 'b', use: 'verify', private: ed.private },
@@ -125,25 +125,25 @@ const cases: readonly (readonly [what: string, algorithm: string, key: Key, comp
 ]
 
 for (const [what, algorithm, key, complaint] of cases) {
-  t.test(`it is refused, and not repeated: ${what}`, async (t) => {
+  t.test(`a bad token key is refused, and not repeated: ${what}`, async (t) => {
     t.strictSame(problemMessages(t, ...setUp(algorithm, [key])), [complaint])
   })
 }
 
-t.test('an empty secret is refused', async (t) => {
+t.test('an empty token secret is refused', async (t) => {
   t.strictSame(problemMessages(t, ...setUp('HS256', [{ private: '\n' }])), [
     `${at}.private: config/0.private is empty`,
   ])
 })
 
-t.test('a verifying key needs a half, and not both from nowhere', async (t) => {
+t.test('a verifying key needs its public or its private half', async (t) => {
   const signer = { kid: 's', private: ec.private }
   t.strictSame(problemMessages(t, ...setUp('ES256', [{ use: 'verify' }, signer])), [
     `${at}.public: is missing`,
   ])
 })
 
-t.test('exactly one key signs, and IDs are unique', async (t) => {
+t.test('exactly one key signs, and key IDs are unique', async (t) => {
   const signer = { private: ec.private }
   t.strictSame(problemMessages(t, ...setUp('ES256', [signer, { ...signer, kid: 'b' }])), [
     'tokens.keys: exactly one key must have use: sign, not 2',

@@ -6,7 +6,7 @@ const otlp = (options: Readonly<Record<string, unknown>>) => ({
   tracing: { otlp: options },
 })
 
-t.test('the path of OTLP is added to the collector', async (t) => {
+t.test("the OTLP path is appended to the collector's URL", async (t) => {
   t.equal(load(t, minimalConfig).tracing, undefined)
   for (const [endpoint, url] of [
     ['http://localhost:4318', 'http://localhost:4318/v1/traces'],
@@ -20,7 +20,7 @@ t.test('the path of OTLP is added to the collector', async (t) => {
   }
 })
 
-t.test('what is no such URL is refused, and so is a section without one', async (t) => {
+t.test('a tracing section with a bad URL, or none, is refused', async (t) => {
   for (const [endpoint, complaint] of [
     ['localhost:4318', /must be a URL such as/],
     ['grpc://localhost:4317', /must be a URL such as/],

@@ -4,7 +4,7 @@ import { load, minimalConfig, problemMessages, withUpstream } from '../config-fi
 
 const target = (url: string) => withUpstream({ targets: [{ url: 'http://10.0.0.11' }, { url }] })
 
-t.test('a target is an http(s) origin', async (t) => {
+t.test('a target must be an http(s) origin', async (t) => {
   const isOrigin = [
     'http://10.0.0.11:3000',
     'http://10.0.0.11:3000/',
@@ -32,7 +32,7 @@ t.test('a target is an http(s) origin', async (t) => {
   }
 })
 
-t.test('the certificates to trust are PEM that is there', async (t) => {
+t.test('trusted CAs must be readable PEM', async (t) => {
   const ca = withUpstream({ tls: { ca: { file: 'ca.pem' } } })
   const at = 'upstreams.backend.tls.ca'
   const [certificate = ''] = rootCertificates
@@ -48,7 +48,7 @@ t.test('the certificates to trust are PEM that is there', async (t) => {
   t.strictSame(problemMessages(t, byName, { env: { BACKEND_CA: certificate } }), [])
 })
 
-t.test('the targets of an upstream are looked at even where something else in it is wrong', async (t) => {
+t.test('targets of an upstream are checked though something else in it is wrong', async (t) => {
   const upstream = { targets: [{ url: 'nowhere' }], connections: 0, host: 'clent' }
   t.strictSame(problemMessages(t, { ...minimalConfig, upstreams: { backend: upstream } }), [
     'upstreams.backend.targets[0].url: must be a URL such as http://10.0.0.11:3000',
@@ -57,7 +57,7 @@ t.test('the targets of an upstream are looked at even where something else in it
   ])
 })
 
-t.test('a check asks a path that can stand in a request line', async (t) => {
+t.test('the path of a health check must be valid in a request line', async (t) => {
   const active = (path: unknown) => withUpstream({ health: { active: { path } } })
   for (const path of ['/', '/healthz', '/a/b?c=d&e=%20', '/~a;b'])
     t.strictSame(problemMessages(t, active(path)), [], path)

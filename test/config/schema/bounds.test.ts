@@ -44,13 +44,13 @@ function complaintsAbout(path: PlacedNode['path'], value: unknown) {
 
 const bounded = allNodes().flatMap(boundsOf)
 
-t.test('the config that the bounds are tried in is good itself', async (t) => {
+t.test('the config that option bounds are tried in is valid itself', async (t) => {
   t.strictSame(validate(everything).findings, [])
 })
 
 for (const { path, inside, outside } of bounded) {
   const option = formatPath(path)
-  t.test(`${option} takes its limits and nothing beyond them, and says what they are`, async (t) => {
+  t.test(`${option} takes its limits and nothing beyond, and says what they are`, async (t) => {
     for (const value of inside) t.strictSame(complaintsAbout(path, value), [], JSON.stringify(value))
     for (const value of outside) {
       const [complaint, ...others] = complaintsAbout(path, value)
@@ -61,7 +61,7 @@ for (const { path, inside, outside } of bounded) {
   })
 }
 
-t.test('lifetimes may be as short as a second, tolerances and graces nothing at all', async (t) => {
+t.test('lifetimes may be as short as a second, tolerances and graces zero', async (t) => {
   const shortest = new Map(bounded.map(({ path, inside }) => [formatPath(path), inside[0]]))
   for (const name of ['accessLifetime', 'refreshLifetime', 'refreshIdle'])
     t.equal(shortest.get(`tokens.${name}`), '1s', name)

@@ -12,12 +12,12 @@ const ajv = new Ajv2020({ strict: true, allErrors: true })
 const schema = publishedSchema()
 const isGood = ajv.compile(schema)
 
-t.test('it is a schema of JSON Schema 2020-12, and says so', async (t) => {
+t.test('the published config schema is valid JSON Schema 2020-12, and says so', async (t) => {
   t.match(schema, { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Gatehouse config' })
   t.ok(ajv.validateSchema(schema), ajv.errorsText(ajv.errors))
 })
 
-t.test('no word of our own is left in it', async (t) => {
+t.test('the published config schema has no keywords of our own', async (t) => {
   const ours = ['duration', 'size', 'secret', 'optional']
   t.strictSame(
     wordsOf(schema).filter((word) => ours.includes(word)),
@@ -25,7 +25,7 @@ t.test('no word of our own is left in it', async (t) => {
   )
 })
 
-t.test('every option tells an editor what it is for', async (t) => {
+t.test('every option of the published schema has a description', async (t) => {
   const mute = allNodes().filter(({ path, node }) => {
     // A branch of a choice is told by the choice.
     return path.length > 0 && node.description === undefined && node.const === undefined && !isBare(node)
@@ -33,13 +33,13 @@ t.test('every option tells an editor what it is for', async (t) => {
   t.strictSame(mute, [])
 })
 
-t.test('the configs that are shipped are good by it', async (t) => {
+t.test('the shipped configs are valid by the published schema', async (t) => {
   for (const file of ['config/gateway.yaml', 'config/gateway.example.yaml']) {
     t.ok(isGood(parse(readFileSync(file, 'utf8'))), `${file}: ${ajv.errorsText(isGood.errors)}`)
   }
 })
 
-t.test('an editor and the program agree', async (t) => {
+t.test('the published schema and the program accept the same configs', async (t) => {
   const configs: readonly (readonly [what: string, options: Options])[] = [
     ['the least config', minimalConfig],
     ['nothing at all', {}],

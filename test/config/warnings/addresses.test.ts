@@ -12,7 +12,7 @@ function warnings(t: Test, options: Options, env: Readonly<Record<string, string
   )
 }
 
-t.test('a publicUrl of this machine with a port that nobody listens on is warned of', async (t) => {
+t.test('a local publicUrl with a port that is not listened on is warned of', async (t) => {
   const rest = 'so links are broken and the portal rejects forms: use the same port for both'
   const publicUrl = 'http://localhost:9000'
   t.strictSame(warnings(t, { publicUrl }), [`publicUrl: has port 9000, but listen.port is 8080, ${rest}`])
@@ -24,7 +24,7 @@ t.test('a publicUrl of this machine with a port that nobody listens on is warned
   t.strictSame(warnings(t, { publicUrl: 'https://api.example.com', listen: { port: 9000 } }), [])
 })
 
-t.test('behind a proxy the port of publicUrl is that of the proxy', async (t) => {
+t.test("behind a proxy the port of publicUrl may be the proxy's", async (t) => {
   t.strictSame(warnings(t, { publicUrl: 'http://localhost:9000', trustedProxies: ['127.0.0.1'] }), [])
   t.strictSame(warnings(t, { publicUrl: 'https://localhost' }), [], 'which speaks TLS in its place')
   const tls = { cert: { env: 'CERT' }, key: { env: 'KEY' } }
@@ -33,7 +33,7 @@ t.test('behind a proxy the port of publicUrl is that of the proxy', async (t) =>
   t.match(own, [/^publicUrl: has port 443, but listen\.port is 8080/], 'unless it has TLS of its own')
 })
 
-t.test('a publicUrl of this machine is warned of where clients come from elsewhere', async (t) => {
+t.test('a local publicUrl is warned of where clients come from elsewhere', async (t) => {
   for (const host of ['0.0.0.0', '::', '10.0.0.5', 'api.example.com']) {
     t.strictSame(
       warnings(t, { listen: { host } }),
@@ -50,7 +50,7 @@ t.test('a publicUrl of this machine is warned of where clients come from elsewhe
   t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, portal: { enabled: false } }), [])
 })
 
-t.test('an ops listener that others reach is warned of', async (t) => {
+t.test('an ops listener reachable from elsewhere is warned of', async (t) => {
   for (const host of ['0.0.0.0', '::', '10.0.0.5']) {
     t.strictSame(
       warnings(t, { ops: { host } }),

@@ -13,26 +13,23 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
   return findAmbiguousPaths(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
 }
 
-t.test(
-  'routes that a backend may read as the same are warned of, as no request gets to either',
-  async (t) => {
-    const found = warnings(t, { path: '/orders' }, { path: '/Orders/' }, { path: '/other' })
-    t.equal(found.length, 2)
-    t.match(
-      found[0],
-      /^routes\.0\.path: route "r0" is never used: .* \/orders and \/Orders of route "r1" .*caseSensitive/,
-    )
-    t.match(found[1], /^routes\.1\.path: route "r1" is never used/)
-    t.equal(warnings(t, { path: '/@a' }, { path: '/%40a' }).length, 2, 'escapes are decoded')
-    t.equal(
-      warnings(t, { path: '/a', host: 'x.example' }, { path: '/A' }).length,
-      2,
-      'any host is this host too',
-    )
-  },
-)
+t.test('routes whose paths a backend may read alike are warned of, as neither gets requests', async (t) => {
+  const found = warnings(t, { path: '/orders' }, { path: '/Orders/' }, { path: '/other' })
+  t.equal(found.length, 2)
+  t.match(
+    found[0],
+    /^routes\.0\.path: route "r0" is never used: .* \/orders and \/Orders of route "r1" .*caseSensitive/,
+  )
+  t.match(found[1], /^routes\.1\.path: route "r1" is never used/)
+  t.equal(warnings(t, { path: '/@a' }, { path: '/%40a' }).length, 2, 'escapes are decoded')
+  t.equal(
+    warnings(t, { path: '/a', host: 'x.example' }, { path: '/A' }).length,
+    2,
+    'any host is this host too',
+  )
+})
 
-t.test('routes that are kept apart are not warned of', async (t) => {
+t.test('routes with clearly distinct paths are not warned of', async (t) => {
   const sensitive = { caseSensitive: true }
   t.strictSame(warnings(t, { path: '/orders', ...sensitive }, { path: '/Orders', ...sensitive }), [])
   t.equal(warnings(t, { path: '/@a', ...sensitive }, { path: '/%40a', ...sensitive }).length, 2)

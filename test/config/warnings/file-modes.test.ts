@@ -22,16 +22,13 @@ function warnings(t: Parameters<typeof read>[0], sealingMode: number, tlsMode: n
   )
 }
 
-t.test(
-  'a secret that every user of the machine can read is warned of, with the command that mends it',
-  async (t) => {
-    t.strictSame(warnings(t, 0o644, 0o600), [
-      'keys.sealingKey: every user of this machine can read sealing.key (mode 0644): chmod 600 sealing.key',
-    ])
-  },
-)
+t.test('a world-readable secret is warned of, with the command that fixes it', async (t) => {
+  t.strictSame(warnings(t, 0o644, 0o600), [
+    'keys.sealingKey: every user of this machine can read sealing.key (mode 0644): chmod 600 sealing.key',
+  ])
+})
 
-t.test('a secret that others can replace is warned of', async (t) => {
+t.test('a secret file that others can replace is warned of', async (t) => {
   t.strictSame(warnings(t, 0o600, 0o666), [
     'listen.tls.key: other users can replace tls.key (mode 0666): chmod 600 tls.key',
   ])
@@ -40,7 +37,7 @@ t.test('a secret that others can replace is warned of', async (t) => {
   ])
 })
 
-t.test('a secret for its owner, or for the group that runs the gateway, is not warned of', async (t) => {
+t.test("a secret readable by its owner or the gateway's group is not warned of", async (t) => {
   for (const mode of [0o400, 0o600, 0o640, 0o440]) t.strictSame(warnings(t, mode, mode), [])
 })
 

@@ -26,13 +26,13 @@ t.test('a role that differs from one of the gateway only in case is warned of', 
   t.strictSame(warnings(t, ['Admin', 'USER']), [told(0, 1, 'USER', 'User')])
 })
 
-t.test('two routes that name one role in two cases are both warned of', async (t) => {
+t.test('routes that spell one role in two cases are both warned of', async (t) => {
   t.strictSame(warnings(t, ['Editor'], ['editor']), [
     told(0, 0, 'Editor', 'editor'),
     told(1, 0, 'editor', 'Editor'),
   ])
 })
 
-t.test('roles in one case alone are not warned of', async (t) => {
+t.test('roles spelt in one case only are not warned of', async (t) => {
   t.strictSame(warnings(t, ['Admin', 'User'], ['Editor'], ['Editor', 'Admin']), [])
 })

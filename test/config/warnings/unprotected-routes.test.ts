@@ -20,7 +20,7 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
 const open = { auth: 'none' }
 const optional = { auth: 'optional' }
 
-t.test('routes apart from each other are no reason to warn', async (t) => {
+t.test('routes of separate paths are not warned of', async (t) => {
   t.strictSame(warnings(t, { path: '/a' }, { path: '/ab', ...open }), [], 'whole segments only')
   t.strictSame(warnings(t, { path: '/a' }, { path: '/health', ...open }), [])
   t.strictSame(warnings(t, { path: '/a', ...open }, { path: '/a/b', ...open }), [])
@@ -28,7 +28,7 @@ t.test('routes apart from each other are no reason to warn', async (t) => {
   t.strictSame(warnings(t, { path: '/a', ...open }, { path: '/a/b' }), [], 'a protected part of a public one')
 })
 
-t.test('a public route for everything is warned of', async (t) => {
+t.test('a public catch-all route is warned of', async (t) => {
   const rest = 'that no other route matches: give it auth: any, or a longer path'
   t.strictSame(warnings(t, open), [
     `routes.0.auth: route "r0" is public and matches every path under / ${rest}`,
@@ -57,7 +57,7 @@ t.test('a public route inside a protected one is warned of', async (t) => {
   )
 })
 
-t.test('what would be refused or public all the same without it is not inside', async (t) => {
+t.test('a public route inside a protected one is not warned of where it changes nothing', async (t) => {
   const post = { methods: ['POST'] }
   t.strictSame(warnings(t, { path: '/a', methods: ['GET'] }, { path: '/a/b', ...open, ...post }), [])
   t.match(warnings(t, { path: '/a', ...post }, { path: '/a/b', ...open }), [/^routes\.1\.auth: .* inside/])
@@ -66,7 +66,7 @@ t.test('what would be refused or public all the same without it is not inside', 
   t.match(found, [/^routes\.1/], 'the one between is warned of, the one inside that is not')
 })
 
-t.test('a public route of one host before a protected one of any is warned of', async (t) => {
+t.test('a public route of one host that precedes a protected one of any host is warned of', async (t) => {
   t.strictSame(warnings(t, { path: '/a' }, { path: '/a', host: 'www.example', ...open }), [
     'routes.1.auth: route "r1" is public for host www.example, where it takes precedence over the protected route "r0": if that is not intended, give it the auth of "r0"',
   ])
@@ -74,7 +74,7 @@ t.test('a public route of one host before a protected one of any is warned of', 
   t.match(root, [/is public and matches every path/], 'a longer path of any host still comes first')
 })
 
-t.test('a protected route of one host whose backend is public by every other is warned of', async (t) => {
+t.test('a backend protected on one host and public on every other is warned of', async (t) => {
   const rest = (path: string) =>
     `at ${path} of every host except api.example, where "r0" protects it: remove the host of "r0", or give "r1" one`
   const guarded = { path: '/a', host: 'api.example' }
@@ -97,7 +97,7 @@ t.test('a protected route of one host whose backend is public by every other is 
   )
 })
 
-t.test('a route for the other methods of a protected place is warned of where it is public', async (t) => {
+t.test('a public route for the other methods of a protected path is warned of', async (t) => {
   t.strictSame(warnings(t, { path: '/a', methods: ['POST', 'PUT'] }, { path: '/a', ...open }), [
     'routes.1.auth: route "r1" is public for every method except POST, PUT, beside the protected "r0": list the methods that may be public',
   ])
@@ -109,22 +109,19 @@ t.test('a route for the other methods of a protected place is warned of where it
   )
 })
 
-t.test(
-  'a prefix that is stripped can lead around the protection of a backend, which is warned of',
-  async (t) => {
-    const strip = { stripPrefix: true }
-    const around = (stripping: string) =>
-      `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${stripping}" strips its prefix: give it the auth of "r0", or its own upstream`
-    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', ...strip, ...open }), [around('r1')])
-    t.strictSame(warnings(t, { path: '/api', ...strip }, { path: '/pub', ...strip, ...open }), [around('r1')])
-    t.match(warnings(t, { path: '/api', ...strip }, open), [/matches every path/, around('r0')])
-    t.strictSame(
-      warnings(t, { path: '/api', ...strip }, { path: '/health', ...open }),
-      [],
-      'a part that is named',
-    )
-    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', upstream: 'other', ...strip, ...open }), [])
-    const [get, post] = [{ methods: ['GET'] }, { methods: ['POST'] }]
-    t.strictSame(warnings(t, { path: '/admin', ...post }, { path: '/pub', ...get, ...strip, ...open }), [])
-  },
-)
+t.test('a stripped prefix that leads around the protection of a backend is warned of', async (t) => {
+  const strip = { stripPrefix: true }
+  const around = (stripping: string) =>
+    `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${stripping}" strips its prefix: give it the auth of "r0", or its own upstream`
+  t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', ...strip, ...open }), [around('r1')])
+  t.strictSame(warnings(t, { path: '/api', ...strip }, { path: '/pub', ...strip, ...open }), [around('r1')])
+  t.match(warnings(t, { path: '/api', ...strip }, open), [/matches every path/, around('r0')])
+  t.strictSame(
+    warnings(t, { path: '/api', ...strip }, { path: '/health', ...open }),
+    [],
+    'a part that is named',
+  )
+  t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', upstream: 'other', ...strip, ...open }), [])
+  const [get, post] = [{ methods: ['GET'] }, { methods: ['POST'] }]
+  t.strictSame(warnings(t, { path: '/admin', ...post }, { path: '/pub', ...get, ...strip, ...open }), [])
+})

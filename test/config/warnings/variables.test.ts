@@ -20,7 +20,7 @@ const missed = [
 ] as const
 
 for (const [name, value, option, meant] of missed) {
-  t.test(`${name} is warned of, with the name that is read`, async (t) => {
+  t.test(`the misspelt variable ${name} is warned of, with the name that is read`, async (t) => {
     const shouldBe = meant || 'GATEHOUSE__UPSTREAMS__BACKEND__CONNECTIONS'
     t.strictSame(warnings(t, { [name]: value }), [
       `$${name}  ${option}: is not set by this variable: did you mean ${shouldBe}?`,
@@ -34,7 +34,7 @@ for (const [name, value, option, meant] of missed) {
   })
 }
 
-t.test('variables that others set are not warned of', async (t) => {
+t.test('variables of other programs are not warned of', async (t) => {
   const ofKubernetes = {
     GATEHOUSE_SERVICE_HOST: '10.0.0.1',
     GATEHOUSE_SERVICE_PORT: '8080',
