@@ -23,12 +23,12 @@ export interface OperationDoc {
   readonly body?: JsonSchema
   /** Whether the body is optional. */
   readonly isBodyOptional?: boolean
-  readonly answers: Readonly<Record<number, AnswerDoc>>
+  readonly responses: Readonly<Record<number, ResponseDoc>>
   /** Its own errors, besides those of every operation. */
   readonly problems: readonly ErrorCode[]
 }
 
-export interface AnswerDoc {
+export interface ResponseDoc {
   readonly description: string
   /** Schema of the JSON body; undefined = there is no body. */
   readonly schema?: JsonSchema

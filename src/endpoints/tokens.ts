@@ -118,7 +118,7 @@ export function tokenEndpoints(
 
   /**
    * A client that signs out loses the cookie, even if the session cannot be ended now or the body is wrong. But a page
-   * of another site cannot sign anybody out.
+   * of another site cannot sign anyone out.
    */
   function clearCookieUnlessCrossSite(request: FastifyRequest, reply: FastifyReply): void {
     if (!isCrossSite(request, publicOrigin)) clearCookie(reply)

@@ -74,7 +74,7 @@ export interface GatewayServer {
  */
 interface CurrentRequest {
   arrival: Arrival | undefined
-  /** The observer that was told of its beginning. Not all of Traffic: a WebSocket would keep it past a reload. */
+  /** The observer that recorded its start. Not all of Traffic: a WebSocket would keep it past a reload. */
   observer: Observer | undefined
 }
 

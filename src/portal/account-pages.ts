@@ -79,7 +79,7 @@ const accountActionPages = (
 ]
 
 /**
- * Actions on one's own account require the password here too: somebody else may be at the keyboard.
+ * Actions on one's own account require the password here too: someone else may be at the keyboard.
  * A refused form shows the account page with the error.
  */
 function createActionPage(name: ActionName, handler: AccountHandler, signIn: SignIn): PortalPage {

@@ -11,7 +11,7 @@ export interface ErrorText {
 const effectText: Readonly<Record<RequestEffect, string>> = {
   read: '',
   nothing: ' Nothing was saved.',
-  // It may have failed half-way, or the store did not answer: told that nothing was saved, people would submit twice.
+  // It may have failed half-way, or the store did not respond: told that nothing was saved, people would submit twice.
   unknown: ' Your change may or may not have been saved: check before you submit again.',
 }
 

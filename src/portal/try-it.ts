@@ -86,7 +86,7 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
         : await get(route, route.auth === 'none' ? {} : { SecretKey: keys.secretKey })
       return {
         kind: 'answered',
-        answer: {
+        response: {
           route: requestText(route),
           status: response.status,
           contentType: response.contentType,

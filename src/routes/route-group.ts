@@ -1,6 +1,6 @@
 import type { Route } from './route.ts'
 
-/** Routes that share a host and a prefix: the method tells them apart. */
+/** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
   /** In lower case; undefined = any. */
   readonly host: string | undefined

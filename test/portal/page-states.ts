@@ -95,13 +95,13 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'integration-tried': (over) =>
     integrationPage(samples.frame(over), integration({ tryIt: { ...tryIt, chosen: 'hello', outcome } })),
   'integration-tried-open': (over) => {
-    const answer = {
-      ...outcome.answer,
+    const response = {
+      ...outcome.response,
       scheme: 'no credential',
       sendsIdentity: false,
       identity: [],
     }
-    const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, answer } }
+    const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, response } }
     return integrationPage(samples.frame(over), integration({ tryIt: open }))
   },
   sessions: (over) =>
@@ -236,7 +236,7 @@ const tryIt: IntegrationView['tryIt'] = {
 
 const outcome = {
   kind: 'answered',
-  answer: {
+  response: {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,

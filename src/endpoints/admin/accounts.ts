@@ -44,7 +44,7 @@ export function accountsOperations({
       description:
         'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
       query: searchQuery,
-      answers: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
+      responses: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
       problems: ['request-invalid'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it, and fills in the limit.
@@ -57,9 +57,9 @@ export function accountsOperations({
       id: 'createAccount',
       summary: 'Creates an account with its keys, which are shown only once.',
       description:
-        'There is no `setupUrl` without a portal, nor where the link cannot be made at the moment: the account is made all the same, and the portal or `gatehouse accounts setup-link` makes a link later.',
+        '`setupUrl` is absent without a portal, or if the link could not be created: the account is created all the same, and the portal or `gatehouse accounts setup-link` creates a link later.',
       body: newAccount,
-      answers: {
+      responses: {
         201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
       },
       problems: ['request-invalid', 'account-exists'],
@@ -91,7 +91,7 @@ export function accountOperations({
     GET: {
       id: 'getAccount',
       summary: 'Shows an account.',
-      answers: { 200: { description: 'The account.', schema: account } },
+      responses: { 200: { description: 'The account.', schema: account } },
       problems: ['account-not-found'],
       handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
     },
@@ -100,7 +100,7 @@ export function accountOperations({
       summary: 'Changes an account.',
       description: 'Changing the role revokes access tokens; disabling the account ends its sessions.',
       body: accountChanges,
-      answers: { 200: { description: 'The updated account.', schema: account } },
+      responses: { 200: { description: 'The updated account.', schema: account } },
       problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it.
@@ -114,7 +114,7 @@ export function accountOperations({
     DELETE: {
       id: 'deleteAccount',
       summary: 'Deletes an account; its keys, tokens and sessions are revoked.',
-      answers: { 204: { description: 'Deleted.' } },
+      responses: { 204: { description: 'Deleted.' } },
       problems: ['account-not-found', 'own-account'],
       handler: async (request, reply) => {
         await actionsOf(request).accounts.remove(idOf(request))

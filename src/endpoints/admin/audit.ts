@@ -18,7 +18,7 @@ export function auditOperations({
       id: 'listAudit',
       summary: 'Lists entries of the audit log, newest first.',
       query: auditQuery,
-      answers: {
+      responses: {
         200: {
           description:
             'A page of the audit log, or with `format` all of it: the entries that match `action` and `who`.',

@@ -11,7 +11,7 @@ export function secretKeyOperations({
       summary: 'Replaces the secret key; the new one is shown only once.',
       body: secretKeyReset,
       isBodyOptional: true,
-      answers: { 200: { description: 'The new key.', schema: secretKey } },
+      responses: { 200: { description: 'The new key.', schema: secretKey } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it, and fills in defaults.
@@ -32,7 +32,7 @@ export function apiKeyOperations({
         'Replaces the API key; the old one stops working immediately, and the new one is shown only once.',
       body: emptyObject,
       isBodyOptional: true,
-      answers: { 200: { description: 'The new key.', schema: apiKey } },
+      responses: { 200: { description: 'The new key.', schema: apiKey } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => ({ apiKey: await actionsOf(request).keys.resetApiKey(idOf(request)) }),
     },

@@ -11,7 +11,7 @@ export function sessionsOperations({
       id: 'listSessions',
       summary: 'Lists the active sessions of an account, newest first.',
       query: pageQuery,
-      answers: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
+      responses: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it, and fills in the limit.
@@ -24,7 +24,7 @@ export function sessionsOperations({
       id: 'endSessions',
       summary: 'Revokes all sessions of an account with their access tokens, or one of them.',
       query: sessionsQuery,
-      answers: { 204: { description: 'Revoked.' } },
+      responses: { 204: { description: 'Revoked.' } },
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.

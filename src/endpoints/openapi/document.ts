@@ -1,5 +1,5 @@
 import { byPathAndMethod, isAdminPath, type PerOperation } from '../../routes/own-paths.ts'
-import type { AnswerDoc, JsonSchema, OperationDoc } from '../operation.ts'
+import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import { headersOf, problemResponses, problemSchema } from './problems.ts'
 
 export interface DocumentOptions {
@@ -48,7 +48,7 @@ function pathItem(path: string, operations: readonly (readonly [string, Operatio
 }
 
 function describe(operation: OperationDoc, isAdmin: boolean): object {
-  const { id, summary, description, query, body, isBodyOptional = false, answers } = operation
+  const { id, summary, description, query, body, isBodyOptional = false, responses } = operation
   return {
     operationId: id,
     summary,
@@ -59,7 +59,9 @@ function describe(operation: OperationDoc, isAdmin: boolean): object {
       requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [status, responseOf(response)]),
+      ),
       ...problemResponses(operation, isAdmin),
     },
   }
@@ -67,7 +69,7 @@ function describe(operation: OperationDoc, isAdmin: boolean): object {
 
 /** @param query an object schema; each member is a parameter */
 function parametersOf(query: JsonSchema): readonly object[] {
-  // The cast is sound: queries are made by object() in admin/schemas.ts.
+  // The cast is sound: queries are created by object() in admin/schemas.ts.
   const properties = query.properties as Readonly<Record<string, JsonSchema>>
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
@@ -78,7 +80,7 @@ function parametersOf(query: JsonSchema): readonly object[] {
   }))
 }
 
-function responseOf({ description, schema, alternatives = [], headers }: AnswerDoc): object {
+function responseOf({ description, schema, alternatives = [], headers }: ResponseDoc): object {
   const others = alternatives.map((type) => [type, { schema: { type: 'string' } }])
   return {
     description,

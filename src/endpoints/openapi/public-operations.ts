@@ -29,7 +29,7 @@ const issue: OperationDoc = {
     properties: { SecretKey: tokenText, APIKey: tokenText },
     required: ['SecretKey', 'APIKey'],
   },
-  answers: { 200: { description: 'The tokens.', schema: issued, headers: ['Set-Cookie'] } },
+  responses: { 200: { description: 'The tokens.', schema: issued, headers: ['Set-Cookie'] } },
   problems: [
     'request-invalid',
     'credentials-invalid',
@@ -47,7 +47,7 @@ const refresh: OperationDoc = {
     'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
   body: refreshBody,
   isBodyOptional: true,
-  answers: {
+  responses: {
     200: {
       description: 'The tokens.',
       schema: objectSchema({ jwtToken: text, refreshToken: text }),
@@ -66,7 +66,7 @@ const revoke: OperationDoc = {
     'Revokes the session of a refresh token, with its access tokens. An unknown token is not an error.',
   body: refreshBody,
   isBodyOptional: true,
-  answers: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
+  responses: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
   problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
 }
 
@@ -75,7 +75,7 @@ const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
 const jwks: OperationDoc = {
   id: 'getJwks',
   summary: 'The public keys that access tokens are verified with (RFC 7517).',
-  answers: {
+  responses: {
     200: {
       description: 'The keys, including those announced but not used yet.',
       schema: objectSchema({ keys: { type: 'array', items: jwk } }),
@@ -88,7 +88,7 @@ const jwks: OperationDoc = {
 const openApi: OperationDoc = {
   id: 'getOpenApi',
   summary: 'This document.',
-  answers: {
+  responses: {
     200: { description: 'The document.', schema: { type: 'object' }, headers: ['Cache-Control', 'ETag'] },
     304: { description: 'Not modified.' },
   },

@@ -158,7 +158,7 @@ export interface OverlapView {
 }
 
 /**
- * Shown while two secrets are valid: tells whether the old one is still used.
+ * Shown while two secrets are valid, with the last use of the old one.
  * @param endPath path of the form that revokes the old one, below the portal
  * @param usagePath path that the script polls for the current state, below the portal
  */

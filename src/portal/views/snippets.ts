@@ -46,7 +46,7 @@ const response = await fetch(${url}, {
 console.log(response.status, await response.text())`,
     withToken: `import { env } from 'node:process'
 
-const answer = await fetch(${JSON.stringify(baseUrl + accessTokenPath)}, {
+const tokenResponse = await fetch(${JSON.stringify(baseUrl + accessTokenPath)}, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify({
@@ -54,7 +54,7 @@ const answer = await fetch(${JSON.stringify(baseUrl + accessTokenPath)}, {
     APIKey: env.GATEHOUSE_API_KEY,
   }),
 })
-const { JwtToken } = await answer.json()
+const { JwtToken } = await tokenResponse.json()
 
 const response = await fetch(${url}, {
   headers: { Authorization: \`Bearer \${JwtToken}\` },
@@ -137,13 +137,13 @@ func main() {
 		"SecretKey": os.Getenv("GATEHOUSE_SECRET_KEY"),
 		"APIKey":    os.Getenv("GATEHOUSE_API_KEY"),
 	})
-	answer, err := http.Post(${JSON.stringify(baseUrl + accessTokenPath)}, "application/json", bytes.NewReader(keys))
+	tokenResponse, err := http.Post(${JSON.stringify(baseUrl + accessTokenPath)}, "application/json", bytes.NewReader(keys))
 	if err != nil {
 		panic(err)
 	}
-	defer answer.Body.Close()
+	defer tokenResponse.Body.Close()
 	var issued struct{ JwtToken string }
-	if err := json.NewDecoder(answer.Body).Decode(&issued); err != nil {
+	if err := json.NewDecoder(tokenResponse.Body).Decode(&issued); err != nil {
 		panic(err)
 	}
 

@@ -19,7 +19,7 @@ export function requestText({ host = '', path }: TryItRoute): string {
 }
 
 export type TryItOutcome =
-  | { readonly kind: 'answered'; readonly answer: TryItResponse }
+  | { readonly kind: 'answered'; readonly response: TryItResponse }
   /** The gateway could not be called at all. */
   | { readonly kind: 'failed'; readonly reason: string }
 
@@ -67,13 +67,13 @@ export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItVi
 }
 
 function outcomePart(outcome: TryItOutcome): Html {
-  return outcome.kind === 'failed' ? staticNotice('bad', outcome.reason) : responsePart(outcome.answer)
+  return outcome.kind === 'failed' ? staticNotice('bad', outcome.reason) : responsePart(outcome.response)
 }
 
-function responsePart(answer: TryItResponse): Html {
-  const { status, durationMs, route, scheme, contentType, body, isTruncated } = answer
+function responsePart(response: TryItResponse): Html {
+  const { status, durationMs, route, scheme, contentType, body, isTruncated } = response
   return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
-${identityPart(answer)}
+${identityPart(response)}
 ${body === '' ? html`<p class="muted">The response has no body.</p>` : codeBlock(`Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`, body, { isWrapped: true })}</div>`
 }
 
