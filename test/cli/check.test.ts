@@ -123,7 +123,7 @@ const mistakes: readonly (readonly [what: string, text: string])[] = [
 for (const [what, text] of mistakes) {
   t.test(`a mistake in the file is a problem with a place, and nothing else: ${what}`, async (t) => {
     const { config, runProgram } = createWorkspace(t, {}, { 'gateway.yaml': text })
-    // A process of its own: Node, and the parser, may have something to say as well.
+    // A separate process: Node and the parser may print warnings too.
     const { status, stdout, stderr } = await runProgram('check')
     t.equal(status, 1)
     t.match(stdout, new RegExp(`^${config}:\\d+:\\d+ {2}`))

@@ -69,7 +69,7 @@ t.test('config show of a bad config tells every problem and shows nothing', asyn
 })
 
 t.test('a reader that goes away early ends the command quietly', async (t) => {
-  // Far more than a pipe holds, so that writing goes on after the reader has left.
+  // Far more than a pipe buffers, so that writing continues after the reader has exited.
   const upstream = { targets: [{ url: 'http://127.0.0.1:3000' }] }
   const upstreams = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`u${index}`, upstream]))
   const { config } = createWorkspace(t, { upstreams, routes: [] })

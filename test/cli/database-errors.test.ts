@@ -29,7 +29,7 @@ const paths: readonly (readonly [what: string, path: string, reason: RegExp])[] 
     '/sys/gatehouse/gatehouse.db',
     /not permitted|denied|read-only|no such file/,
   ],
-  // Where Linux says "no such file" to whoever makes a folder, whatever stands above it.
+  // Where Linux reports "no such file" for every new folder, even if its parent exists.
   [
     'in a folder that cannot be there',
     '/proc/gatehouse/gatehouse.db',
@@ -62,7 +62,7 @@ t.test('a database that is damaged in its midst is told, and nothing of it is lo
   await run('accounts', 'create', '--email', 'ada@example.com', '--set', 'store.sqlite.path=damaged.db')
   const path = join(folder, 'damaged.db')
   const bytes = readFileSync(path)
-  // All but the first page, which has the head and the schema.
+  // All but the first page, which has the header and the schema.
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 4_096), Buffer.alloc(bytes.length - 4_096, 0xff)]))
   const { status, stdout, stderr } = await withDatabase('damaged.db')
   t.equal(status, 1)
@@ -94,7 +94,7 @@ t.test('a database that another process holds is told to be busy, not to be brok
   const database = new DatabaseSync(join(folder, 'busy.db'))
   t.teardown(() => database.close())
   database.exec('BEGIN EXCLUSIVE')
-  // The gateway itself waits less long than a command.
+  // The gateway itself waits for a shorter time than a command.
   const { status, stderr } = await run('serve', '--set', 'store.sqlite.path=busy.db')
   t.equal(status, 1)
   t.match(stderr, /database is locked/)
@@ -107,7 +107,7 @@ t.test('database and sealing key are made on first use, for nobody else to read'
   const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8)
   t.equal(modeOf('data'), '700')
   t.equal(modeOf('data/sealing.key'), '600')
-  // The folder may have been there before, and open.
+  // The folder may have existed before, with a wider mode.
   t.equal(modeOf('data/gatehouse.db'), '600')
 })
 

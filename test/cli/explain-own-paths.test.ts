@@ -27,7 +27,7 @@ async function explain(t: Test, line: string, headers: readonly string[]): Promi
   return (await run(t, ['explain', ...asked])).json() as Explained
 }
 
-/** Explains a request, and asks the gateway. @returns what was explained, in words */
+/** Explains a request, and sends it to the gateway. @returns the explanation as text */
 async function explainTruly(t: Test, line: string, headers: readonly string[] = []): Promise<string> {
   const { decision, status, code, route, steps } = await explain(t, line, headers)
   const answer = await ask(t, gateway.url, line, headers)

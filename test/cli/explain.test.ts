@@ -572,7 +572,7 @@ function assertSteps(t: Test, steps: readonly Step[], at: string | undefined): v
   for (const { detail } of steps) t.match(detail, /^.+$/)
 }
 
-/** What the backend got is what was told, name by name and in order, but for what is told of nobody. */
+/** The backend receives what was explained, name by name and in order, except placeholders. */
 function assertHead(
   t: Test,
   step: Step | undefined,

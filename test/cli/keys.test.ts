@@ -11,7 +11,7 @@ for (const driver of storeDrivers) {
     const gateway = await startGateway(t, { driver })
     const { account, secretKey, apiKey } = await gateway.createAccount()
     const gatehouse = (...args: readonly string[]) => run(t, [...args, '--config', gateway.configFile])
-    // The backend does not answer: 502 is behind the door, 401 before it.
+    // The backend is down: 502 means authenticated, 401 rejected.
     const statusOf = async (key: string) => {
       const { status } = await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })
       return status

@@ -32,7 +32,7 @@ t.test('a signal to all the processes of npm is one signal to the gateway', asyn
   })
   const { pid } = JSON.parse(await until('it is ready', () => textOf(readyFile))) as Ready
   t.teardown(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
-  // The group has the number of its first process.
+  // The ID of a process group is that of its first process.
   process.kill(-(child.pid ?? 0), 'SIGINT')
   await once(child, 'close')
   t.equal(child.exitCode, 0)

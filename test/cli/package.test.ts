@@ -6,7 +6,7 @@ t.test('the package has its licence and manuals, and no source whose imports it 
     encoding: 'utf8',
   })
   const answer: unknown = JSON.parse(stdout)
-  // A list or, of newer versions of npm, a map by name.
+  // A list or, in newer versions of npm, a map by name.
   const [packed] = Object.values(answer as object) as [
     { readonly files: readonly { readonly path: string }[] },
   ]

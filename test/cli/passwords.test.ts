@@ -83,7 +83,7 @@ for (const driver of storeDrivers) {
       const taken = await here.runWith(other, ...input, '--email', 'taken@example.com')
       t.match(taken, { status: 1, stderr: /account with this e-mail already exists/ })
       t.match(await passwordOf(ada), { isGood: true })
-      // Made of the name that it comes with.
+      // It contains the name of its owner.
       const own = await here.runWith(
         'grace-hopper',
         ...input,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createWorkspace } from './workspace.ts'
 
-// The other tests run commands in their own process: here each runs once as the program it is.
+// The other tests run commands in the test process: here each runs once as the real program.
 const { config, folder, runProgram } = createWorkspace(t)
 const ada = 'ada@example.com'
 

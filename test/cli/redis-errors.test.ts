@@ -26,7 +26,7 @@ t.test('a Redis that cannot be used is told with the reason, not with the words 
       /connection refused|sentinel/i,
     ],
   ]
-  // At once: each of them waits for some seconds.
+  // Concurrently: each of them waits for some seconds.
   const outcomes = await Promise.all(
     reasons.map(([, redis]) => {
       const { config, folder } = createWorkspace(t, onRedis(redis), withKey)
@@ -63,7 +63,7 @@ t.test(
     t.equal(status, 1)
     t.match(stderr, /^gatehouse: cannot reach Redis at 127\.0\.0\.1:1: connection refused\n {2}It must run/)
     t.notMatch(stderr, /battery|ada/)
-    // 1.5 s, and what a busy machine adds; others are given 5 s.
+    // 1.5 s, plus the delays of a busy machine; discovered nodes have 5 s.
     t.ok(tookMs < 4_900, `after ${tookMs.toFixed(0)} ms`)
     const sentinel = createWorkspace(
       t,

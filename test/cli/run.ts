@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 import { main } from '../../src/cli/main.ts'
 import { until } from '../setup/net.ts'
 
-/** What came of a command. */
+/** The outcome of a command. */
 export interface Outcome {
   readonly status: number | null
   readonly stdout: string
@@ -18,24 +18,24 @@ export interface Outcome {
   json(): unknown
 }
 
-/** Chunks as they come are kept apart. */
+/** Chunks are kept separate, as received. */
 export type Input = string | readonly (string | Uint8Array)[]
 
 export interface RunOptions {
-  /** Beside PATH, all that the program finds in its environment. */
+  /** The environment of the program, in addition to PATH. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What comes on standard input; only of commands that run in this process. */
+  /** Standard input; only for commands that run in this process. */
   readonly input?: Input
-  /** It is a fault if it takes longer to end, or to be ready. */
+  /** The test fails if it takes longer to exit, or to be ready. */
   readonly withinMs?: number
 }
 
 export interface Serving {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly output: { stdout: string; stderr: string }
-  /** Resolves with what came of it once it has ended. */
+  /** Resolves with its outcome once it has exited. */
   readonly ended: Promise<Outcome>
 }
 
@@ -45,17 +45,17 @@ export interface Ready {
   readonly pid: number
 }
 
-/** The program, as its file. */
+/** The path of the program. */
 export const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const patienceMs = 12_000
-// What Node prints of an error that nobody caught: frames, the file it was thrown in, its own version.
+// What Node prints for an uncaught error: stack frames, the file, its own version.
 const stackTrace = /^\s+at .+:\d+:\d+\)?$|^file:\/\/|^node:internal|^Node\.js v|\(node:\d+\)/m
 
 const home = process.cwd()
 
 /**
- * Runs a command to its end in this process, which spares the start of another. One at a time: the working
- * directory is that of the process. What runs until it is stopped gets a process of its own.
+ * Runs a command in this process, without starting another. One at a time: the working directory is that of the
+ * process. What runs until it is stopped gets its own process.
  */
 export async function run(t: Test, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   if (args[0] === 'serve') return runProgram(t, args, options)
@@ -71,7 +71,7 @@ export async function run(t: Test, args: readonly string[], options: RunOptions 
   return outcomeOf(status, output)
 }
 
-/** Runs the real program to its end. Whatever an operator does wrong, no stack trace is shown. */
+/** Runs the real program until it exits. Operator mistakes never print a stack trace. */
 export async function runProgram(
   t: Test,
   args: readonly string[],
@@ -85,10 +85,10 @@ export async function runProgram(
   return outcome
 }
 
-/** Starts the real program; it is ended with the test. */
+/** Starts the real program; it is killed with the test. */
 export function start(t: Test, args: readonly string[], { env = {}, cwd }: RunOptions = {}): Serving {
   // Not the environment of the tests: a config of the machine must not reach it, nor the loaders that the
-  // test runner adds to every child, which slow it down and hush its warnings.
+  // test runner adds to every child, which slow it down and suppress its warnings.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, program, ...args], {
     env: { PATH: process.env.PATH, ...env },
     ...(cwd !== undefined && { cwd }),
@@ -115,7 +115,7 @@ function outcomeOf(status: number | null, output: Serving['output']): Outcome {
   return { status, ...output, json: () => JSON.parse(output.stdout) as unknown }
 }
 
-/** Starts `serve` and waits until it takes requests. */
+/** Starts `serve` and waits until it accepts requests. */
 export async function serve(
   t: Test,
   args: readonly string[],
@@ -131,7 +131,7 @@ export async function serve(
     },
     options.withinMs,
   )
-  // The cast is sound: the tests of the ready file look at what is in it.
+  // The cast is sound: the tests of the ready file check its content.
   return { ...serving, ...(JSON.parse(text) as Ready), readyFile }
 }
 

@@ -13,7 +13,7 @@ import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
 const other = ['--set', 'keys.sealingKey.file=other.key']
 const files = { 'other.key': sealingKey }
 
-/** A place where a gateway has run: there is a signing key, sealed. */
+/** A workspace where a gateway has run: there is an encrypted signing key. */
 async function usedPlace(t: Parameters<typeof createWorkspace>[0]): Promise<Workspace> {
   const used = createWorkspace(t, {}, files)
   await used.run('accounts', 'create', '--email', 'ada@example.com')
@@ -58,7 +58,7 @@ t.test('a gateway that does not start leaves nothing at work', async (t) => {
   const opening = openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
   await t.rejects(opening, /cannot be unsealed/)
   const stopped = new Set<unknown>(ended().map(({ args }) => args[0]))
-  // That of the metrics library cannot be stopped; it keeps no process alive, and never runs.
+  // The timer of the metrics library cannot be stopped; it keeps no process alive, and never fires.
   const ours = begun().filter(({ args }) => args[1] !== sampleIntervalMs)
   const timers = ours.flatMap((call) => ('returned' in call ? [call.returned] : []))
   t.not(timers.length, 0)
@@ -68,7 +68,7 @@ t.test('a gateway that does not start leaves nothing at work', async (t) => {
 t.test('where the sealing key is lost, the way out that is told leads out', async (t) => {
   const { config, folder, run } = await usedPlace(t)
   let { stderr } = await run('signing-keys', 'rotate', ...other)
-  // Each command that is told is run, until none is told any more.
+  // Each suggested command is run, until none is suggested.
   for (let step = 0; step < 6; step++) {
     const [, command] = /gatehouse (signing-keys (?:retire|rotate)[^\n.]*)/.exec(stderr) ?? []
     if (command === undefined) break

@@ -9,7 +9,7 @@ import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
 const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
 const shipped = readFileSync('config/gateway.yaml')
 
-/** A folder with the config that is shipped, where `npm start` finds it: nothing has run there yet. */
+/** A folder with the shipped config, where `npm start` finds it: nothing has run there yet. */
 function freshPlace(t: Test): Workspace {
   const { folder, config } = createWorkspace(t, {}, { 'config/gateway.yaml': shipped })
   const inFolder = { cwd: folder }
@@ -22,7 +22,7 @@ function freshPlace(t: Test): Workspace {
   }
 }
 
-/** Runs the demo to its end. @returns all it has written to standard output */
+/** Runs the demo until it exits. @returns its standard output */
 async function demo(t: Test, folder: string, during: (gateway: Serving) => Promise<void> = async () => {}) {
   const gateway = await serve(t, ['--demo', ...freePorts], { cwd: folder })
   await during(gateway)

@@ -8,7 +8,7 @@ import { createWorkspace } from './workspace.ts'
 
 const log = new URL('../../src/log/log.ts', import.meta.url).href
 
-/** Runs Node with what a shell does to its output, such as `> /dev/full`; it is ended with the test. */
+/** Runs Node with a shell redirection of its output, such as `> /dev/full`; it is killed with the test. */
 function runNode(t: Test, args: readonly string[], output: string) {
   const command = `exec env -u NODE_OPTIONS "$0" "$@" ${output}`
   const child = spawn('sh', ['-c', command, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -17,7 +17,7 @@ function runNode(t: Test, args: readonly string[], output: string) {
     written.stdout += text
   })
   child.stderr.resume()
-  // What hangs without an end does not end at a signal that can be handled.
+  // A hung process does not exit on a signal that can be handled.
   t.teardown(() => child.kill('SIGKILL'))
   return { child, written, ended: once(child, 'close') }
 }
@@ -56,7 +56,7 @@ t.test('a fault is in the log with all that was before it, and ends the process 
   t.equal(child.exitCode, 1)
   const lines = written.stdout.trimEnd().split('\n')
   t.equal(lines.length, 101)
-  // Not always last: a batch may be on its way when the process ends.
+  // Not always last: a batch may be in progress when the process exits.
   const fault = lines.map((line) => JSON.parse(line) as unknown).find((line) => isFatal(line))
   t.match(fault, { level: 'fatal', err: { message: 'out of nowhere' } })
 })

@@ -6,7 +6,7 @@ import { startServer } from '../setup/backend.ts'
 import { type Outcome, runProgram, serve } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
-/** Starts that are refused, all at once: each must end by itself, and soon. */
+/** Failing starts, all concurrent: each must exit by itself, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   return Promise.all(
     variants.map((args) => {
@@ -27,7 +27,7 @@ t.test('a port that is in use is told with its address and its option, and the s
 })
 
 t.test('an address that this machine does not have is told with the option that names it', async (t) => {
-  // RFC 5737: no machine has it.
+  // RFC 5737: a documentation address, which no machine has.
   const [outcome] = await starts(t, [['--set', 'listen.host=192.0.2.1']])
   t.equal(outcome?.status, 1)
   t.match(outcome?.stderr, 'gatehouse: cannot listen on 192.0.2.1:0: ')

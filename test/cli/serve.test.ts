@@ -125,7 +125,7 @@ t.test('a second signal ends it at once with status 2', async (t) => {
   await until('the backend has it', () => isAsked() || undefined)
   gateway.child.kill('SIGTERM')
   await until('it is stopping', () => gateway.output.stdout.includes('"stopping"') || undefined)
-  // Half a second has to be between them.
+  // There must be half a second between them.
   await until('it ends', () => !gateway.child.kill('SIGTERM') || gateway.child.exitCode !== null)
   t.equal((await gateway.ended).status, 2)
   t.notOk(existsSync(gateway.readyFile), 'its ready file does not outlive it')
@@ -150,7 +150,7 @@ t.test('plain serve makes no account and says nothing but its log', async (t) =>
   for (const line of (await gateway.ended).stdout.trimEnd().split('\n')) t.type(JSON.parse(line), 'object')
 })
 
-/** A gateway's config whose backend never answers, and whether it has been asked. */
+/** A config with a backend that never responds, and whether it has received a request. */
 async function withSlowBackend(t: Parameters<typeof createWorkspace>[0], drain: string) {
   let asked = false
   const backend = await startServer(t, () => {
@@ -164,7 +164,7 @@ async function withSlowBackend(t: Parameters<typeof createWorkspace>[0], drain: 
   return { config, isAsked: () => asked }
 }
 
-/** The members of the line that says where the gateway listens, once it is there. */
+/** The members of the "listening" log line, once it is written. */
 function listening(log: string): Readonly<Record<string, unknown>> | undefined {
   const line = log.split('\n').find((text) => text.includes('"msg":"listening"'))
   return line === undefined ? undefined : JSON.parse(line)

@@ -53,7 +53,7 @@ const cases: readonly (readonly [what: string, args: readonly string[], told: Re
 
 for (const [what, args, told] of cases) {
   t.test(`it is bad usage, told on standard error with exit status 2: ${what}`, async (t) => {
-    // A folder without a config: usage is looked at before anything is read.
+    // A folder without a config: usage is checked before anything is read.
     const { status, stdout, stderr } = await run(t, args, { cwd: tempFolder(t) })
     t.equal(status, 2)
     t.equal(stdout, '')

@@ -5,7 +5,7 @@ import type { StoreDriver } from '../setup/gateway.ts'
 import { startRedis } from '../setup/redis.ts'
 import { type Input, type Outcome, run, runProgram, tempFolder } from './run.ts'
 
-/** The config of a place, which may be laid over. */
+/** The config of a workspace, which may be overridden. */
 export function configOf(options: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     listen: { port: 0 },
@@ -22,15 +22,15 @@ export function configOf(options: Readonly<Record<string, unknown>> = {}): strin
 export interface Workspace {
   readonly folder: string
   readonly config: string
-  /** Runs a command with the config of this place, in this process. */
+  /** Runs a command with the config of this workspace, in this process. */
   run(...args: readonly string[]): Promise<Outcome>
-  /** The same, with something on standard input. */
+  /** The same, with standard input. */
   runWith(input: Input, ...args: readonly string[]): Promise<Outcome>
-  /** The same in a process of its own. */
+  /** The same in a separate process. */
   runProgram(...args: readonly string[]): Promise<Outcome>
 }
 
-/** A folder with a config, and with other files, in which commands can be run; gone with the test. */
+/** A folder with a config and other files, in which commands can be run; removed after the test. */
 export function createWorkspace(
   t: Test,
   options: Readonly<Record<string, unknown>> = {},
@@ -52,12 +52,12 @@ export function createWorkspace(
   }
 }
 
-/** A place whose accounts are kept in a store of this test alone. */
+/** A workspace whose accounts are in a store of this test alone. */
 export async function createWorkspaceOn(t: Test, driver: StoreDriver): Promise<Workspace> {
   if (driver === 'sqlite') return createWorkspace(t)
   const { url } = await startRedis(t)
   return createWorkspace(t, { store: { driver, redis: { url } } }, { 'data/sealing.key': sealingKey })
 }
 
-/** For Redis, whose sealing key nobody makes. */
+/** For Redis, for which no sealing key is created. */
 export const sealingKey = Buffer.alloc(32, 7).toString('base64')

@@ -31,7 +31,7 @@ const config = {
   keys: { reveal: 5, sealingKey: { env: 'SEALING' } },
 }
 
-/** Of each section at least one is found by the schema, which leaves the others to be found by the rules. */
+/** In each section the schema finds at least one problem, and the rules must find the others. */
 const expected = [
   'trustedProxies[0]',
   'trustedProxies[1]',

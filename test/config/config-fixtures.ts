@@ -6,39 +6,39 @@ import type { Config } from '../../src/config/config.ts'
 import { type ConfigReadResult, loadConfig, readConfig } from '../../src/config/load.ts'
 import { formatProblem } from '../../src/config/problem.ts'
 
-/** Options as they stand in the file. */
+/** Options as written in the file. */
 export type Options = Readonly<Record<string, unknown>>
 
 /** Files by their path below the folder of the test. */
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
-/** What a config is read with, beside its own file. */
+/** Other input of a config, besides its own file. */
 export interface ReadOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly settings?: readonly string[]
-  /** Files beside the config, which is `config/gateway.yaml`. */
+  /** Files next to the config, which is `config/gateway.yaml`. */
   readonly files?: Files
 }
 
 const backend = { targets: [{ url: 'http://127.0.0.1:3000' }] }
 
-/** The least config: what has no default. */
+/** The minimal config: options without a default. */
 export const minimalConfig = {
   upstreams: { backend },
   routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'any' }],
 }
 
-/** The least config with other options in its one route. */
+/** The minimal config with other options in its one route. */
 export function withRoute(options: Options): Options {
   return { ...minimalConfig, routes: [{ ...minimalConfig.routes[0], ...options }] }
 }
 
-/** The least config with other options in its one upstream. */
+/** The minimal config with other options in its one upstream. */
 export function withUpstream(options: Options): Options {
   return { ...minimalConfig, upstreams: { backend: { ...backend, ...options } } }
 }
 
-/** Writes files into a folder that is gone with the test. @returns the folder */
+/** Writes files into a folder that is removed after the test. @returns the folder */
 export function writeFiles(t: Test, files: Files): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-config-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -75,12 +75,12 @@ export function problems(
   )
 }
 
-/** Every problem without its place: `listen.port: must be …`. */
+/** Every problem without its position: `listen.port: must be …`. */
 export function problemMessages(t: Test, config: Options, around?: ReadOptions): readonly string[] {
   return problems(t, config, around).map((problem) => problem.slice(problem.indexOf('  ') + 2))
 }
 
-/** The config as the program gets it. */
+/** The config as the program uses it. */
 export function load(
   t: Test,
   config: Options,

@@ -32,7 +32,7 @@ function missing(node: SchemaNode, value: unknown, path: string): string[] {
   )
 }
 
-/** What any of several things has. */
+/** The union of several sets. */
 function mergeAll(values: readonly unknown[]): unknown {
   return values.every((value) => typeof value === 'object') ? Object.assign({}, ...values) : values[0]
 }

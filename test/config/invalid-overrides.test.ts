@@ -78,7 +78,7 @@ t.test('overrides may append to a list, one item after the other', async (t) => 
 
 function told(t: Test, setting: string): readonly string[] {
   const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
-  // Whatever a fault of ours does to the prototype of all objects must not reach the other tests.
+  // A bug that changes the prototype of all objects must not affect the other tests.
   t.teardown(() => Reflect.deleteProperty(Object.prototype, 'polluted'))
   return problemMessages(t, options, { settings: [setting] })
 }

@@ -198,7 +198,7 @@ t.test('the shipped config is valid, and keeps its data in the folder beside it'
   t.match(config?.store, { path: join(process.cwd(), dirname(file), '../data/gatehouse.db') })
 })
 
-/** Places of the maps and lists that can be changed. */
+/** Paths of the maps and lists that are not frozen. */
 function unfrozen(value: unknown, place: string): string[] {
   if (typeof value !== 'object' || value === null || value instanceof URL) return []
   const below = Object.entries(value).flatMap(([name, member]) => unfrozen(member, `${place}.${name}`))

@@ -9,7 +9,7 @@ const upstreams = JSON.stringify(minimalConfig.upstreams)
 interface Part {
   /** A route by its number; absent = none. */
   route?(index: number): object
-  /** Upstreams beside the one that is there, by their number. */
+  /** Further upstreams, by their number. */
   upstream?(index: number): string
   /** A line of options by its number. */
   line?(index: number): string
@@ -51,7 +51,7 @@ function textOf({ route: member, upstream, line }: Part, count: number): string 
   ].join('\n')
 }
 
-/** Milliseconds of the processor that it takes to check a config, as `check` does: what else runs counts little. */
+/** CPU milliseconds for validating a config, as `check` does: other load matters little. */
 function cost(t: Test, text: string): number {
   const before = process.cpuUsage()
   const reading = read(t, text)
@@ -66,7 +66,7 @@ for (const [what, part] of Object.entries(parts)) {
     cost(t, few)
     const costOfFew = Math.min(...Array.from({ length: 3 }, () => cost(t, few)))
     const costOfMany = cost(t, many)
-    // 16 times the length: in step with it that is 16 times as much, and with its square 256 times.
+    // 16 times the length: linear time is 16 times as much, quadratic time 256 times.
     t.ok(costOfMany < 64 * costOfFew, `${costOfMany.toFixed()} ms beside ${costOfFew.toFixed(1)} ms`)
   })
 }

@@ -92,7 +92,7 @@ t.test('a secret is read once, so the value checked is the value used', async (t
     'gateway.yaml': JSON.stringify({ ...minimalConfig, listen: { tls } }),
     'tls.crt': old.cert,
   })
-  // Whoever renews the certificate is always a moment faster than the next reading.
+  // The certificate is always renewed just before the next read.
   const env = Object.defineProperty({}, 'TLS_KEY', {
     get: () => {
       writeFileSync(join(folder, 'tls.crt'), next.cert)

@@ -11,7 +11,7 @@ interface Shown {
   readonly files?: Files
 }
 
-/** What is shown, by path: value and source, without the path of the file. */
+/** The shown options, by path: value and source, without the path of the file. */
 function show(t: Test, { text, env = {}, settings = [], files = {} }: Shown) {
   const folder = writeFiles(t, { 'config/gateway.yaml': text, ...files })
   const reading = readConfig({ file: join(folder, 'config/gateway.yaml'), env, settings })

@@ -4,15 +4,15 @@ import { type Ready, type RunOptions, type Serving, serve } from '../cli/run.ts'
 import { createWorkspace, type Workspace } from '../cli/workspace.ts'
 import { until } from '../setup/net.ts'
 
-/** A gateway of several workers: the real program on a config of its own. */
+/** A gateway with several workers: the real program with its own config. */
 export interface Fleet extends Serving, Ready, Workspace {
   readonly configFile: string
   readonly readyFile: string
   /** Process IDs of the workers that were started so far, in their order. */
   pids(): readonly number[]
-  /** What each line of the log says so far. */
+  /** The messages of the log so far. */
   lines(): readonly LogLine[]
-  /** Workers that have answered requests so far. */
+  /** Workers that have served requests so far. */
   answering(): ReadonlySet<number>
 }
 
@@ -27,18 +27,18 @@ export interface LogLine {
 type Options = Readonly<Record<string, unknown>>
 
 export interface FleetOptions {
-  /** Where requests go: every path, for everybody unless `config` says otherwise. */
+  /** The backend of every path; public unless `config` overrides it. */
   readonly backend?: string
   readonly workers?: number
-  /** Laid over the rest of the config. */
+  /** Overrides of the rest of the config. */
   readonly config?: Options
-  /** Files beside the config. */
+  /** Files next to the config. */
   readonly files?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   readonly run?: RunOptions
 }
 
-/** Starts it and waits until it takes requests. */
+/** Starts it and waits until it accepts requests. */
 export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
   const { backend = 'http://127.0.0.1:1', workers = 2, config = {}, files = {}, args = [] } = options
   const { listen, ...others } = config
@@ -56,7 +56,7 @@ export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<F
   const serving = await serve(t, ['--config', where.config, ...args], { withinMs: 30_000, ...options.run })
   const lines = () => linesOf(serving.output.stdout)
   const pids = () => lines().flatMap(({ msg, pid }) => (msg === 'worker ready' ? (pid ?? []) : []))
-  // The log is written a little later than the ready file.
+  // The log is written slightly later than the ready file.
   await until(
     'the log says who they are',
     () => pids().length === childrenOf(serving.pid).length || undefined,
@@ -71,7 +71,7 @@ export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<F
   }
 }
 
-/** Asks until each of the workers has answered, each time on a connection of its own. */
+/** Sends requests, each on a new connection, until each worker has served one. */
 export async function untilAllAnswer(fleet: Fleet, workers = 2): Promise<void> {
   await until('all have answered', async () => {
     await atOnce(() => get(`${fleet.url}/all`))
@@ -79,19 +79,19 @@ export async function untilAllAnswer(fleet: Fleet, workers = 2): Promise<void> {
   })
 }
 
-/** Does something twenty times at once: of single connections the kernel may give each to the same worker. */
+/** Runs something twenty times concurrently: the kernel may give single connections to the same worker each time. */
 export function atOnce<Result>(work: () => Promise<Result>): Promise<readonly Result[]> {
   return Promise.all(Array.from({ length: 20 }, work))
 }
 
-/** Status of a request on a connection of its own; the connection is not kept. */
+/** Status of a request on a new connection, which is then closed. */
 export async function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const response = await fetch(url, { headers: { Connection: 'close', ...headers } })
   await response.arrayBuffer()
   return response.status
 }
 
-/** Whole lines alone: the last may still be on its way. */
+/** Only complete lines: the last may still be incomplete. */
 function linesOf(text: string): readonly LogLine[] {
   return text
     .split('\n')
@@ -109,7 +109,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Processes that a process has started (Linux). */
+/** Child processes of a process (Linux). */
 export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return text.split(' ').flatMap((child) => (child.trim() === '' ? [] : [Number(child)]))

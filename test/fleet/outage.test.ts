@@ -36,7 +36,7 @@ t.test('workers that are replaced in an outage know every caller that the instan
     await fleet.run('accounts', 'create', '--email', 'z@example.com', '--json')
   ).json() as Keys
   const askAll = () => Promise.all(credentials.map((headers) => get(`${fleet.url}/any`, headers)))
-  // One worker knows some of them, the other the others.
+  // One worker has cached some of them, the other the others.
   await until('all are known', async () => (await askAll()).every((status) => status === 200))
 
   await redis.stop()
@@ -61,7 +61,7 @@ t.test('workers that are replaced in an outage know every caller that the instan
   })
 })
 
-/** undefined = not now: a busy machine may take the store for gone. */
+/** undefined = not yet: on a busy machine the store may seem unreachable. */
 async function tokenOf(url: string, { secretKey, apiKey }: Keys): Promise<string | undefined> {
   const response = await fetch(`${url}/api/v1/accounts/access-token`, {
     method: 'POST',

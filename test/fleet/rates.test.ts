@@ -5,7 +5,7 @@ import { type Fleet, get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const route = { name: 'all', path: '/all', upstream: 'backend', auth: 'none' }
 
-/** How often each status came, of requests on connections of their own that come at the same time. */
+/** Counts of statuses, for concurrent requests on separate connections. */
 async function statuses(fleet: Fleet, count: number, path: string, headers = {}) {
   const answers = await Promise.all(Array.from({ length: count }, () => get(`${fleet.url}${path}`, headers)))
   const counted: Record<number, number> = {}

@@ -16,7 +16,7 @@ const routes = [
 
 t.test('a reset is heard by every worker', async (t) => {
   const backend = await startBackend(t)
-  // Refusals land where the kernel puts them: however many one worker gets, the other must get some, too.
+  // The kernel chooses the worker of each request: however many one gets, the other must get some, too.
   const limits = { failures: { limit: 1_000_000 } }
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes, limits } })
   const { id, secretKey } = (

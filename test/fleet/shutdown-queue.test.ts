@@ -5,7 +5,7 @@ import { serveFleet, untilAllAnswer } from './fleet.ts'
 
 const head = 'GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-/** What becomes of a connection with one request. */
+/** The outcome of a connection with one request. */
 function requestOnce(port: number): Promise<'answered' | 'refused' | 'reset'> {
   return new Promise((resolve) => {
     let isMade = false
@@ -43,7 +43,7 @@ for (const workers of [1, 2]) {
       const all = await Promise.all(outcomes)
       const resets = all.filter((outcome) => outcome === 'reset').length
       t.comment(`${resets} of ${all.length} were reset`)
-      // Those that the system makes between the last look at the queue and its end are out of reach: nginx has up to 3.
+      // Connections that the kernel accepts between the last check of the queue and its close are lost: nginx has up to 3.
       t.ok(resets <= 3, `${resets} were reset`)
       t.ok(all.filter((outcome) => outcome === 'answered').length > 100)
       t.equal((await fleet.ended).status, 0)

@@ -54,7 +54,7 @@ t.test('a second signal ends all at once with status 2', async (t) => {
   await until('the backend has it', () => held[0])
   fleet.child.kill('SIGTERM')
   await until('it is stopping', () => fleet.lines().find(({ msg }) => msg === 'stopping'))
-  // Half a second has to be between them.
+  // There must be half a second between them.
   await until('it ends', () => !fleet.child.kill('SIGTERM') || fleet.child.exitCode !== null)
   t.equal((await fleet.ended).status, 2)
   await until('no worker outlives it', () => !fleet.pids().some(isAlive) || undefined)

@@ -9,12 +9,12 @@ import { newFleet } from './own-fleet.ts'
 
 const address = { host: '127.0.0.1', port: 0 }
 
-/** Takes the next port that this process has listened on as soon as it is free again. */
+/** Occupies the next port that this process has listened on as soon as it is free again. */
 function takeNextPort(t: Test): Promise<number> {
   return new Promise((resolve) => {
     const listening = 'tracing:net.server.listen:asyncEnd'
     const onListening = (message: unknown) => {
-      // The cast is sound: Node says so of this channel.
+      // The cast is sound: Node documents it for this channel.
       const { server } = message as { server: Server }
       const { port } = server.address() as AddressInfo
       unsubscribe(listening, onListening)

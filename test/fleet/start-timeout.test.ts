@@ -4,7 +4,7 @@ import { until } from '../setup/net.ts'
 import { isAlive } from './fleet.ts'
 import { newFleet } from './own-fleet.ts'
 
-/** Stops the worker that is started next before it says a word. @returns its process ID, once there is one */
+/** Suspends the next worker before its first message. @returns its process ID, once there is one */
 function hangNext(): Promise<number> {
   return new Promise((resolve) => {
     cluster.once('fork', ({ process: { pid = 0 } }: Worker) => {
@@ -46,7 +46,7 @@ t.test('an end waits for one that hangs no longer than for requests', async (t) 
   const begunAt = performance.now()
   t.ok(await fleet.drain(300), 'nobody had a request there')
   await fleet.close()
-  // A start may take 30 s; the rest is for a machine that does other things too.
+  // A start may take 30 s; the rest is for a busy machine.
   t.ok(performance.now() - begunAt < 15_000)
   t.notOk([hung, ...pids()].some(isAlive))
 })

@@ -5,7 +5,7 @@ import { type LogOutputOptions, openLogOutput } from '../../src/log/output.ts'
 import { tempFolder } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
 
-/** An output to a file of the test, which may stop to take anything for a while. */
+/** An output to a file of the test, which can stop accepting writes for a while. */
 function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {
   const file = join(tempFolder(t), 'log')
   writeFileSync(file, '')
@@ -13,7 +13,7 @@ function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {
   t.teardown(() => closeSync(fd))
   const output = openLogOutput({ fd, batchBytes: 64, chunkBytesMax: 128, ...options })
 
-  /** Puts something else behind the descriptor: a new one gets the lowest number, which is the one just closed. */
+  /** Replaces the file of the descriptor: a new one gets the lowest number, which is the one just closed. */
   function turnTo(other: string): void {
     closeSync(fd)
     const next = openSync(other, 'a')

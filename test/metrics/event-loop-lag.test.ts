@@ -5,7 +5,7 @@ import { until } from '../setup/net.ts'
 
 const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 
-/** Figures of this process. */
+/** Metrics of this process. */
 function watchLag(t: Test) {
   const registry = new Registry()
   t.teardown(collectEventLoopLag(registry))

@@ -8,7 +8,7 @@ function startCounting() {
     asked.push(text)
     return { length: text.length }
   })
-  /** Whether the value of a text is worked out, and not known. */
+  /** Whether the value of a text is computed, and not cached. */
   function isWorkedOut(text: string): boolean {
     const before = asked.length
     lengthOf(text)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
 
-/** A span as OTLP/HTTP carries it in JSON. */
+/** A span in the JSON of OTLP/HTTP. */
 export interface SentSpan {
   readonly traceId: string
   readonly spanId: string
@@ -30,14 +30,14 @@ interface Body {
 export interface Collector {
   readonly url: string
   readonly spans: SentSpan[]
-  /** What sent them, each time. */
+  /** The sender of each batch. */
   readonly resources: Readonly<Record<string, unknown>>[]
   readonly requests: { readonly url: string; readonly type: string; readonly spans: number }[]
-  /** How it answers from now on; undefined = not at all. */
+  /** How it responds from now on; undefined = not at all. */
   status: number | undefined
 }
 
-/** A server that takes spans as a collector does. */
+/** A server that accepts spans like a collector. */
 export async function startCollector(t: Test): Promise<Collector> {
   const collector: Collector = { url: '', spans: [], resources: [], requests: [], status: 200 }
   const url = await startServer(t, async (request, response) => {

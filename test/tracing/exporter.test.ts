@@ -38,7 +38,7 @@ function open(t: Test, url: string) {
   return { ...exporter, counts, lines, fill }
 }
 
-/** A collector that holds the first batch, so that all that follows waits. */
+/** A collector that holds the first batch, so that all following spans are queued. */
 async function startBusy(t: Test): Promise<Collector> {
   const collector = await startCollector(t)
   collector.status = undefined

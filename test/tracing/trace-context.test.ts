@@ -78,6 +78,6 @@ t.test('a configured share of new traces is sampled', async (t) => {
   const count = Array.from({ length: 4_000 }, () => startTrace([])).filter(
     ({ isSampled }) => isSampled,
   ).length
-  // 1,000 and seven standard deviations.
+  // 1,000 plus seven standard deviations.
   t.ok(Math.abs(count - 1_000) < 200, `${count} of 4,000`)
 })

@@ -15,7 +15,7 @@ const shortRsa = pem(generateKeyPairSync('rsa', { modulusLength: 1_024 }))
 interface Key {
   readonly kid?: string
   readonly use?: 'sign' | 'verify'
-  /** Text of the private and of the public half. */
+  /** Texts of the private and the public key. */
   readonly private?: string
   readonly public?: string
 }

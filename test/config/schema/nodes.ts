@@ -1,7 +1,7 @@
 import type { SchemaNode } from '../../../src/config/schema/fields.ts'
 import { configSchema } from '../../../src/config/schema/schema.ts'
 
-/** A node of the schema, where its option stands in `everything`. */
+/** A node of the schema, with the path of its option in `everything`. */
 export interface PlacedNode {
   readonly path: readonly (string | number)[]
   readonly node: SchemaNode
@@ -26,7 +26,7 @@ function below(node: SchemaNode, path: PlacedNode['path']): PlacedNode[] {
 
 const target = { url: 'http://127.0.0.1:3000' }
 
-/** A config in which every map and list of the schema can be gone into. */
+/** A config that has every map and list of the schema. */
 export const everything = {
   upstreams: { it: { targets: [target], health: { active: { path: '/healthz' } } } },
   routes: [
@@ -46,7 +46,7 @@ export const everything = {
   mail: { host: 'smtp.example.com', from: 'gatehouse@example.com' },
 }
 
-/** The config with another value at a path; maps on the way are made. */
+/** The config with another value at a path; missing maps are created. */
 export function withValue(tree: unknown, [first, ...rest]: PlacedNode['path'], value: unknown): unknown {
   if (first === undefined) return value
   if (Array.isArray(tree)) return tree.with(Number(first), withValue(tree[Number(first)], rest, value))

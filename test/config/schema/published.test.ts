@@ -7,7 +7,7 @@ import { validate } from '../../../src/config/validate.ts'
 import { minimalConfig, type Options, withRoute, withUpstream } from '../config-fixtures.ts'
 import { allNodes } from './nodes.ts'
 
-// Strict: a word that JSON Schema does not know is refused.
+// Strict: unknown JSON Schema keywords are rejected.
 const ajv = new Ajv2020({ strict: true, allErrors: true })
 const schema = publishedSchema()
 const isGood = ajv.compile(schema)
@@ -27,7 +27,7 @@ t.test('the published config schema has no keywords of our own', async (t) => {
 
 t.test('every option of the published schema has a description', async (t) => {
   const mute = allNodes().filter(({ path, node }) => {
-    // A branch of a choice is told by the choice.
+    // A branch of a choice is described by the choice.
     return path.length > 0 && node.description === undefined && node.const === undefined && !isBare(node)
   })
   t.strictSame(mute, [])
@@ -68,7 +68,7 @@ t.test('the published schema and the program accept the same configs', async (t)
   }
 })
 
-/** The words of a schema: names of options are none. */
+/** The keywords of a schema, without the names of options. */
 function wordsOf(node: object): string[] {
   return Object.entries(node).flatMap(([word, value]: [string, unknown]) => {
     if (word === 'properties' || word === 'patternProperties') {

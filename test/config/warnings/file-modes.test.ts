@@ -7,7 +7,7 @@ import { minimalConfig, read, writeFiles } from '../config-fixtures.ts'
 
 const { key, cert } = makeCertificate(t, 'DNS:localhost')
 
-/** The warnings where the sealing key and the TLS key have these modes. */
+/** The warnings when the sealing key and the TLS key have these modes. */
 function warnings(t: Parameters<typeof read>[0], sealingMode: number, tlsMode: number) {
   const folder = writeFiles(t, { 'sealing.key': 'x', 'tls.key': key, 'tls.crt': cert })
   const at = (name: string) => join(folder, name)

@@ -4,7 +4,7 @@ import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
 const upstreams = { ...minimalConfig.upstreams, other: minimalConfig.upstreams.backend }
 
-/** Messages by the index of their route; the routes are named r0, r1 and so on, and protected unless they say. */
+/** Messages by the index of their route; the routes are named r0, r1 and so on, and protected by default. */
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
   const named = routes.map((route, index) => ({
     name: `r${index}`,
