@@ -4,7 +4,7 @@ import { dashboardJson } from './generator/dashboard/dashboard.ts'
 import { failureModesPage } from './generator/failure-modes.ts'
 import { metricsPage } from './generator/metrics.ts'
 
-/** Files made from the code: `npm run docs` writes them, `npm run docs:check` fails when one is stale. */
+/** Files generated from the code: `npm run docs` writes them, `npm run docs:check` fails if one is stale. */
 
 const files = {
   'docs/configuration.md': configurationPage,

@@ -1,16 +1,16 @@
 import type { SchemaNode } from '../../src/config/schema/fields.ts'
 import { configSchema } from '../../src/config/schema/schema.ts'
 
-/** The reference of every option, from the schema that checks them. */
+/** The reference of every option, generated from the schema that validates them. */
 export function configurationPage(): string {
   return [
     '# Configuration',
     '',
-    'The config is one YAML file and is checked strictly: an unknown option, a wrong type or a value out of range',
+    'The config is one YAML file and is validated strictly: an unknown option, a wrong type or a value out of range',
     'is an error with its line, and all errors are reported at once (`gatehouse check`). The command line (`--set`)',
     'overrides the environment, the environment overrides the file, and the file overrides the defaults.',
-    '[gateway.example.yaml](../config/gateway.example.yaml) has every option in its place. `gatehouse config schema`',
-    'prints a JSON Schema for editors; `gatehouse config show` prints the values in effect and their sources.',
+    '[gateway.example.yaml](../config/gateway.example.yaml) shows every option in context. `gatehouse config schema`',
+    'prints a JSON Schema for editors; `gatehouse config show` prints the effective values and their sources.',
     '',
     '- Durations: `250ms` `30s` `10m` `24h` `30d`. Sizes: `512B` `16KiB` `10MiB` `1GiB`.',
     '- A secret is `{ file: PATH }` or `{ env: NAME }`, never the text itself.',

@@ -1,6 +1,6 @@
 import { errorDefinitions } from '../../src/errors/codes.ts'
 
-/** Every error code with its cause and what to look at, from the one table of them. */
+/** Every error code with its cause and what to check, generated from the table of codes. */
 export function failureModesPage(): string {
   const entries = Object.entries(errorDefinitions).toSorted(([, a], [, b]) => a.status - b.status)
   return [

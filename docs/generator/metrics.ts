@@ -1,6 +1,6 @@
 import { createMetrics } from '../../src/metrics/metrics.ts'
 
-/** The reference of the gateway's own metrics, from the instruments themselves. */
+/** The reference of the gateway's own metrics, generated from the instruments. */
 export async function metricsPage(): Promise<string> {
   const described = await createMetrics({ version: '' }).describe()
   const own = described.filter(({ name }) => name.startsWith('gatehouse_'))
@@ -9,7 +9,7 @@ export async function metricsPage(): Promise<string> {
     '',
     '`/metrics` on the ops listener returns these metrics in the Prometheus text format. Label values come from',
     'closed sets: never a path, key, account or address of a client. `target` is an origin, as configured. The',
-    'answer also has the metrics of Node itself (`nodejs_…`, `process_…`).',
+    'response also has the metrics of Node itself (`nodejs_…`, `process_…`).',
     '',
     '| metric | type | labels | meaning |',
     '|---|---|---|---|',

@@ -1,14 +1,14 @@
 import { createMetrics } from '../../../src/metrics/metrics.ts'
 import { type Panel, type Row, rows } from './rows.ts'
 
-/** Of Grafana's grid: 24 columns, about 30 pixels a line. */
+/** Grafana's grid: 24 columns, about 30 pixels a row. */
 const columns = 24
 const rowHeight = 1
 const sizes = { figure: { width: 3, height: 4 }, graph: { width: 12, height: 8 } } as const
 
 const datasource = { type: 'prometheus', uid: '$datasource' }
 const [good, bad] = ['green', 'red']
-/** A figure of no requests. */
+/** A value without requests. */
 const nothing = '–'
 
 interface Place {
@@ -54,7 +54,7 @@ function variables(): readonly object[] {
   ]
 }
 
-/** Of a variable: several may be chosen, and at first all are. */
+/** A variable that may have several values, by default all. */
 const all = { multi: true, includeAll: true, allValue: '.*', current: { text: 'All', value: '$__all' } }
 
 function valuesOf(query: string): object {
@@ -67,7 +67,7 @@ interface Placed extends Place {
   readonly item: Row | Panel
 }
 
-/** From left to right, then below; a row begins a new line. */
+/** From left to right, then below; a row starts a new line. */
 function place(all: readonly Row[]): readonly Placed[] {
   const placed: Placed[] = []
   let y = 0
@@ -100,7 +100,7 @@ function draw(item: Row | Panel, gridPos: Place, helps: ReadonlyMap<string, stri
   return { title, description, datasource, gridPos, targets, ...shape }
 }
 
-/** What the metrics say of themselves. */
+/** The help texts of the metrics. */
 function describe({ queries }: Panel, helps: ReadonlyMap<string, string>): string {
   const names = queries.flatMap(({ expr }) => expr.match(/gatehouse_\w+?(?=_bucket\{|_count\{|\{)/g) ?? [])
   return [...new Set(names)].map((name) => helps.get(name) ?? '').join(' ')

@@ -1,18 +1,18 @@
-/** PromQL of the dashboard: every series is that of the job and the instances chosen above it. */
+/** PromQL of the dashboard: every series is that of the selected job and instances. */
 
 const chosen = 'job="$job", instance=~"$instance"'
 
-/** @param matchers further ones, as PromQL writes them: `code=~"5.."` */
+/** @param matchers further ones, in PromQL: `code=~"5.."` */
 export function series(metric: string, matchers?: string): string {
   return `${metric}{${matchers === undefined ? chosen : `${chosen}, ${matchers}`}}`
 }
 
-/** What a counter grows by in a second, summed over the instances. */
+/** The rate of a counter per second, summed over the instances. */
 export function rateOf(counter: string, by: readonly string[] = [], matchers?: string): string {
   return `sum${byWords(by)}(rate(${series(counter, matchers)}[$__rate_interval]))`
 }
 
-/** What a counter grows by between two points of the graph, summed over the instances. */
+/** The increase of a counter between two points of the graph, summed over the instances. */
 export function increaseOf(counter: string, by: readonly string[] = []): string {
   return `sum${byWords(by)}(increase(${series(counter)}[$__rate_interval]))`
 }

@@ -1,31 +1,31 @@
 import { increaseOf, quantileOf, rateOf, series } from './query.ts'
 
-/** What the dashboard shows, from what is looked at first to what is looked at seldom. */
+/** The rows of the dashboard, the most important first. */
 
 /** As Grafana names them. */
 export type Unit = 'short' | 'reqps' | 'percentunit' | 's' | 'bytes' | 'cps'
 
 export interface Query {
   readonly expr: string
-  /** What a line is called; `{{label}}` stands for the value of a label. */
+  /** The legend of a line; `{{label}}` is replaced by the value of a label. */
   readonly legend: string
 }
 
 export interface Panel {
   readonly title: string
-  /** A figure of now, or a graph over time. */
+  /** A current value, or a graph over time. */
   readonly kind: 'figure' | 'graph'
   readonly unit: Unit
   readonly queries: readonly Query[]
-  /** From here on a figure is red. */
+  /** From this value on a figure is red. */
   readonly badFrom?: number
-  /** Below this a figure is red. */
+  /** Below this value a figure is red. */
   readonly badBelow?: number
   /** Words for values of a figure. */
   readonly words?: Readonly<Record<string, string>>
-  /** Areas upon each other: parts of a whole. */
+  /** Stacked areas: parts of a whole. */
   readonly isStacked?: boolean
-  /** Where it says more than the metric that the panel shows. */
+  /** Default: the help text of the metric. */
   readonly description?: string
 }
 
@@ -62,19 +62,19 @@ export const rows: readonly Row[] = [
     title: 'Now',
     panels: [
       figure('Instances', 'short', `count(${series('gatehouse_build_info')})`, { badBelow: 1 }),
-      figure('Requests a second', 'reqps', rateOf(requests)),
+      figure('Requests per second', 'reqps', rateOf(requests)),
       figure('Server errors', 'percentunit', `(${serverErrors} or vector(0)) / ${rateOf(requests)}`, {
         badFrom: 0.05,
-        description: 'The share of answers that are 5xx, of the gateway or of its backends.',
+        description: 'The share of 5xx responses, of the gateway or of its backends.',
       }),
       figure('Latency p99', 's', quantileOf(0.99, latency)),
       figure('Store', 'short', `min(${series('gatehouse_store_up')})`, {
         badBelow: 1,
-        words: { 0: 'out of reach', 1: 'up' },
+        words: { 0: 'unreachable', 1: 'up' },
       }),
       figure('Store writes', 'short', `min(${series('gatehouse_store_writable')})`, {
         badBelow: 1,
-        words: { 0: 'refused', 1: 'taken' },
+        words: { 0: 'rejected', 1: 'accepted' },
       }),
       figure(
         'Ejected targets',
@@ -104,7 +104,7 @@ export const rows: readonly Row[] = [
           requests: `sum(${series('gatehouse_http_requests_in_flight')})`,
           WebSockets: `sum(${series('gatehouse_websockets_open')})`,
         },
-        { description: 'Requests whose answer is not over, and open WebSockets.' },
+        { description: 'Requests without a complete response, and open WebSockets.' },
       ),
       graph('Rate-limited requests by route', 'reqps', {
         '{{route}}': rateOf('gatehouse_rate_limited_total', ['route']),
@@ -123,12 +123,7 @@ export const rows: readonly Row[] = [
       graph('Refusals by reason', 'cps', {
         '{{reason}}': rateOf(decisions, ['reason'], 'outcome="refused"'),
       }),
-      graph(
-        'Look-ups of accounts',
-        'cps',
-        { '{{result}}': rateOf(lookUps, ['result']) },
-        { isStacked: true },
-      ),
+      graph('Account look-ups', 'cps', { '{{result}}': rateOf(lookUps, ['result']) }, { isStacked: true }),
       graph('Access tokens issued', 'cps', {
         '{{grant}}': rateOf('gatehouse_tokens_issued_total', ['grant']),
       }),
@@ -151,27 +146,30 @@ export const rows: readonly Row[] = [
     ],
   },
   {
-    title: 'Store and changes',
+    title: 'Store and revocation',
     panels: [
-      graph('Store up, and taking writes', 'short', {
+      graph('Store up, and accepting writes', 'short', {
         '{{instance}} up': series('gatehouse_store_up'),
         '{{instance}} writable': series('gatehouse_store_writable'),
       }),
-      graph('From a change to its effect', 's', {
+      graph('Revocation delay', 's', {
         p50: quantileOf(0.5, delay),
         p99: quantileOf(0.99, delay),
       }),
       graph(
-        'Refresh tokens given out, not known to the store',
+        'Refresh tokens issued, not acknowledged',
         'short',
         {
           '{{instance}} pending': series('gatehouse_refresh_acknowledgements_pending'),
           '{{instance}} lost': `increase(${series('gatehouse_refresh_acknowledgements_lost_total')}[$__rate_interval])`,
         },
-        { description: 'Until the store knows, the token before works on: reuse of it is found later.' },
+        {
+          description:
+            'Until the store has the acknowledgement, the previous token stays valid: its reuse is detected later.',
+        },
       ),
       graph('Reloads', 'short', { '{{outcome}}': increaseOf('gatehouse_config_reloads_total', ['outcome']) }),
-      graph('Config in force is the last one given', 'short', {
+      graph('Last config reload applied', 'short', {
         '{{instance}}': series('gatehouse_config_last_reload_successful'),
       }),
     ],
@@ -185,22 +183,21 @@ export const rows: readonly Row[] = [
         { '{{instance}}': `rate(${series('process_cpu_seconds_total')}[$__rate_interval])` },
         {
           description:
-            'Cores in use, of all workers of an instance. One worker can use little more than one.',
+            'CPU cores used by all workers of an instance. One worker can use little more than one.',
         },
       ),
       graph(
         'Memory',
         'bytes',
         { '{{instance}}': series('process_resident_memory_bytes') },
-        { description: 'Resident memory, of all workers of an instance.' },
+        { description: 'Resident memory of all workers of an instance.' },
       ),
       graph(
         'Event loop lag p99',
         's',
         { '{{instance}}': series('nodejs_eventloop_lag_p99_seconds') },
         {
-          description:
-            'How late a timer runs: what stands in the way of every request. With several workers, the worst.',
+          description: 'How late a timer runs: a delay of every request. With several workers, the worst.',
         },
       ),
       graph('Connections dropped', 'short', {
@@ -208,10 +205,10 @@ export const rows: readonly Row[] = [
       }),
       graph('Workers', 'short', {
         '{{instance}}': series('gatehouse_workers'),
-        '{{instance}} ended unasked': `increase(${series('gatehouse_worker_deaths_total')}[$__rate_interval])`,
+        '{{instance}} exited unexpectedly': `increase(${series('gatehouse_worker_deaths_total')}[$__rate_interval])`,
         '{{instance}} hung': `increase(${series('gatehouse_worker_hangs_total')}[$__rate_interval])`,
       }),
-      graph('Spans of traces', 'cps', { '{{outcome}}': rateOf('gatehouse_trace_spans_total', ['outcome']) }),
+      graph('Trace spans', 'cps', { '{{outcome}}': rateOf('gatehouse_trace_spans_total', ['outcome']) }),
       graph('Builds', 'short', {
         '{{version}} on Node {{node}}': `count by (version, node) (${series('gatehouse_build_info')})`,
       }),
