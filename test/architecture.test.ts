@@ -28,7 +28,11 @@ const sources: readonly Source[] = readdirSync('src', { recursive: true, encodin
   .filter((path) => path.endsWith('.ts'))
   .map((path) => {
     const text = readFileSync(join('src', path), 'utf8')
-    return { path, text, imports: [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, name]) => name ?? '') }
+    return {
+      path,
+      text,
+      imports: [...text.matchAll(/\b(?:from |import\()'([^']+)'/g)].map(([, name]) => name ?? ''),
+    }
   })
 
 t.test('every library is imported in its own place only', async (t) => {
@@ -74,11 +78,11 @@ t.test('the whole store is known where parts are put together, elsewhere only sl
   )
 })
 
-t.test('http1 is the bottom: it knows nothing of the gateway, and no framework', async (t) => {
+t.test('http1 knows nothing of the gateway, and no framework: only node:net and the platform', async (t) => {
   const strays = sources.flatMap(({ path, imports }) =>
     path.startsWith('http1/')
       ? imports
-          .filter((name) => !/^(?:\.\/|node:(?:net|tls|crypto)$)/.test(name))
+          .filter((name) => !/^(?:\.\/|\.\.\/platform\/|node:(?:net|tls|crypto)$)/.test(name))
           .map((name) => `${path} imports ${name}`)
       : [],
   )
@@ -87,12 +91,49 @@ t.test('http1 is the bottom: it knows nothing of the gateway, and no framework',
 
 t.test('pages, which portal and status share, know neither', async (t) => {
   const strays = sources.filter(
-    ({ path, imports }) => path.startsWith('pages/') && imports.some((name) => !name.startsWith('./')),
+    ({ path, imports }) => path.startsWith('pages/') && imports.some((name) => name.startsWith('../')),
   )
   t.strictSame(
     strays.map(({ path }) => path),
     [],
   )
+})
+
+/** The rooms from the top down, as in docs/decisions/0025-rooms.md. */
+const rooms = [
+  ...[
+    'main.ts',
+    'cli',
+    'gateway.ts',
+    'explain',
+    'fleet',
+    'assembly',
+    'config',
+    'endpoints',
+    'portal',
+    'demo',
+  ],
+  ...['http', 'status', 'tracing', 'metrics', 'cache', 'proxy', 'auth', 'tokens', 'mail', 'accounts'],
+  ...['upstream', 'store', 'http1', 'log', 'secrets', 'errors', 'platform', 'routes', 'pages'],
+]
+
+t.test('a room imports only from rooms below it, types included', async (t) => {
+  const roomOf = (path: string) => path.split('/')[0] ?? ''
+  t.strictSame([...new Set(sources.map(({ path }) => roomOf(path)))].toSorted(), rooms.toSorted())
+  const upward = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => name.startsWith('.'))
+      .map((name) => normalize(join(dirname(path), name)))
+      .filter((target) => rooms.indexOf(roomOf(target)) < rooms.indexOf(roomOf(path)))
+      .map((target) => `${path} imports ${target}`),
+  )
+  t.strictSame(upward, [])
+})
+
+t.test('no folder has more than 30 files of its own', async (t) => {
+  const byFolder = Map.groupBy(sources, ({ path }) => dirname(path))
+  const crowded = [...byFolder].filter(([, files]) => files.length > 30).map(([folder]) => folder)
+  t.strictSame(crowded, [])
 })
 
 t.test('imports make no circle', async (t) => {
