@@ -29,7 +29,7 @@ export function accountsPage(frame: PageFrame, view: AccountsView): Html {
     lead: 'Accounts, their roles and their state.',
     actions: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
-<div class="grow"><label class="unseen" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
+<div class="grow"><label class="visually-hidden" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
 <button>${icon('search')}Search</button></form>
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : table(frame, items)}</section>

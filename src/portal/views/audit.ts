@@ -50,8 +50,8 @@ function filterText({ who }: AuditFilter): string {
 
 function filterForm({ base }: PageFrame, { action, who }: AuditFilter): Html {
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="unseen" for="who">Actor or target</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Complete e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
-<div><label class="unseen" for="action">Action</label><select id="action" name="action"><option value="">All actions</option>${auditActions.map(
+<div class="grow"><label class="visually-hidden" for="who">Actor or target</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Complete e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
+<div><label class="visually-hidden" for="action">Action</label><select id="action" name="action"><option value="">All actions</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${attributeIf(name === action, 'selected')}>${describeAction(name)}</option>`,
   )}</select></div><button>Filter</button></form>`

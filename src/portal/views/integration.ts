@@ -75,6 +75,6 @@ export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
     aside: badge('plain', snippets.baseUrl),
     id: 'code-examples',
     body: html`${codeBlock('Environment', environment, { isMasked: true })}
-<fieldset class="tabs"><legend class="unseen">Language</legend>${tabs}</fieldset>`,
+<fieldset class="tabs"><legend class="visually-hidden">Language</legend>${tabs}</fieldset>`,
   })
 }

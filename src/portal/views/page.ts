@@ -45,7 +45,7 @@ export function page(frame: PageFrame, content: PageLayout): Html {
     html`<div class="frame">
 ${sidebar(frame, section)}
 <main id="main" tabindex="-1">
-${breadcrumb && html`<a class="crumb" href="${frame.base}${breadcrumb.href}">${icon('back')}${breadcrumb.text}</a>`}
+${breadcrumb && html`<a class="breadcrumb" href="${frame.base}${breadcrumb.href}">${icon('back')}${breadcrumb.text}</a>`}
 <div class="top"><div><h1>${title}</h1>${lead !== undefined && html`<p>${lead}</p>`}</div>${
       actions !== undefined && html`<div class="row">${actions}</div>`
     }</div>
@@ -63,7 +63,7 @@ export function signedOutPage(
   return htmlDocument(
     frame,
     title,
-    html`<div class="door"><header><a class="brand" href="${frame.base}">${icon('gate')}Gatehouse</a></header>
+    html`<div class="signed-out"><header><a class="brand" href="${frame.base}">${icon('gate')}Gatehouse</a></header>
 <main id="main" tabindex="-1">
 ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
 <h1>${title}</h1>${lead !== undefined && html`<p class="muted">${lead}</p>`}

@@ -159,6 +159,6 @@ function endCell(
   return html`<td class="acts">${form(frame, {
     action,
     class: 'inline',
-    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="unseen"> session ${id}</span></button>`,
+    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="visually-hidden"> session ${id}</span></button>`,
   })}</td>`
 }

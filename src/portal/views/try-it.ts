@@ -53,7 +53,7 @@ export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItVi
       : html`${form(frame, {
           action: '/integration/try#try-it',
           class: 'search',
-          body: html`<div class="grow"><label class="unseen" for="route">Route</label><select id="route" name="route">${routes.map(
+          body: html`<div class="grow"><label class="visually-hidden" for="route">Route</label><select id="route" name="route">${routes.map(
             (route) =>
               html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
           )}</select></div><button class="primary" data-busy="Sending…">Send request</button>`,
