@@ -27,7 +27,7 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly loaded: LoadedConfig
-  /** Reads the config again. @throws OperatorError where it cannot be used */
+  /** Reads the config again. @throws OperatorError if it cannot be used */
   rereadConfig(): LoadedConfig
   readonly log: Log
   /** Default: the system's. */
@@ -36,7 +36,7 @@ export interface GatewayOptions {
 
 /**
  * Builds everything from the config and starts to listen: in this process, or in workers.
- * @throws OperatorError where a key, the database or an address is not available
+ * @throws OperatorError if a key, the database or an address is not available
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, rereadConfig, log, clock = Date.now } = options

@@ -54,7 +54,7 @@ export interface WorkerOptions {
 
 /**
  * Builds everything from the config and starts to listen.
- * @throws OperatorError where a key, the database or the address is not available
+ * @throws OperatorError if a key, the database or the address is not available
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options

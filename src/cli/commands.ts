@@ -16,7 +16,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   config: async () => (await import('./config.ts')).configCommands,
 }
 
-/** All commands whose name begins with a word; none where it is unknown. */
+/** All commands whose name begins with a word; none if it is unknown. */
 export async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
   const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
   return load ? load() : []

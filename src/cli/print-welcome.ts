@@ -30,14 +30,14 @@ export interface WelcomeOptions {
   readonly terminal: Terminal
   readonly gateway: Gateway
   readonly log: Log
-  /** The options that the command was called with, to repeat in other command lines. */
+  /** The options of this command, to repeat in other command lines. */
   readonly given: ConfigInput
   /** The options that the gateway was started with. */
   readonly input: ConfigInput
 }
 
 const firstEmail = 'admin@localhost'
-/** How the program is called: in a checkout, whose sources run directly, or from a package. */
+/** How the program is run: in a checkout, whose sources run directly, or from a package. */
 const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
 
 /**

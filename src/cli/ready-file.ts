@@ -13,7 +13,7 @@ export interface ReadyFile {
  * Checks, before anything is started, that the file can be written. The file of another running gateway stays until
  * this one accepts requests: if it fails to start, for example because the port is in use, the file is still correct.
  * Each process removes its own file when it exits.
- * @throws OperatorError where it cannot be written: a program that waits for it would wait forever
+ * @throws OperatorError if it cannot be written: a program that waits for it would wait forever
  */
 export function openReadyFile(path: string): ReadyFile {
   // Named by process: two gateways that start at once do not overwrite each other's temporary file.
@@ -47,7 +47,7 @@ export function openReadyFile(path: string): ReadyFile {
   }
 }
 
-/** The process ID in a ready file; undefined where there is no file, or no ID in it. */
+/** The process ID in a ready file; undefined if there is no file, or no ID in it. */
 function pidIn(path: string): number | undefined {
   try {
     const pid = parseJsonObject(readFileSync(path, 'utf8'))?.pid

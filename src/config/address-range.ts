@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { AddressRange } from '../proxy/client.ts'
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address; undefined where the text is neither. */
+/** `10.0.0.0/8`, `fd00::/8`, or one address; undefined if the text is neither. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [, address = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)

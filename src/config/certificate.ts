@@ -6,12 +6,12 @@ export function parseCertificate(pem: string): X509Certificate | undefined {
   return tryParse(() => new X509Certificate(pem))
 }
 
-/** A private key from PEM; undefined where the text is not a key, or is encrypted. */
+/** A private key from PEM; undefined if the text is not a key, or is encrypted. */
 export function parsePrivateKey(pem: string): KeyObject | undefined {
   return tryParse(() => createPrivateKey(pem))
 }
 
-/** Why TLS cannot use a certificate with its key; undefined where it can. */
+/** Why TLS cannot use a certificate with its key; undefined if it can. */
 export function tlsPairProblem(pair: { readonly cert: string; readonly key: string }): string | undefined {
   try {
     createSecureContext(pair)

@@ -53,12 +53,12 @@ export interface ConfigInput {
 /** A config that was read, with every problem found in it. */
 export interface ConfigReadResult {
   readonly file: string
-  /** undefined where there are problems. */
+  /** undefined if there are problems. */
   readonly config: Config | undefined
-  /** What the config was built from, so that other processes can build the same; undefined where there are problems. */
+  /** What the config was built from, so that other processes can build the same; undefined if there are problems. */
   readonly snapshot: ConfigSnapshot | undefined
   readonly problems: readonly Problem[]
-  /** The options with every default filled in; only valid where there are no problems. */
+  /** The options with every default filled in; only valid if there are no problems. */
   readonly tree: ConfigTree
   sourceOf(path: Path): Source
   /** A path of the config, which is relative to its file. */
@@ -67,7 +67,7 @@ export interface ConfigReadResult {
 
 /**
  * Reads the whole config and finds every problem in it at once.
- * @throws OperatorError where the file cannot be read
+ * @throws OperatorError if the file cannot be read
  */
 export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReadResult {
   // Empty means not set: this is how a variable is often unset.
@@ -122,7 +122,7 @@ export class ConfigError extends OperatorError {
 
 /**
  * The config, ready for use, with what it was built from.
- * @throws ConfigError with every problem; OperatorError where the file cannot be read
+ * @throws ConfigError with every problem; OperatorError if the file cannot be read
  */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const { file, config, snapshot, problems, sourceOf } = readConfig(input)

@@ -8,7 +8,7 @@ export type Source =
   | { readonly kind: 'flag'; readonly text: string }
   | { readonly kind: 'default' }
 
-/** One thing that is wrong in the config, and where. */
+/** One problem in the config, and its position. */
 export interface Problem {
   readonly source: Source
   readonly path: Path

@@ -33,7 +33,7 @@ interface ParsedDocument {
 
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
- * @throws OperatorError where the file does not exist or may not be read
+ * @throws OperatorError if the file does not exist or may not be read
  */
 export function readConfigFile(file: string): ConfigFile {
   const lines = new LineCounter()

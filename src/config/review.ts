@@ -7,12 +7,12 @@ import type { Finding, Validation } from './validate.ts'
 /** The input of rules that span several options: the tree, and a way to report problems. */
 export interface Review {
   readonly tree: ConfigTree
-  /** Whether the schema found nothing wrong at, above or below a path: only then may a rule use its value. */
+  /** Whether the schema found no problem at, above or below a path: only then may a rule use its value. */
   isValid(path: Path): boolean
-  /** Whether a map or list really is one, even if something below is wrong: then a rule may go through its members. */
+  /** Whether a map or list is one, even if something below is invalid: then a rule may iterate over it. */
   hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
-  /** The text of a secret; undefined, and reported, where it cannot be read. @param creationHint added if it is absent */
+  /** The text of a secret; undefined, and reported, if it cannot be read. @param creationHint added if it is missing */
   secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined
   /** The same, but a missing file or variable is not reported. */
   secretIfPresent(path: Path, reference: SecretReference): string | undefined

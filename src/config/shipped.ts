@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The path of a config that comes with the program, at the same relative place for the sources and the build.
- * @returns undefined where the program was installed without it
+ * @returns undefined if the program was installed without it
  */
 export function shippedConfig(name: 'gateway.yaml' | 'gateway.example.yaml'): string | undefined {
   const path = fileURLToPath(new URL(`../../config/${name}`, import.meta.url))

@@ -4,7 +4,7 @@ import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
 import { schemaAt } from './schema/lookup.ts'
 
-/** One option with its value in effect. */
+/** One option with its effective value. */
 export interface EffectiveOption {
   readonly path: string
   readonly value: unknown
@@ -12,7 +12,7 @@ export interface EffectiveOption {
   readonly source: string
 }
 
-/** Every option in effect, and where its value comes from; secrets are shown as `[secret]`. */
+/** Every option with its effective value, and its source; secrets are shown as `[secret]`. */
 export function showConfig({ tree, sourceOf }: ConfigReadResult): EffectiveOption[] {
   return leaves(tree, []).map(({ path, value }) => ({
     path: formatPath(path),

@@ -7,7 +7,7 @@ import type { Finding } from './validate.ts'
 
 /** Finds out where options come from: the file, an override, or a default. */
 export interface Sources {
-  /** Where the value in effect at a path comes from. */
+  /** The source of the effective value at a path. */
   sourceOf(path: Path): Source
   toProblem(finding: Finding): Problem
 }

@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Pair } from 'yaml'
 import type { Path } from './problem.ts'
 
-/** What is wrong with the YAML at one place in the file. */
+/** A problem of the YAML at one position in the file. */
 export interface Fault {
   readonly offset: number
   readonly path: Path
@@ -57,7 +57,7 @@ interface Walk {
 
 interface NodeContext {
   readonly path: Path
-  /** The outermost alias that brought the value here; undefined where it is written here. */
+  /** The outermost alias that brought the value here; undefined if it is written here. */
   readonly alias: { readonly node: Alias; readonly path: Path } | undefined
 }
 
@@ -78,7 +78,7 @@ function readNode(walk: Walk, node: unknown, context: NodeContext): unknown {
 
 function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unknown {
   const { aliasTargets, anchors, ancestors } = walk
-  // An anchor may be given twice: an alias refers to the one before it, even when the alias itself is copied.
+  // An anchor may be defined twice: an alias refers to the one before it, even when the alias itself is copied.
   if (!alias) aliasTargets.set(node, anchors.get(node.source))
   const target = aliasTargets.get(node)
   const problem =

@@ -7,12 +7,12 @@ export const durationPattern = '^(\\d{1,12})(ms|s|m|h|d)$'
 /** `512B`, `16KiB`, `10MiB`, `1GiB`: a whole number and one unit, nothing between. */
 export const sizePattern = '^(\\d{1,12})(B|KiB|MiB|GiB)$'
 
-/** Milliseconds of a duration such as `30s`; undefined where the text is not a duration. */
+/** Milliseconds of a duration such as `30s`; undefined if the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   return scale(text, durationPattern, durationUnitsMs)
 }
 
-/** Bytes of a size such as `16KiB`; undefined where the text is not a size. */
+/** Bytes of a size such as `16KiB`; undefined if the text is not a size. */
 export function parseSizeBytes(text: string): number | undefined {
   return scale(text, sizePattern, sizeUnitsBytes)
 }

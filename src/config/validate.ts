@@ -15,21 +15,21 @@ export interface Finding {
 }
 
 export interface Validation {
-  /** The tree with every default filled in; only valid where there are no findings. */
+  /** The tree with every default filled in; only valid if there are no findings. */
   readonly tree: ConfigTree
   readonly findings: readonly Finding[]
 }
 
 let compiled: ReturnType<typeof compile> | undefined
 
-/** Checks a tree against the schema and fills in the defaults; the given tree is left as it is. */
+/** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
 export function validate(written: Record<string, unknown>): Validation {
   const tree = structuredClone(written)
   compiled ??= compile()
   const validateTree = compiled
   validateTree(tree)
   const findings = (validateTree.errors ?? []).filter(isRelevant).map((error) => toFinding(error, tree))
-  // The cast is sound where there are no findings: the type is derived from the schema that checked it.
+  // The cast is sound if there are no findings: the type is derived from the schema that checked it.
   return { tree: tree as ConfigTree, findings }
 }
 

@@ -56,7 +56,7 @@ export function secretHint(value: unknown): string {
   return isFileName ? `write { file: ${value} }` : 'write { file: PATH } or { env: NAME }'
 }
 
-/** `1h30m` in its smallest unit; undefined where the value is not of several parts. */
+/** `1h30m` in its smallest unit; undefined if the value is not of several parts. */
 function sumOfParts(value: string): string | undefined {
   if (!/^(?:\d{1,6}(?:ms|s|m|h|d)){2,}$/.test(value)) return undefined
   const parts = [...value.matchAll(/(\d+)(ms|s|m|h|d)/g)]

@@ -79,7 +79,7 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
 
 /** Over plain http, anyone on the network path can read credentials and the refresh cookie. */
 function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
-  // With listen.tls the connection is secure: plainPublicUrl reports what is wrong then.
+  // With listen.tls the connection is secure: cleartextPublicUrl reports the problems then.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol === 'https:' || isLoopback(hostname)) return []

@@ -14,7 +14,7 @@ interface CorsContext {
 
 /**
  * Whether the request is a preflight that the gateway answers; for others it records which page may read the response.
- * @throws GatehouseError where no route has the path
+ * @throws GatehouseError if no route has the path
  */
 export function isAnsweredPreflight(
   { head, target, hostName }: ExplainedArrival,

@@ -26,7 +26,7 @@ type FoundRoute = Route<UpstreamConfig>
 /**
  * What the gateway would decide about a request, step by step, using the same parts that decide there. Nothing is
  * sent, counted or changed.
- * @throws OperatorError where the store or the sealing key cannot be opened at all
+ * @throws OperatorError if the store or the sealing key cannot be opened at all
  */
 export async function explain(
   request: ExplainedRequest,

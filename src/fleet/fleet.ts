@@ -112,7 +112,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     return url
   }
 
-  /** Waits for workers that are starting: they were given the config that is about to be replaced. */
+  /** Waits for workers that are starting: they have the config that is about to be replaced. */
   async function allStarted(): Promise<void> {
     const starts = slots.flatMap((slot) => slot.starting() ?? [])
     if (starts.length === 0) return

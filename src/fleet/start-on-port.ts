@@ -14,7 +14,7 @@ const picksMax = 5
 /**
  * Starts the first worker on the port of all workers, also those started later. For port 0 this is a free one; if
  * another process takes it before the worker does, the start is retried on another.
- * @throws OperatorError where the address is not available; what `start` throws
+ * @throws OperatorError if the address is not available; what `start` throws
  */
 export async function startOnPort<Started>(
   address: Address,

@@ -54,7 +54,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
     return started
   }
 
-  /** Only SIGKILL ends a process that is stopped. */
+  /** Only SIGKILL ends a suspended process. */
   function endHung(hung: WorkerProcess): void {
     log.error({ worker: number, pid: hung.pid }, 'worker not responding: killing and replacing it')
     onHung(hung)

@@ -6,7 +6,7 @@ export interface FleetSnapshots {
   /** The snapshot of the process that started the workers: it has the metrics of the whole instance. */
   readonly instance: MetricsSnapshot
   readonly workers: readonly MetricsSnapshot[]
-  /** The counts of workers that have ended. */
+  /** The counts of workers that have exited. */
   readonly ended: MetricsSnapshot
 }
 
@@ -37,7 +37,7 @@ export function mergeMetrics({ instance, workers, ended }: FleetSnapshots): Merg
   return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
 }
 
-/** Adds the counts of a process that has ended to those kept from earlier ones; its gauges are dropped. */
+/** Adds the counts of an exited process to those of earlier ones; its gauges are dropped. */
 export function addCumulative(kept: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
   const counts = last.filter(({ type }) => cumulativeTypes.has(type))
   return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()

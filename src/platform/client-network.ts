@@ -6,7 +6,7 @@ import { unmappedAddress } from './unmapped-address.ts'
  * address as its network of 64 bits, since one user usually has all of such a network (RFC 6177, RFC 8981). An IPv4
  * address in its IPv6 form (RFC 4291 2.5.5.2) is the IPv4 address. A zone (`%eth0`) does not count.
  * @returns `203.0.113.7`, `2001:db8:0:1::/64`: at most 24 characters, the same for every spelling of an address; a text
- *   that is no address as it is
+ *   that is not an address unchanged
  */
 export function clientNetwork(address: string): string {
   const plain = unmappedAddress(address)

@@ -3,7 +3,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parses JSON; undefined where the text is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Parses a JSON object; undefined where the text is none. */
+/** Parses a JSON object; undefined if it is invalid. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   const value = parseJson(text)
   return isRecord(value) ? value : undefined

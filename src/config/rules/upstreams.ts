@@ -24,7 +24,7 @@ function isShapedUpstream(review: Review, name: string): boolean {
   )
 }
 
-/** What keeps a text from being an http(s) origin, such as the example; undefined where it is one. */
+/** What keeps a text from being an http(s) origin, such as the example; undefined if it is one. */
 export function originProblem(text: string, example: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {

@@ -2,7 +2,7 @@ import type { Path } from '../problem.ts'
 import type { SchemaNode } from './fields.ts'
 import { configSchema } from './schema.ts'
 
-/** The schema of the option at a path; undefined where there is none. */
+/** The schema of the option at a path; undefined if there is none. */
 export function schemaAt(path: Path): SchemaNode | undefined {
   let node: SchemaNode | undefined = configSchema
   for (const part of path) {

@@ -42,7 +42,7 @@ function secretOptions({ listen, keys, tokens, store, mail }: ConfigTree): Secre
   ]
 }
 
-/** undefined where there is no such file yet. */
+/** undefined if there is no such file yet. */
 function modeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.mode
 }
