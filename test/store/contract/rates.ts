@@ -29,8 +29,9 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
       const taken = await store.takeFromRate('ada', rate)
       return taken.isAllowed ? taken : undefined
     })
-    t.ok(performance.now() - startedAt > 90, 'not before a tenth of the time')
-    t.equal(taken.remaining, 0, 'one, not all')
+    const elapsedMs = performance.now() - startedAt
+    t.ok(elapsedMs > 90, 'not before a tenth of the time')
+    t.ok(taken.remaining < elapsedMs / 100, 'one for each tenth of the time, not all')
   })
 
   runCase(t, newPlace, 'subjects are counted each for itself', async (t, _place, store) => {
