@@ -104,7 +104,7 @@ function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRe
   }
 }
 
-/** Sends an answer that does not depend on the body. */
+/** Sends a response that does not depend on the body. */
 function sendEarly(request: FastifyRequest, reply: FastifyReply, answer: PortalAnswer): FastifyReply {
   applyKeepAlive(request.raw, reply.raw)
   return send(reply, answer)

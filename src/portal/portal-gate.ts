@@ -32,7 +32,7 @@ export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolea
 
 /**
  * Decides all that can be decided before a byte of the body is read.
- * @returns the answer, if it has been decided
+ * @returns the response, if it is already decided
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`,
  *   `rate-limited`
  */

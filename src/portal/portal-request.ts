@@ -4,7 +4,7 @@ import type { Visitor } from '../store/visitor.ts'
 
 /** A request to the portal, and the cookies of its response: all that pages know of the HTTP server. */
 export interface PortalRequest {
-  /** The same request on the request path, whose outcome is logged. */
+  /** The same request as the HTTP server knows it, with its logged outcome. */
   readonly arrival: Arrival
   readonly method: string
   /** Path and query. */

@@ -37,7 +37,7 @@ export const securityHeaders: Headers = {
     'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
 }
 
-/** What is sent. */
+/** The HTTP response. */
 export type PortalAnswer =
   | {
       readonly kind: 'content'

@@ -42,13 +42,13 @@ const pageFactories: readonly CreatePages[] = [
   auditPages,
 ]
 
-/** The portal, whatever HTTP server it is behind: everything at and below its path is its own, for every method. */
+/** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */
 export interface Portal {
   readonly path: string
   readonly pages: readonly RegisteredPage[]
   /**
-   * Decides all that can be decided before a byte of the body is read; to be called again once the body is there.
-   * @returns the answer, if it has been decided
+   * Decides all that can be decided before a byte of the body is read; to be called again once the body has been read.
+   * @returns the response, if it is already decided
    * @throws GatehouseError
    */
   admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>

@@ -40,7 +40,7 @@ export function findOverflow(page: Page, url: string, widths: readonly number[])
     function isOutside(part) {
       for (let at = part; !at.matches('.card'); at = at.parentElement)
         if (at !== part && view.getComputedStyle(at).overflowX !== 'visible') return false
-      if (part.closest('.unseen, thead')) return false
+      if (part.closest('.visually-hidden, thead')) return false
       const [own, card] = [part, part.closest('.card')].map((box) => box.getBoundingClientRect())
       return own.width > 0 && (own.left < card.left - 1 || own.right > card.right + 1)
     }
