@@ -41,10 +41,7 @@ t.test('a body whose chunks are broken never looks whole to the backend', async 
     const client = await connectRaw(t, gateway.url)
     client.send(`POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`)
     const response = await client.response()
-    t.ok(
-      response.status === 400 || response.status === 413 || response.status === 431,
-      `${name} is ${response.status}`,
-    )
+    t.equal(response.status, 400, name)
     t.equal(response.headers.connection, 'close')
     await client.ended()
   }
@@ -95,9 +92,9 @@ t.test('trailers cannot carry what a header may not', async (t) => {
     client.send('POST /public HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
     client.send(`1\r\nx\r\n0\r\n${line}\r\nX-Sum: 1\r\n\r\n`)
     const { status } = await client.response()
-    t.ok(status === 200 || status === 400, line)
+    t.equal(status, 200, line)
     const { request } = backend.whole.at(-1) ?? {}
-    if (status === 200) t.strictSame({ ...request?.trailers }, { 'x-sum': '1' }, line)
+    t.strictSame({ ...request?.trailers }, { 'x-sum': '1' }, line)
   }
-  t.ok(backend.whole.length > 0, 'some pass, without that line')
+  t.equal(backend.whole.length, forbidden.length)
 })

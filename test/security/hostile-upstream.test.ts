@@ -128,7 +128,7 @@ t.test('an endless head or flood of 1xx ends, and the client is told', async (t)
     client.send('GET /public HTTP/1.1\r\nHost: x\r\n\r\n')
     let response = await client.response()
     while (response.status === 103) response = await client.response()
-    t.ok(response.status === 504 || response.status === 502)
+    t.equal(response.status, 504)
     client.close()
   }
 })
